@@ -1,0 +1,152 @@
+"""The leader epoch cache of a replica: LeaderEpochFileCache (0.11 to 4.3), as functions on a tuple of entries.
+
+A cache is `EpochEntries`: strictly rising in both columns, except that up to 2.6 the file is taken as it stands. The
+largest epoch and offset of the answers are those of the entries; log end offsets are passed in.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.entries import (
+    UNDEFINED_EPOCH,
+    UNDEFINED_EPOCH_OFFSET,
+    Epoch,
+    EpochEndOffset,
+    EpochEntries,
+    EpochEntry,
+    Offset,
+)
+from kcheck.model.release import Assign, EpochLoad, Lookup, Release
+
+_UNDEFINED = EpochEndOffset(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+
+
+def latest_epoch(cache: EpochEntries) -> Epoch:
+    """Return the epoch of the last entry, UNDEFINED_EPOCH for an empty cache (`latestEpoch`)."""
+    return cache[-1].epoch if cache else UNDEFINED_EPOCH
+
+
+def epoch_for_offset(cache: EpochEntries, offset: Offset) -> Epoch | None:
+    """Return the epoch of the last entry that starts at or below `offset`, None if there is none (3.5+)."""
+    return next((entry.epoch for entry in reversed(cache) if entry.start_offset <= offset), None)
+
+
+def assign(cache: EpochEntries, epoch: Epoch, start_offset: Offset, *, how: Assign) -> EpochEntries:
+    """Return the cache after `assign(epoch, startOffset)`.
+
+    ValueError where the broker throws IllegalArgumentException: a negative epoch, from 2.7 a negative offset too.
+    """
+    entries = list(cache)
+    _assign(entries, EpochEntry(epoch, start_offset), how)
+    return tuple(entries)
+
+
+def truncate_from_end(cache: EpochEntries, end_offset: Offset) -> EpochEntries:
+    """Remove every entry that starts at or above `end_offset` (clearAndFlushLatest up to 2.0.0)."""
+    if end_offset < 0 or not cache or cache[-1].start_offset < end_offset:
+        return cache
+    return tuple(entry for entry in cache if entry.start_offset < end_offset)
+
+
+def truncate_from_start(cache: EpochEntries, start_offset: Offset, *, how: Assign) -> EpochEntries:
+    """Collapse the entries that start at or below `start_offset` into the last of them, starting there.
+
+    Up to 2.0.0 (clearAndFlushEarliest) entries at `start_offset` itself stay as they are.
+    """
+    if how is not Assign.IGNORE:
+        passed = [entry for entry in cache if entry.start_offset <= start_offset]
+        kept = [entry for entry in cache if entry.start_offset > start_offset]
+        return (EpochEntry(passed[-1].epoch, start_offset), *kept) if passed else cache
+    passed = [entry for entry in cache if entry.start_offset < start_offset]
+    if start_offset < 0 or not cache or cache[0].start_offset >= start_offset:
+        return cache
+    kept = [entry for entry in cache if entry.start_offset >= start_offset]
+    if not kept or start_offset < kept[0].start_offset:
+        kept.insert(0, EpochEntry(passed[-1].epoch, start_offset))
+    return tuple(kept)
+
+
+def end_offset_for(
+    cache: EpochEntries, requested: Epoch, *, log_end_offset: Offset, lookup: Lookup
+) -> EpochEndOffset:
+    """Return the end of `requested`: the start of the next epoch, or the log end for the latest (`endOffsetFor`).
+
+    The epoch of the answer is the largest one not above `requested`. L1a and L1b answer an offset only: epoch None.
+    """
+    if lookup in (Lookup.L1A, Lookup.L1B):
+        offset = _end_offset_only(cache, requested, log_end_offset, lookup)
+        return EpochEndOffset(None, offset)
+    if requested == UNDEFINED_EPOCH:
+        return _UNDEFINED
+    if cache and requested == cache[-1].epoch:
+        return EpochEndOffset(requested, log_end_offset)
+    higher = next((entry for entry in cache if entry.epoch > requested), None)
+    if higher is None:
+        return _UNDEFINED
+    floor = next((entry for entry in reversed(cache) if entry.epoch <= requested), None)
+    if lookup is Lookup.L2 and requested < cache[0].epoch:
+        return _UNDEFINED
+    return EpochEndOffset(requested if floor is None else floor.epoch, higher.start_offset)
+
+
+def load(
+    lines: Iterable[EpochEntry],
+    *,
+    log_end_offset: Offset,
+    log_start_checkpoint: Offset,
+    first_segment: Offset,
+    release: Release,
+) -> EpochEntries:
+    """Return the cache after a broker has loaded the log (Log.init up to 2.8, LogLoader.load since 3.0).
+
+    `log_start_checkpoint` is 0 where there is no entry. ValueError where the load throws IllegalArgumentException
+    (a negative epoch or offset, from 2.7).
+    """
+    if release.epoch_load is EpochLoad.E0 or not release.epoch_cache:
+        return ()
+    cache = truncate_from_end(read_lines(lines, release), log_end_offset)
+    by_checkpoint_alone = release.epoch_load in (EpochLoad.E3, EpochLoad.E4)
+    start = log_start_checkpoint if by_checkpoint_alone else max(log_start_checkpoint, first_segment)
+    return truncate_from_start(cache, Offset(start), how=release.assign)
+
+
+def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
+    """Return the cache as the constructor leaves it: the lines as they stand, or from 2.7 replayed through assign."""
+    if release.epoch_load in (EpochLoad.E0, EpochLoad.E1):
+        return tuple(lines)
+    entries: list[EpochEntry] = []
+    for line in lines:
+        _assign(entries, line, Assign.POP)
+    return tuple(entries)
+
+
+def _assign(entries: list[EpochEntry], new: EpochEntry, how: Assign) -> None:
+    if new.epoch < 0 or (how is Assign.POP and new.start_offset < 0):
+        raise ValueError(f"epoch {new.epoch} from offset {new.start_offset}")
+    latest = entries[-1] if entries else None
+    if how is Assign.IGNORE:
+        if latest is None or (new.epoch > latest.epoch and new.start_offset >= latest.start_offset):
+            entries.append(new)
+        return
+    if latest is not None and latest.epoch == new.epoch and latest.start_offset <= new.start_offset:
+        return
+    if how is Assign.FILTER:
+        entries[:] = [entry for entry in entries if not _contradicts(entry, new)]
+    else:
+        while entries and _contradicts(entries[-1], new):
+            entries.pop()
+    entries.append(new)
+
+
+def _contradicts(entry: EpochEntry, new: EpochEntry) -> bool:
+    return entry.epoch >= new.epoch or entry.start_offset >= new.start_offset
+
+
+def _end_offset_only(cache: EpochEntries, requested: Epoch, log_end_offset: Offset, lookup: Lookup) -> Offset:
+    if requested == UNDEFINED_EPOCH and lookup is Lookup.L1B:
+        return UNDEFINED_EPOCH_OFFSET
+    if requested == latest_epoch(cache):
+        return log_end_offset
+    higher = next((entry for entry in cache if entry.epoch > requested), None)
+    if higher is None or requested < cache[0].epoch:
+        return UNDEFINED_EPOCH_OFFSET
+    return higher.start_offset

@@ -1,0 +1,247 @@
+"""The one table of releases: `--kafka`, `--ibp` and `--message-format` become a `Release` here and nowhere else.
+
+Facts: the sources of the releases named in a row; inter.broker.protocol.version and metadata.version by ApiVersion
+(up to 3.2) and MetadataVersion (3.3 and later).
+"""
+
+from dataclasses import dataclass, replace
+
+from kcheck.errors import UsageError
+from kcheck.model.release import (
+    Assign,
+    CheckpointReader,
+    EpochLoad,
+    Follower,
+    Lookup,
+    Profile,
+    ProfileRules,
+    Release,
+)
+
+Version = tuple[int, ...]
+Ibp = tuple[Version, int]
+"""inter.broker.protocol.version or metadata.version: 2.7-IV1 is ((2, 7), 1)."""
+
+PROFILES: dict[Profile, ProfileRules] = {
+    Profile.P0: ProfileRules(lookup=Lookup.L1B, follower=Follower.HIGH_WATERMARK),
+    Profile.P1A: ProfileRules(lookup=Lookup.L1A, follower=Follower.KIP101, reply_carries_epoch=False),
+    Profile.P1B: ProfileRules(lookup=Lookup.L1B, follower=Follower.KIP101, reply_carries_epoch=False),
+    Profile.P2: ProfileRules(lookup=Lookup.L2, follower=Follower.KIP279),
+    Profile.P3: ProfileRules(lookup=Lookup.L3, follower=Follower.KIP279, assigns_epoch_at_election=True),
+    Profile.P4: ProfileRules(
+        lookup=Lookup.L3, follower=Follower.KIP279, assigns_epoch_at_election=True, noop_truncation_cleans_cache=True
+    ),
+    Profile.P4V0: ProfileRules(
+        lookup=Lookup.L3,
+        follower=Follower.KIP279,
+        reply_carries_epoch=False,
+        assigns_epoch_at_election=True,
+        noop_truncation_cleans_cache=True,
+    ),
+    Profile.P5: ProfileRules(
+        lookup=Lookup.L3, follower=Follower.FETCH, assigns_epoch_at_election=True, noop_truncation_cleans_cache=True
+    ),
+    Profile.P5_280: ProfileRules(
+        lookup=Lookup.L3,
+        follower=Follower.FETCH,
+        assigns_epoch_at_election=True,
+        noop_truncation_cleans_cache=True,
+        checks_log_start_before_divergence=False,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The releases `first` to `last` (both included), and what they do."""
+
+    first: str
+    last: str
+    profile: Profile
+    lookup: Lookup | None
+    reader: CheckpointReader
+    epoch_load: EpochLoad
+    ibp: str | None
+    """Their default inter.broker.protocol.version or metadata.version; None before 0.9."""
+
+
+_P, _L, _R, _E = Profile, Lookup, CheckpointReader, EpochLoad
+
+TABLE: tuple[Row, ...] = (
+    Row("0.8.2.0", "0.8.2.2", _P.P0, None, _R.R1, _E.E0, None),
+    Row("0.9.0.0", "0.9.0.1", _P.P0, None, _R.R1, _E.E0, "0.9.0"),
+    Row("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, "0.10.0-IV1"),
+    Row("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, "0.10.1-IV2"),
+    Row("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, "0.10.2-IV0"),
+    Row("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, "0.11.0-IV2"),
+    Row("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, "0.11.0-IV2"),
+    Row("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, "1.0-IV0"),
+    Row("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, "1.0-IV0"),
+    Row("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, "1.1-IV0"),
+    Row("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, "1.1-IV0"),
+    Row("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, "2.0-IV1"),
+    Row("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, "2.0-IV1"),
+    Row("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.1-IV2"),
+    Row("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, "2.2-IV1"),
+    Row("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.3-IV1"),
+    Row("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.4-IV1"),
+    Row("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.5-IV0"),
+    Row("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, "2.6-IV0"),
+    Row("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, "2.6-IV0"),
+    Row("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, "2.7-IV2"),
+    Row("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, "2.8-IV1"),
+    Row("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, "2.8-IV1"),
+    Row("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, "3.0-IV1"),
+    Row("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.1-IV0"),
+    Row("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, "3.2-IV0"),
+    Row("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.3-IV3"),
+    Row("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, "3.4-IV0"),
+    Row("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.5-IV2"),
+    Row("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.6-IV2"),
+    Row("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.7-IV4"),
+    Row("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, "3.8-IV0"),
+    Row("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.9-IV0"),
+    Row("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, "4.0-IV3"),
+    Row("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, "4.1-IV1"),
+    Row("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, "4.2-IV1"),
+    Row("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, "4.3-IV0"),
+    Row("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, None),
+)
+
+NEWEST_TESTED = "4.3"
+"""The default of `--kafka`: the newest line whose brokers and classes the tests run."""
+
+TESTED = ("0.10.2", "0.11.0", "1.1", "2.0", "2.4", "2.8", "3.9", "4.3")
+"""The lines whose brokers or classes answer in the tests."""
+
+_IBP_0_11 = ((0, 11, 0), 2)
+_IBP_2_0 = ((2, 0), 0)
+_IBP_2_7 = ((2, 7), 1)
+_IBP_3_0 = ((3, 0), 1)
+_IBP_3_3 = ((3, 3), 3)
+_FORMAT_V2: Ibp = ((0, 11, 0), 0)
+
+_IBP_LAST: dict[Version, int] = {
+    (0, 8, 0): 0, (0, 8, 1): 0, (0, 8, 2): 0, (0, 9, 0): 0, (0, 10, 0): 1, (0, 10, 1): 2, (0, 10, 2): 0,
+    (0, 11, 0): 2, (1, 0): 0, (1, 1): 0, (2, 0): 1, (2, 1): 2, (2, 2): 1, (2, 3): 1, (2, 4): 1, (2, 5): 0,
+    (2, 6): 0, (2, 7): 2, (2, 8): 1, (3, 0): 1, (3, 1): 0, (3, 2): 0, (3, 3): 3, (3, 4): 0, (3, 5): 2,
+    (3, 6): 2, (3, 7): 4, (3, 8): 0, (3, 9): 0, (4, 0): 3, (4, 1): 1, (4, 2): 1, (4, 3): 0, (4, 4): 1,
+}  # fmt: skip
+"""Each known inter.broker.protocol.version or metadata.version line, with its last IV."""
+
+
+def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_format: str | None = None) -> Release:
+    """Return the behaviour of `kafka` ("4.3", "3.9.2", "0.10.2.2"); a line means its newest release.
+
+    `ibp` is inter.broker.protocol.version or metadata.version where it is older than the release's own,
+    `message_format` log.message.format.version likewise. UsageError: not known, or not possible for this release.
+    """
+    version = _version(kafka)
+    row = _row(version)
+    protocol = _ibp(ibp, "--ibp") if ibp else _ibp(row.ibp, "") if row.ibp else (version[:2], 0)
+    if row.ibp and protocol > _ibp(row.ibp, ""):
+        raise UsageError(f"--ibp {ibp} is newer than Kafka {kafka} itself, which has {row.ibp}")
+    if version >= (4,) and protocol < _IBP_3_3:
+        raise UsageError(f"--ibp {ibp}: Kafka {kafka} does not start with a metadata.version below 3.3-IV3")
+    profile = _profile(row, version, protocol)
+    rules = PROFILES[profile]
+    if row.lookup is not None:
+        # The lookup belongs to the binary, whatever the protocol between the brokers; the epoch in the reply does not.
+        carries = row.lookup in (Lookup.L2, Lookup.L3) and protocol >= _IBP_2_0
+        rules = replace(rules, lookup=row.lookup, reply_carries_epoch=carries)
+        if version >= (2, 0, 1):
+            rules = replace(rules, assigns_epoch_at_election=True, noop_truncation_cleans_cache=version >= (2, 6, 1))
+    return Release(
+        name=kafka,
+        version=version,
+        profile=profile,
+        rules=rules,
+        lookup=row.lookup,
+        reader=row.reader,
+        epoch_load=row.epoch_load,
+        assign=_assign(version),
+        epoch_cache=_epoch_cache(version, protocol, message_format),
+    )
+
+
+def with_profile(chosen: Release, profile: str) -> Release:
+    """Return `chosen` with the truncation behaviour of another profile (`--profile`); UsageError if unknown."""
+    known = {p.value.lower(): p for p in Profile}
+    if profile.lower() not in known:
+        raise UsageError(f"--profile {profile} is not known; known are {', '.join(p.value for p in Profile)}")
+    found = known[profile.lower()]
+    rules = PROFILES[found]
+    lookup = None if found is Profile.P0 else rules.lookup
+    return replace(chosen, profile=found, rules=rules, lookup=lookup)
+
+
+def known_versions() -> str:
+    """Return the known releases in words, for a usage error."""
+    return ", ".join(row.first if row.first == row.last else f"{row.first}-{row.last}" for row in TABLE)
+
+
+def _numbers(text: str) -> Version | None:
+    parts = text.split(".")
+    if not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+        return None
+    return tuple(int(part) for part in parts)
+
+
+def _line_size(version: Version) -> int:
+    return 3 if version[0] == 0 else 2
+
+
+def _version(kafka: str) -> Version:
+    """Return the full version; a line stands for its newest release."""
+    asked = _numbers(kafka)
+    for row in reversed(TABLE):
+        first, last = _numbers(row.first), _numbers(row.last)
+        assert first is not None
+        assert last is not None
+        if asked is not None and (asked == last[: _line_size(last)] or first <= asked <= last and len(asked) == len(last)):
+            return last if len(asked) < len(last) else asked
+    raise UsageError(f"--kafka {kafka} is not a known release; known are {known_versions()}")
+
+
+def _row(version: Version) -> Row:
+    return next(row for row in reversed(TABLE) if version >= (_numbers(row.first) or ()))
+
+
+def _ibp(text: str, option: str) -> Ibp:
+    """Return (line, IV) of "2.7-IV1", "2.7" (its last IV) or "2.7.1" (as ApiVersion reads it)."""
+    name, _, iv = text.partition("-IV")
+    numbers = _numbers(name)
+    line = numbers[: _line_size(numbers)] if numbers else ()
+    last = _IBP_LAST.get(line)
+    if last is None or (iv and not iv.isdigit()) or (iv and int(iv) > last) or text.endswith("-IV"):
+        known = ", ".join(".".join(map(str, v)) for v in _IBP_LAST)
+        raise UsageError(f"{option} {text} is not known; known are {known}, each also with -IVn")
+    return line, int(iv) if iv else last
+
+
+def _profile(row: Row, version: Version, protocol: Ibp) -> Profile:
+    """Apply the protocol gates: AbstractFetcherThread, ReplicaFetcherThread, RemoteLeaderEndPoint."""
+    if protocol < _IBP_0_11:
+        return Profile.P0
+    if version < (2,):
+        return row.profile
+    if protocol < _IBP_2_0:
+        return row.profile if row.profile is Profile.P2 else Profile.P4V0
+    if version >= (2, 8) and protocol < _IBP_2_7:
+        return Profile.P4
+    return row.profile
+
+
+def _assign(version: Version) -> Assign:
+    if version <= (2, 0, 0):
+        return Assign.IGNORE
+    return Assign.FILTER if version < (2, 7) else Assign.POP
+
+
+def _epoch_cache(version: Version, protocol: Ibp, message_format: str | None) -> bool:
+    """Whether a log keeps an epoch cache (Log.initializeLeaderEpochCache 2.1.1, LogConfig 3.0, UnifiedLog 4.0)."""
+    if version < (0, 11):
+        return False
+    deletes_file_below_v2 = version >= (2, 1, 1) and protocol < _IBP_3_0
+    written = _ibp(message_format, "--message-format") if message_format else _FORMAT_V2
+    return written >= _FORMAT_V2 or not deletes_file_below_v2

@@ -1,0 +1,66 @@
+"""Reading files that may be anything: regular files only, no symbolic link, no access time changed."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kcheck.errors import KcheckError
+
+SMALL_FILE_SIZE_MAX = 256 << 20
+"""A text checkpoint or index larger than this is not read: no broker writes one."""
+
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NOATIME = getattr(os, "O_NOATIME", 0)
+
+
+class UnreadableError(KcheckError):
+    """The operating system does not let us read this file; the message is its own word for it."""
+
+
+@contextmanager
+def opened(path: str, *, follow: bool = False) -> Iterator[tuple[int, int]]:
+    """Open a regular file; gives (descriptor, size in bytes). UnreadableError for anything else.
+
+    `follow` is for a path that the user named; inside a checked directory no link is followed.
+    """
+    descriptor = _open(path, follow=follow)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("not a regular file")
+        yield descriptor, status.st_size
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    finally:
+        os.close(descriptor)
+
+
+def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX) -> bytes:
+    """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
+    with opened(path, follow=follow) as (descriptor, size):
+        if size > size_max:
+            raise UnreadableError(f"{size} bytes are too many for a file of this kind")
+        data = os.read(descriptor, size + 1)
+        while 0 < len(data) < size:
+            more = os.read(descriptor, size - len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+
+def _open(path: str, *, follow: bool) -> int:
+    flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
+    try:
+        try:
+            return os.open(path, flags | _NOATIME)
+        except PermissionError:
+            # Only the owner may ask for an unchanged access time.
+            return os.open(path, flags)
+    except OSError as error:
+        link = error.errno == errno.ELOOP
+        raise UnreadableError("a symbolic link: not followed" if link else error.strerror or str(error)) from error
+    except ValueError as error:
+        raise UnreadableError(str(error)) from error

@@ -1,0 +1,82 @@
+"""What stands in a directory, without following a link out of it."""
+
+import os
+from dataclasses import dataclass
+
+from kcheck.disk.read import UnreadableError
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The names in one directory, sorted: regular files, directories, and links or devices that are left alone.
+
+    A link to a directory counts as a directory only if it stays inside of this one.
+    """
+
+    files: tuple[str, ...]
+    directories: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def list_directory(path: str) -> Listing:
+    """Return what stands in `path`; UnreadableError if it cannot be listed."""
+    files: list[str] = []
+    directories: list[str] = []
+    others: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    inside = entry.is_dir() and _inside(path, entry.path)
+                    (directories if inside else others).append(entry.name)
+                elif entry.is_file(follow_symlinks=False):
+                    files.append(entry.name)
+                elif entry.is_dir(follow_symlinks=False):
+                    directories.append(entry.name)
+                else:
+                    others.append(entry.name)
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    files.sort()
+    directories.sort()
+    others.sort()
+    return Listing(tuple(files), tuple(directories), tuple(others))
+
+
+def _inside(directory: str, link: str) -> bool:
+    root = os.path.realpath(directory)
+    return os.path.realpath(link).startswith(root + os.sep)
+
+
+def file_size(path: str) -> int:
+    """Return the size of a file in bytes without following a link; UnreadableError if it is gone."""
+    try:
+        return os.lstat(path).st_size
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+
+
+def is_directory(path: str) -> bool:
+    """Whether the user's path is a directory; a link that the user named is followed."""
+    return os.path.isdir(path)
+
+
+def exists(path: str) -> bool:
+    """Whether the user's path names anything."""
+    return os.path.lexists(path)
+
+
+def absolute(path: str) -> str:
+    """Return the absolute form of the user's path, without following links."""
+    return os.path.abspath(path)
+
+
+def join(directory: str, *names: str) -> str:
+    """Return the path of a name in a directory."""
+    return os.path.join(directory, *names)
+
+
+def split(path: str) -> tuple[str, str]:
+    """Return (directory, last name) of the user's path; `x/` has the last name x."""
+    head, tail = os.path.split(os.path.normpath(path))
+    return head or ".", tail

@@ -1,0 +1,32 @@
+"""Every exception that kcheck raises, with the exit code it ends in.
+
+Content of a file never raises: damage is data (see `kcheck.model.parsed`). An exception means a bad argument, a disk
+that does not answer, or a bug in kcheck.
+"""
+
+from typing import ClassVar
+
+
+class KcheckError(Exception):
+    """What was asked for could not be finished."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class UsageError(KcheckError):
+    """The arguments do not say what to do; the message names the argument and what is known."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class FormatError(KcheckError):
+    """A caller asked for the value of a file that has defects (`Parsed.unwrap`); `defects` tells them."""
+
+    def __init__(self, defects: tuple[object, ...]) -> None:
+        """Keep the defects; the message shows the first."""
+        super().__init__(f"{len(defects)} defects, the first: {defects[0]}")
+        self.defects = defects
+
+
+class NotALogDirError(UsageError):
+    """A path holds nothing that kcheck knows."""

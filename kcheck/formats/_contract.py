@@ -1,0 +1,28 @@
+"""What a module of this package provides."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.release import Release
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A kind of file.
+
+    `kind` is its name in JSON and for `--as`; `matches` tells a file of this kind by its name. `parse` never raises on
+    content; `serialize` gives back what `parse` read from any file that a broker wrote. `broker_reads` is what the
+    broker's own reader of a release does with the bytes, None where the kind has no reader of its own. `row` makes the
+    fields that JSON shows beside "kind" and "path". `whole` is False for a file that is read in windows: it has no
+    `parse`.
+    """
+
+    kind: str
+    title: str
+    matches: Callable[[str], bool]
+    parse: Callable[[bytes], Parsed[Any]]
+    serialize: Callable[[Any], bytes]
+    row: Callable[[Any], Mapping[str, object]]
+    broker_reads: Callable[[bytes, Release], BrokerReads[Any]] | None = None

@@ -1,0 +1,67 @@
+"""A finding: what is wrong, where, what the broker will do about it, and what to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kcheck.errors import UsageError
+
+
+class Severity(StrEnum):
+    """What the broker will do about it."""
+
+    INFO = "info"
+    """It will not notice."""
+    WARNING = "warning"
+    """It will heal it by itself at its start."""
+    ERROR = "error"
+    """It will serve, replicate or drop something wrong."""
+    FATAL = "fatal"
+    """It will not start, or take the log dir offline."""
+
+    @property
+    def rank(self) -> int:
+        """Order the severities; the largest is the worst."""
+        return list(Severity).index(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where a fact was seen. Paths are as the caller named them; `position` is in bytes, `line` counts from 1."""
+
+    broker_id: int | None = None
+    log_dir: str | None = None
+    dir: str | None = None
+    file: str | None = None
+    line: int | None = None
+    position: int | None = None
+    topic: str | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong. `data` holds what a script wants as values instead of words, JSON types only."""
+
+    id: str
+    name: str
+    severity: Severity
+    where: Location
+    message: str
+    effect: str
+    advice: str
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    def sort_key(self) -> tuple[object, ...]:
+        """Order findings for output: by place, then by rule."""
+        where = self.where
+        place = (where.log_dir or "", where.topic or "", -1 if where.partition is None else where.partition)
+        return (*place, where.dir or "", where.file or "", where.line or 0, where.position or 0, self.id, self.message)
+
+
+def parse_severity(text: str) -> Severity:
+    """Return the severity of that name; UsageError lists the known."""
+    try:
+        return Severity(text.lower())
+    except ValueError:
+        raise UsageError(f"{text} is not a severity; known are {', '.join(Severity)}") from None

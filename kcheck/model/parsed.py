@@ -1,0 +1,56 @@
+"""What a parser returns: the value it could read, and what it could not."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kcheck.errors import FormatError
+
+T = TypeVar("T")
+
+FOUND_SIZE_MAX = 64
+"""A defect quotes at most so many bytes of the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """One thing wrong in a file.
+
+    `line` and `column` count from 1 (column in characters), None in a binary file; `position` is in bytes from the
+    start; `found` is what stands there, at most `FOUND_SIZE_MAX` bytes. `accepted` is True where every
+    broker reads the bytes without complaint: only, no broker would have written them.
+    """
+
+    message: str
+    position: int
+    line: int | None = None
+    column: int | None = None
+    found: bytes = b""
+    accepted: bool = False
+
+    def __str__(self) -> str:
+        """Return `line 2, column 5: ...` or `position 61: ...`."""
+        if self.line is None:
+            return f"position {self.position}: {self.message}"
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed(Generic[T]):
+    """The value of a file as far as it could be read, with every defect, in the order of the file."""
+
+    value: T
+    defects: tuple[Defect, ...] = ()
+
+    def unwrap(self) -> T:
+        """Return the value; raises FormatError where the file has a defect."""
+        if self.defects:
+            raise FormatError(self.defects)
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReads(Generic[T]):
+    """What the broker's own reader makes of the bytes: its value, or the simple class name of the root exception."""
+
+    value: T | None
+    error: str | None = None

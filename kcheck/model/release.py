@@ -1,0 +1,159 @@
+"""Which of Kafka's behaviours a release has. The table that fills these values is `kcheck.core.releases`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class CheckpointReader(StrEnum):
+    """How a release line reads the text checkpoints (CheckpointFile, OffsetCheckpoint up to 0.10.2)."""
+
+    R1 = "R1"
+    """0.8.2 to 0.9.0: any number that does not parse raises NumberFormatException; the count is of distinct keys."""
+    R2 = "R2"
+    """0.10: a number that does not parse raises IOException; the count is of distinct keys."""
+    R3 = "R3"
+    """0.11: the count is of lines; UTF-8, undecodable bytes replaced."""
+    R4 = "R4"
+    """1.0 to 2.0: as R3; a failed read takes the log dir offline."""
+    R5 = "R5"
+    """2.1 to 3.0: as R4, UTF-8 strict."""
+    R6 = "R6"
+    """3.1 and later: NumberFormatException of an entry escapes; a negative or huge count fails when it is read."""
+
+
+class EpochLoad(StrEnum):
+    """What a release line does to leader-epoch-checkpoint when it loads a log (LeaderEpochFileCache, LogLoader)."""
+
+    E0 = "E0"
+    """Up to 0.10.2: there is no such file."""
+    E1 = "E1"
+    """0.11 to 2.6: lines as they stand; cut at the log end; raised to max(log-start checkpoint, first segment)."""
+    E2 = "E2"
+    """2.7 and 2.8: lines replayed through `assign`; otherwise as E1."""
+    E3 = "E3"
+    """3.0 to 3.9: as E2, but raised to the log-start checkpoint alone."""
+    E4 = "E4"
+    """4.0 and later: as E3; every log has a cache, whatever its message format."""
+
+
+class Assign(StrEnum):
+    """How `LeaderEpochFileCache.assign` treats an entry that contradicts the cache."""
+
+    IGNORE = "ignore"
+    """Up to 2.0.0: the newcomer is ignored with a warning."""
+    FILTER = "filter"
+    """2.0.1 to 2.6: every contradicting entry is removed."""
+    POP = "pop"
+    """2.7 and later: contradicting entries are removed from the end."""
+
+
+class Lookup(StrEnum):
+    """The variants of `LeaderEpochFileCache.endOffsetFor`."""
+
+    L1A = "L1a"
+    """Offset only; an undefined epoch asked of an empty cache gives the log end (KAFKA-6857)."""
+    L1B = "L1b"
+    """Offset only."""
+    L2 = "L2"
+    """2.0.0: with the epoch (KIP-279); an epoch below the earliest is undefined."""
+    L3 = "L3"
+    """2.0.1 and later: an epoch below the earliest ends where the earliest starts (KAFKA-7415)."""
+
+
+class Follower(StrEnum):
+    """How a follower finds its truncation offset."""
+
+    HIGH_WATERMARK = "high_watermark"
+    KIP101 = "kip101"
+    KIP279 = "kip279"
+    FETCH = "fetch"
+
+
+class Profile(StrEnum):
+    """A named combination of lookup, follower and election behaviour."""
+
+    P0 = "P0"
+    P1A = "P1a"
+    P1B = "P1b"
+    P2 = "P2"
+    P3 = "P3"
+    P4 = "P4"
+    P4V0 = "P4v0"
+    P5 = "P5"
+    P5_280 = "P5_280"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRules:
+    """What a profile does (KIP-101, KIP-279, KAFKA-7415, KAFKA-10706, KIP-595's truncation on fetch)."""
+
+    lookup: Lookup
+    follower: Follower
+    reply_carries_epoch: bool = True
+    assigns_epoch_at_election: bool = False
+    noop_truncation_cleans_cache: bool = False
+    checks_log_start_before_divergence: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it.
+
+    `name` is the version as it was asked for, `version` the release that decides (the newest of its line where only a
+    line was named). `epoch_cache` is False where the message format leaves a log without one.
+    """
+
+    name: str
+    version: tuple[int, ...]
+    profile: Profile
+    rules: ProfileRules
+    lookup: Lookup | None
+    reader: CheckpointReader
+    epoch_load: EpochLoad
+    assign: Assign
+    epoch_cache: bool
+
+    @property
+    def high_watermark_floor_is_log_start(self) -> bool:
+        """From 2.4 a loaded high watermark is raised to the log start (Partition.createLog)."""
+        return self.version >= (2, 4)
+
+    @property
+    def truncation_lowers_high_watermark(self) -> bool:
+        """From 2.4 a truncation below the high watermark lowers it at once (Log.truncateTo)."""
+        return self.version >= (2, 4)
+
+    @property
+    def wipes_log_start_above_log_end(self) -> bool:
+        """From 2.2.1 a log whose log-start checkpoint is above its log end loses every segment (KAFKA-8306)."""
+        return self.version >= (2, 2, 1)
+
+    @property
+    def high_watermark_snaps_to_batch(self) -> bool:
+        """From 4.1 a high watermark below the log end moves to the base offset of its batch at its first use."""
+        return self.version >= (4, 1)
+
+    @property
+    def searches_by_base_offset(self) -> bool:
+        """From 4.1 FileRecords searches by base offset (searchForOffsetFromPosition)."""
+        return self.version >= (4, 1)
+
+    @property
+    def exits_out_of_range_without_unclean_election(self) -> bool:
+        """Up to 2.0.0 a follower above its leader's log end ends the process if unclean election is off."""
+        return self.version <= (2, 0, 0)
+
+    @property
+    def fences_by_current_leader_epoch(self) -> bool:
+        """From 2.1 a request names the leader epoch it believes in (KIP-320)."""
+        return self.version >= (2, 1)
+
+    @property
+    def has_partition_metadata(self) -> bool:
+        """From 2.8 a partition directory holds partition.metadata (KIP-516)."""
+        return self.version >= (2, 8)
+
+    @property
+    def has_log_start_checkpoint(self) -> bool:
+        """From 0.11 a log dir holds log-start-offset-checkpoint (KIP-107)."""
+        return self.version >= (0, 11)

@@ -1,0 +1,90 @@
+"""What rules look at and what JSON shows: the facts of one file, one partition directory, one log dir.
+
+A value that kcheck has not seen is None. Offsets and sizes are as Kafka counts them: offsets of records, bytes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kcheck.model.entries import Batch, EpochEntries, Offset
+from kcheck.model.finding import Location
+from kcheck.model.names import DirectoryState
+from kcheck.model.parsed import BrokerReads, Parsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileView:
+    """A small file that was parsed whole: `kind` and `name` as in `kcheck.formats`, `size` in bytes.
+
+    `reads` is what the broker's own reader makes of it, None where it has none.
+    """
+
+    kind: str
+    name: str
+    where: Location
+    size: int
+    parsed: Parsed[Any]
+    reads: BrokerReads[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentSummary:
+    """One `.log`: `end_offset` is the next offset after its last batch; None in a column: not looked at."""
+
+    base_offset: Offset
+    size: int
+    end_offset: Offset | None = None
+    batches: int | None = None
+    max_timestamp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionView:
+    """One partition directory as it lies.
+
+    `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
+    there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
+    first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
+    the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone.
+    """
+
+    where: Location
+    topic: str
+    partition: int
+    state: DirectoryState
+    topic_id: str | None = None
+    log_start_checkpoint: Offset | None = None
+    log_start_offset: Offset | None = None
+    recovery_point: Offset | None = None
+    high_watermark: Offset | None = None
+    log_end_offset: Offset | None = None
+    size: int = 0
+    epochs: FileView | None = None
+    metadata: FileView | None = None
+    segments: tuple[SegmentSummary, ...] = ()
+    last_batch: Batch | None = None
+    clean_shutdown: bool | None = None
+
+    @property
+    def leader_epochs(self) -> EpochEntries:
+        """The entries of leader-epoch-checkpoint that could be read, in the order of the file."""
+        return () if self.epochs is None else tuple(self.epochs.parsed.value.entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirView:
+    """One entry of `log.dirs`: its small files by name, its partitions, and the directories that are none.
+
+    `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
+    `unparseable` the names of directories that the broker cannot parse; `locked_by` the process that holds `.lock`.
+    """
+
+    where: Location
+    cluster_id: str | None = None
+    directory_id: str | None = None
+    clean_shutdown: bool = False
+    files: Mapping[str, FileView] = field(default_factory=dict)
+    partitions: tuple[PartitionView, ...] = ()
+    unparseable: tuple[str, ...] = ()
+    locked_by: int | None = None

@@ -1,0 +1,17 @@
+"""How a plural package finds its modules: one new module is one new plug, with no list to extend."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+
+@cache
+def discover(package: str, constant: str) -> tuple[object, ...]:
+    """Return `constant` of every public module of `package`, in the order of the module names.
+
+    Every module whose name does not begin with an underscore must set the constant; AttributeError tells which does
+    not.
+    """
+    path = importlib.import_module(package).__path__
+    names = sorted(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_"))
+    return tuple(getattr(importlib.import_module(f"{package}.{name}"), constant) for name in names)

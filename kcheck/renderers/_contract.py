@@ -1,0 +1,23 @@
+"""What a module of this package provides."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from kcheck.model.report import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the stream is to be used: `width` in columns, `color` only where somebody looks at it."""
+
+    width: int = 80
+    color: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renderer:
+    """An output: its name for `--format`, and what writes a report."""
+
+    name: str
+    render: Callable[[Report, TextIO, Options], None]

@@ -1,0 +1,26 @@
+"""Comma-separated values (RFC 4180), where the answer is one table."""
+
+import csv
+from typing import TextIO
+
+from kcheck.errors import UsageError
+from kcheck.model.report import Report
+from kcheck.renderers._contract import Options, Renderer
+
+
+def render(report: Report, stream: TextIO, options: Options) -> None:
+    """Write a header line and a line for every row; an unknown value is an empty field.
+
+    UsageError where the answer is more than one table.
+    """
+    del options
+    if report.table is None:
+        raise UsageError(f"--format csv: the answer of {report.verb} is not one table; use json or ndjson")
+    rows = report.body[report.table]
+    assert isinstance(rows, tuple)
+    writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [], lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+RENDERER = Renderer(name="csv", render=render)

@@ -1,0 +1,55 @@
+"""What a module of this package provides."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.release import Release
+
+
+class Scope(StrEnum):
+    """What a rule is shown: a FileView, a PartitionView, a LogDirView, or every LogDirView of one broker (a tuple)."""
+
+    FILE = "file"
+    PARTITION = "partition"
+    LOG_DIR = "log dir"
+    BROKER = "broker"
+
+
+Check = Callable[[Any, Release], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains."""
+
+    id: str
+    name: str
+    severity: Severity
+    scope: Scope
+    check: Check
+    page: str | None
+
+    def finding(
+        self,
+        where: Location,
+        message: str,
+        *,
+        effect: str,
+        advice: str,
+        severity: Severity | None = None,
+        data: Mapping[str, object] | None = None,
+    ) -> Finding:
+        """Return a finding of this rule."""
+        return Finding(
+            id=self.id,
+            name=self.name,
+            severity=severity or self.severity,
+            where=where,
+            message=message,
+            effect=effect,
+            advice=advice,
+            data=data or {},
+        )
