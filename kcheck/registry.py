@@ -12,6 +12,10 @@ def discover(package: str, constant: str) -> tuple[object, ...]:
     Every module whose name does not begin with an underscore must set the constant; AttributeError tells which does
     not.
     """
+    return tuple(getattr(importlib.import_module(f"{package}.{name}"), constant) for name in plug_names(package))
+
+
+def plug_names(package: str) -> tuple[str, ...]:
+    """Return the names of the public modules of `package`, sorted, without importing them."""
     path = importlib.import_module(package).__path__
-    names = sorted(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_"))
-    return tuple(getattr(importlib.import_module(f"{package}.{name}"), constant) for name in names)
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_")))

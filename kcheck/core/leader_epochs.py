@@ -120,14 +120,15 @@ def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
 
 
 def _assign(entries: list[EpochEntry], new: EpochEntry, how: Assign) -> None:
+    latest = entries[-1] if entries else EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+    known = bool(entries) and latest.epoch == new.epoch and latest.start_offset <= new.start_offset
+    if known and how is not Assign.IGNORE:
+        return  # before the sign is looked at: up to 2.6 a file can hold a negative epoch
     if new.epoch < 0 or (how is Assign.POP and new.start_offset < 0):
         raise ValueError(f"epoch {new.epoch} from offset {new.start_offset}")
-    latest = entries[-1] if entries else None
     if how is Assign.IGNORE:
-        if latest is None or (new.epoch > latest.epoch and new.start_offset >= latest.start_offset):
+        if new.epoch > latest.epoch and new.start_offset >= latest.start_offset:
             entries.append(new)
-        return
-    if latest is not None and latest.epoch == new.epoch and latest.start_offset <= new.start_offset:
         return
     if how is Assign.FILTER:
         entries[:] = [entry for entry in entries if not _contradicts(entry, new)]

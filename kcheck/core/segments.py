@@ -56,18 +56,7 @@ def loaded_high_watermark(
     """Return the high watermark that a replica starts with: the checkpoint (0 without an entry) within the log.
 
     Up to 2.3 only the log end bounds it (Partition.getOrCreateReplica); a negative one is raised to 0 here, where the
-    broker would fail. From 4.1 it later moves to a batch's base offset: `snapped_high_watermark`.
+    broker would fail.
     """
     floor = log_start if release.high_watermark_floor_is_log_start else Offset(0)
     return Offset(min(max(checkpoint or 0, floor), log_end))
-
-
-def snapped_high_watermark(high_watermark: Offset, batches: Iterable[Batch], *, release: Release) -> Offset:
-    """Return the high watermark after its first use: from 4.1 the base offset of the batch found for it.
-
-    Inside a batch it falls to the batch's base, in a gap it rises to the next batch (UnifiedLog.
-    fetchHighWatermarkMetadata 4.1.2 to 4.3.1). `batches` come in order and reach up to the log end.
-    """
-    if not release.high_watermark_snaps_to_batch:
-        return high_watermark
-    return next((batch.base_offset for batch in batches if batch.last_offset >= high_watermark), high_watermark)

@@ -15,8 +15,7 @@ class Format:
     `kind` is its name in JSON and for `--as`; `matches` tells a file of this kind by its name. `parse` never raises on
     content; `serialize` gives back what `parse` read from any file that a broker wrote. `broker_reads` is what the
     broker's own reader of a release does with the bytes, None where the kind has no reader of its own. `row` makes the
-    fields that JSON shows beside "kind" and "path". `whole` is False for a file that is read in windows: it has no
-    `parse`.
+    fields that JSON shows beside "kind" and "path", `reads_row` those that show what the broker reads.
     """
 
     kind: str
@@ -26,3 +25,4 @@ class Format:
     serialize: Callable[[Any], bytes]
     row: Callable[[Any], Mapping[str, object]]
     broker_reads: Callable[[bytes, Release], BrokerReads[Any]] | None = None
+    reads_row: Callable[[Any], Mapping[str, object]] | None = None

@@ -129,11 +129,6 @@ class Release:
         return self.version >= (2, 2, 1)
 
     @property
-    def high_watermark_snaps_to_batch(self) -> bool:
-        """From 4.1 a high watermark below the log end moves to the base offset of its batch at its first use."""
-        return self.version >= (4, 1)
-
-    @property
     def searches_by_base_offset(self) -> bool:
         """From 4.1 FileRecords searches by base offset (searchForOffsetFromPosition)."""
         return self.version >= (4, 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from kcheck.model.finding import Finding, Severity
 
@@ -31,6 +32,28 @@ class Report:
         for finding in self.findings:
             counts[finding.severity] += 1
         return counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A report with what the command line needs to know: the paths read, and whether something could not be."""
+
+    report: Report
+    checked: tuple[str, ...] = ()
+    unfinished: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which partitions are meant: topic patterns (`*`, `?`, `[...]`), partitions as `N` or `topic-N`; empty is all."""
+
+    topics: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+
+    def has(self, topic: str, partition: int) -> bool:
+        """Whether this partition is meant."""
+        named = not self.topics or any(fnmatchcase(topic, pattern) for pattern in self.topics)
+        return named and (not self.partitions or not {str(partition), f"{topic}-{partition}"}.isdisjoint(self.partitions))
 
 
 def finding_row(finding: Finding) -> dict[str, object]:

@@ -1,0 +1,88 @@
+"""The command `kcheck`: its groups, its exit codes, and its last word on stderr."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+# numpy's thread pool would spin for longer than most commands take.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from kcheck.cli import end_offset, explain, inspect, rules, truncation
+from kcheck.errors import KcheckError
+
+_GROUPS = {"Look": ("inspect", "rules", "explain"), "Plan": ("end-offset", "truncation")}
+
+
+class _Grouped(TyperGroup):
+    """Shows the commands by what an operator wants: look, plan."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in _GROUPS.items():
+            commands = [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(commands)
+
+
+app = typer.Typer(
+    name="kcheck",
+    cls=_Grouped,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from kcheck import __version__
+    from kcheck.core.releases import TESTED
+
+    print(f"kcheck {__version__}, Python {sys.version.split()[0]}, tested against Kafka {', '.join(TESTED)}")
+    raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the versions and exit.")
+    ] = False,
+) -> None:
+    """Check a Kafka broker's log directories offline: what is there, what is wrong, what the broker will do."""
+    del version
+
+
+app.command("inspect")(inspect.inspect)
+app.command("end-offset")(end_offset.end_offset)
+app.command("truncation")(truncation.truncation)
+app.command("rules")(rules.rules)
+app.command("explain")(explain.explain)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    _tolerant(sys.stdout)
+    _tolerant(sys.stderr)
+    try:
+        app()
+        sys.stdout.flush()
+    except KcheckError as error:
+        print(f"kcheck: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader has seen enough; Python must not complain about it when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _tolerant(stream: Any) -> None:
+    """Show what the terminal's encoding does not have as an escape, instead of failing."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,31 @@
+"""`kcheck end-offset`: what this replica would answer to OffsetsForLeaderEpoch."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck.cli.options import Common, Paths, Profile, with_common
+
+
+@with_common
+def end_offset(
+    paths: Paths,
+    common: Common,
+    epoch: Annotated[list[int] | None, typer.Option("--epoch", help="The epoch asked for; repeatable.")] = None,
+    current_leader_epoch: Annotated[
+        int, typer.Option("--current-leader-epoch", help="The leader epoch that the request names.")
+    ] = -1,
+    log_end_offset: Annotated[
+        int | None, typer.Option("--log-end-offset", help="The log end of a bare leader-epoch-checkpoint.")
+    ] = None,
+    after_start: Annotated[bool, typer.Option("--after-start", help="As the broker's next start leaves it.")] = False,
+    profile: Profile = None,
+) -> None:
+    """Answer OffsetsForLeaderEpoch from the files."""
+    from kcheck.scan.end_offset import Question, end_offsets
+
+    question = Question(
+        epochs=tuple(epoch or ()), current_leader_epoch=current_leader_epoch, log_end_offset=log_end_offset,
+        after_start=after_start,
+    )  # fmt: skip
+    common.leave(end_offsets(paths, question, wanted=common.wanted(), release=common.release(profile)))

@@ -1,0 +1,18 @@
+"""`kcheck explain`: a rule's page."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck.cli.options import Leaving, leave, with_leaving
+
+
+@with_leaving
+def explain(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name: KC201, epoch-order.")],
+    leaving: Leaving,
+) -> None:
+    """Print a rule's page: what it means, what the broker does, what to do."""
+    from kcheck.scan.rules import one_rule
+
+    leave(one_rule(rule), leaving)

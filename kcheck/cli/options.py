@@ -1,0 +1,191 @@
+"""The options that mean the same in every command, and how a report leaves."""
+
+import functools
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import typer
+
+from kcheck.core.releases import NEWEST_TESTED, release, with_profile
+from kcheck.errors import UsageError
+from kcheck.model.finding import Finding, parse_severity
+from kcheck.model.release import Release
+from kcheck.model.report import Found, Report, Wanted
+from kcheck.registry import plug_names
+
+Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
+Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A replica of each broker.")]
+Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """How a report leaves."""
+
+    format: str
+    output: str | None
+    no_color: bool
+    quiet: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """The options that every command over paths has, as they were given."""
+
+    topic: list[str] | None
+    partition: list[str] | None
+    kafka: str
+    ibp: str | None
+    message_format: str | None
+    select: list[str] | None
+    ignore: list[str] | None
+    severity: str
+    fail_on: str
+    leaving: Leaving
+
+    def release(self, profile: str | None = None) -> Release:
+        """Return the Kafka whose behaviour is meant."""
+        chosen = release(self.kafka, ibp=self.ibp, message_format=self.message_format)
+        return with_profile(chosen, profile) if profile else chosen
+
+    def wanted(self) -> Wanted:
+        """Return which partitions are meant."""
+        return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
+
+    def leave(self, found: Found) -> None:
+        """Write what was found and end the command with its exit code."""
+        fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
+        selected, ignored = _ids(self.select), _ids(self.ignore)
+        findings = tuple(
+            finding
+            for finding in found.report.findings
+            if (not selected or finding.id.startswith(selected)) and not (ignored and finding.id.startswith(ignored))
+        )
+        shown = tuple(finding for finding in findings if finding.severity.rank >= least.rank)
+        leave(replace(found.report, findings=shown), self.leaving, checked=found.checked)
+        if not self.leaving.quiet:
+            print("No files were changed.", file=sys.stderr)
+        failed = any(finding.severity.rank >= fail_on.rank for finding in findings)
+        raise typer.Exit(3 if found.unfinished else 1 if failed else 0)
+
+
+def _leaving(
+    format: Annotated[  # noqa: A002 - the option's own name
+        str, typer.Option("--format", metavar="text|json|ndjson|csv", help="How the answer is written.")
+    ] = "text",
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE.")
+    ] = None,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colour; as NO_COLOR in the environment.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")] = False,
+) -> Leaving:
+    return Leaving(format=format, output=output, no_color=no_color, quiet=quiet)
+
+
+def _common(
+    topic: Annotated[list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics like this.")] = None,
+    partition: Annotated[
+        list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
+    ] = None,
+    kafka: Annotated[
+        str, typer.Option("--kafka", metavar="VERSION", help="The Kafka whose behaviour is meant.")
+    ] = NEWEST_TESTED,
+    ibp: Annotated[
+        str | None, typer.Option("--ibp", metavar="VERSION", help="Its protocol or metadata version, if older.")
+    ] = None,
+    message_format: Annotated[
+        str | None, typer.Option("--message-format", metavar="VERSION", help="Its message format, if older.")
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option("--select", metavar="IDS", help="Only these rules: KC201,KC3.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="IDS", help="Not these rules.")] = None,
+    severity: Annotated[
+        str, typer.Option("--severity", metavar="LEVEL", help="Show findings from this level up.")
+    ] = "info",
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 on findings from this level up.")
+    ] = "error",
+    **leaving: Any,
+) -> Common:
+    return Common(
+        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, select=select,
+        ignore=ignore, severity=severity, fail_on=fail_on, leaving=_leaving(**leaving),
+    )  # fmt: skip
+
+
+def with_leaving(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Leaving`; it gets them as its argument `leaving`."""
+    return _with(command, "leaving", _leaving, _options(_leaving))
+
+
+def with_common(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Common`; it gets them as its argument `common`."""
+    return _with(command, "common", _common, {**_options(_common), **_options(_leaving)})
+
+
+def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    parameters = inspect.signature(function).parameters
+    return {name: part for name, part in parameters.items() if part.kind is not part.VAR_KEYWORD}
+
+
+def _with(
+    command: Callable[..., None], name: str, build: Callable[..., Any], added: dict[str, inspect.Parameter]
+) -> Callable[..., None]:
+    """Return `command` with the options `added` in the place of its argument `name`, for typer to read."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command(**{name: build(**{option: given.pop(option) for option in added})}, **given)
+
+    own = [part for part in inspect.signature(command).parameters.values() if part.name != name]
+    parameters = [part.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in (*own, *added.values())]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # inspect reads it
+    run.__annotations__ = {part.name: part.annotation for part in parameters}
+    return run
+
+
+def leave(report: Report, how: Leaving, *, checked: tuple[str, ...] = ()) -> None:
+    """Write a report to stdout or a file, which must not stand inside of what was checked."""
+    from kcheck.renderers._contract import Options, Renderer
+
+    # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
+    known = plug_names("kcheck.renderers")
+    if how.format not in known:
+        raise UsageError(f"--format {how.format} is not known; known are {', '.join(known)}")
+    renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
+    assert isinstance(renderer, Renderer)
+    if how.output is None:
+        color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
+        renderer.render(report, sys.stdout, Options(width=_width(), color=color))
+        sys.stdout.flush()
+        return
+    target = os.path.realpath(how.output)
+    for path in checked:
+        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
+            raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
+    try:
+        with open(how.output, "w", encoding="utf-8", newline="") as stream:
+            renderer.render(report, stream, Options())
+    except OSError as error:
+        raise UsageError(f"-o {how.output}: {error.strerror}") from error
+
+
+def _width() -> int:
+    """Return the columns of the terminal, 80 on a pipe unless COLUMNS says otherwise."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _ids(values: list[str] | None) -> tuple[str, ...]:
+    return tuple(part.strip().upper() for value in values or () for part in value.split(",") if part.strip())

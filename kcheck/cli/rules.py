@@ -1,0 +1,11 @@
+"""`kcheck rules`: every rule."""
+
+from kcheck.cli.options import Leaving, leave, with_leaving
+
+
+@with_leaving
+def rules(leaving: Leaving) -> None:
+    """List every rule."""
+    from kcheck.scan.rules import every_rule
+
+    leave(every_rule(), leaving)

@@ -1,0 +1,18 @@
+"""A layout is a table: names and types of the fields, big-endian as everything in Kafka's files."""
+
+import struct
+
+_CODES = {"i8": "b", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q"}
+
+
+class Layout:
+    """Fixed-size fields one after the other: `size` in bytes, `unpack_from` for a buffer and a position."""
+
+    def __init__(self, fields: tuple[tuple[str, str], ...]) -> None:
+        """Take (name, type) pairs; types are i8, i16, u16, i32, u32, i64."""
+        self.names = tuple(name for name, _ in fields)
+        self._struct = struct.Struct(">" + "".join(_CODES[kind] for _, kind in fields))
+        self.size = self._struct.size
+        self.unpack_from = self._struct.unpack_from
+        self.iter_unpack = self._struct.iter_unpack
+        self.pack = self._struct.pack

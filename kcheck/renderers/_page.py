@@ -1,0 +1,103 @@
+"""Lines, columns and findings on a terminal or a pipe: what the layouts of the text renderer are made of."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from rich.console import Console
+
+from kcheck.model.report import Row
+from kcheck.renderers._contract import Options
+
+_STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
+
+
+def printable(value: object) -> str:
+    """Return text that moves no cursor: whatever is not printable is shown as its escape."""
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def cell(value: object) -> str:
+    """Return a value of a table: `?` for what kcheck does not know."""
+    return "?" if value is None else printable(value)
+
+
+def size(count: object) -> str:
+    """Return bytes for people: 243 KiB."""
+    if not isinstance(count, int):
+        return "?"
+    amount, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 error`, `2 errors`, `2 entries`."""
+    if count == 1:
+        return f"1 {word}"
+    return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
+
+
+class Page:
+    """A stream of lines of a given width; everything written is made printable first."""
+
+    def __init__(self, stream: TextIO, options: Options) -> None:
+        """Use rich for colour, and nothing but colour: lines are laid out here."""
+        self.width = options.width
+        self._console = Console(
+            file=stream, width=options.width, color_system="standard" if options.color else None,
+            force_terminal=options.color, legacy_windows=False, soft_wrap=True, markup=False, highlight=False,
+            emoji=False,
+        )  # fmt: skip
+        self._stream = stream
+
+    def line(self, text: str = "", style: str | None = None) -> None:
+        """Write one line, however long."""
+        if style is None:
+            self._stream.write(printable(text) + "\n")
+        else:
+            self._console.print(printable(text), style=style)
+
+    def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
+        """Write text in as many lines as the width needs; words longer than a line stay whole."""
+        lines = textwrap.wrap(
+            printable(text), max(self.width, 40), initial_indent=indent,
+            subsequent_indent=indent if hanging is None else hanging, break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        for line in lines:
+            self.line(line, style)
+
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
+        """Write columns, the first to the left and the others as they are; too wide a table becomes blocks of lines."""
+        cells = [[cell(value) for value in row] for row in rows]
+        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+        if len(indent) + sum(widths) + 2 * (len(widths) - 1) > self.width:
+            self._blocks(header, cells, indent)
+            return
+        for number, row in enumerate([list(header), *cells]):
+            padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+            self.line((indent + "  ".join(padded)).rstrip(), None if number else "bold")
+
+    def _blocks(self, header: Sequence[str], rows: list[list[str]], indent: str) -> None:
+        for row in rows:
+            self.line(indent + row[0])
+            pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True))
+            self.wrapped(pairs, indent=indent + "    ")
+
+    def finding(self, row: Row, *, indent: str = "") -> None:
+        """Write a finding: what is wrong in its colour, then what the broker does and what to do."""
+        severity = str(row["severity"])
+        where = "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
+        line = "" if row["line"] is None else f":{row['line']}"
+        place = f"{where}{line}: " if where else ""
+        text = f"{severity} {row['id']} {place}{row['message']}"
+        self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])
+        for word in ("effect", "advice"):
+            if row[word]:
+                self.wrapped(str(row[word]), indent=indent + "  ")

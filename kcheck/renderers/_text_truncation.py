@@ -1,0 +1,127 @@
+"""The layout of a truncation plan: one block a partition, the dialogue under each follower."""
+
+from typing import Any
+
+from kcheck.model.report import Report, Row
+from kcheck.renderers._page import Page, cell, plural, size
+
+
+def truncation(report: Report, page: Page) -> None:
+    """Write the plan; without a chosen leader the candidates of a partition in brief."""
+    page.line(f"Truncation as Kafka {report.kafka} would do it (profile {report.body['profile']})", "bold")
+    partitions: Any = report.body["partitions"]
+    if not partitions:
+        page.line("no partition has a replica here")
+    if report.body["leader"] is None:
+        _candidates(partitions, page)
+        return
+    for partition in partitions:
+        page.line()
+        _partition(partition, page)
+
+
+def _candidates(partitions: tuple[Row, ...], page: Page) -> None:
+    header = ("partition", "leader", "log end", "truncates", "lost records", "below high wm", "refetch")
+    page.table(header, [_candidate(partition) for partition in partitions])
+
+
+def _candidate(partition: Row) -> tuple[object, ...]:
+    followers: Any = partition["followers"]
+    cut = sum(follower["truncate_to"] is not None for follower in followers)
+    lost = [follower["lost"] for follower in followers if follower["lost"] is not None]
+    refetch = [follower["refetch"] for follower in followers if follower["refetch"] is not None]
+    return (
+        f"{partition['topic']}-{partition['partition']}",
+        partition["leader"],
+        partition["leader_log_end_offset"],
+        f"{cut} of {len(followers)}",
+        _sum(lost, "records"),
+        _sum(lost, "below_high_watermark"),
+        _sum(refetch, "records"),
+    )
+
+
+def _sum(rows: list[Row], key: str) -> int | None:
+    values = [row[key] for row in rows]
+    return sum(value for value in values if isinstance(value, int)) if None not in values else None
+
+
+def _partition(partition: Row, page: Page) -> None:
+    name = f"{partition['topic']}-{partition['partition']}"
+    state = f"log end {cell(partition['leader_log_end_offset'])}, epoch {cell(partition['leader_epoch'])}"
+    page.line(f"{name}   leader {cell(partition['leader'])} ({state})", "bold")
+    followers: Any = partition["followers"]
+    if not followers:
+        page.line("  no other replica here")
+    for follower in followers:
+        _follower(follower, page)
+
+
+def _follower(follower: Row, page: Page) -> None:
+    before, after = follower["log_end_offset_before"], follower["log_end_offset_after"]
+    ends = f"log end {cell(before)}" + ("" if before == after else f" → {cell(after)}")
+    refetch: Any = follower["refetch"]
+    back = f", refetch {_amount(refetch)}" if refetch else ""
+    page.wrapped(f"broker {cell(follower['broker_id'])}   {ends}{back}", indent="  ", hanging="      ")
+    if follower["problem"]:
+        page.wrapped(str(follower["problem"]), indent="    ", style="yellow")
+    steps: Any = follower["steps"]
+    for step in steps:
+        page.wrapped(_step(step), indent="    ", hanging="      ")
+    if follower["status"] == "never_completes":
+        page.wrapped("This dialogue never completes: the same requests repeat for ever.", indent="    ", style="red")
+    elif follower["status"] == "unfinished":
+        page.wrapped(f"Given up after {len(steps)} requests.", indent="    ", style="red")
+    _outcome(follower, page)
+
+
+def _amount(part: Row) -> str:
+    records = part["records"]
+    count = "unknown records" if not isinstance(records, int) else plural(records, "record")
+    return count if part["bytes"] is None else f"{count} ({size(part['bytes'])})"
+
+
+def _outcome(follower: Row, page: Page) -> None:
+    lost: Any = follower["lost"]
+    broker = cell(follower["broker_id"])
+    if lost:
+        count = "unknown records" if lost["records"] is None else plural(lost["records"], "record")
+        amount = count + ("" if lost["bytes"] is None else f", {size(lost['bytes'])}")
+        below = f"{cell(lost['below_high_watermark'])} below its high watermark {cell(follower['high_watermark'])}"
+        at_most = "" if lost["certain"] else "at most "
+        text = f"LOST on broker {broker}: {at_most}offsets {lost['from']}–{lost['to'] - 1}, {amount}; {below}"
+        page.wrapped(text, indent="    ", hanging="      ", style="bold red")
+    expired: Any = follower["expired"]
+    if expired:
+        text = f"dropped: offsets {expired['from']}–{expired['to'] - 1}, which lie below the leader's log start"
+        page.wrapped(text, indent="    ", hanging="      ")
+    cut: Any = follower["cut"]
+    if cut and cut["base_offset"] != follower["truncate_to"]:
+        text = f"the batch at {cut['base_offset']} is cut as a whole: a restart finds the log end {cut['base_offset']}"
+        page.wrapped(text, indent="    ", hanging="      ")
+    if follower["diverges_silently_at"] is not None:
+        text = f"STILL DIVERGES from offset {follower['diverges_silently_at']}: no broker will notice"
+        page.wrapped(text, indent="    ", hanging="      ", style="bold red")
+    if follower["exits_without_unclean_election"]:
+        text = "The broker process ends here if unclean leader election is disabled for the topic."
+        page.wrapped(text, indent="    ", hanging="      ", style="yellow")
+
+
+def _step(step: Row) -> str:
+    request: Any = step["request"]
+    response: Any = step["response"]
+    cut = "" if step["truncate_to"] is None else f" → truncate to {step['truncate_to']}"
+    if request is None:
+        return f"no epoch to compare: its own high watermark{cut}"
+    if request["api"] == "OffsetsForLeaderEpoch":
+        epoch = "" if response["epoch"] is None else f"epoch {response['epoch']}, "
+        return f"asks for the end of epoch {request['leader_epoch']} → {epoch}end {response['end_offset']}{cut}"
+    if request["api"] == "ListOffsets":
+        return f"asks for the log → {response['log_start_offset']} to {response['log_end_offset']}{cut or ' → stays'}"
+    last = "" if request["last_fetched_epoch"] is None else f" last epoch {request['last_fetched_epoch']}"
+    diverging = response["diverging_epoch"]
+    if diverging is not None:
+        reply = f"diverging epoch {diverging['epoch']}, end {diverging['end_offset']}"
+    else:
+        reply = "records" if response["error"] == "NONE" else str(response["error"])
+    return f"fetch {request['fetch_offset']}{last} → {reply}{cut}"

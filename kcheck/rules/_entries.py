@@ -1,0 +1,67 @@
+"""The entries of a checkpoint, with the lines they stand in."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kcheck.model.entries import OffsetEntry
+from kcheck.model.finding import Location
+from kcheck.model.views import FileView
+from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
+from kcheck.rules._words import counted, listed
+
+HEADER_LINES = 2
+"""The version and the count stand above the entries."""
+
+TopicPartition = tuple[str, int]
+
+
+def line_of(index: int) -> int:
+    """Return the line of the entry with that index; right for every file that the broker reads."""
+    return HEADER_LINES + 1 + index
+
+
+def on_line(view: FileView, index: int) -> Location:
+    """Return where an entry stands."""
+    return replace(view.where, line=line_of(index))
+
+
+def readable(view: FileView) -> bool:
+    """Whether the broker's own reader accepts the file; False too where this release has no reader for it."""
+    return view.reads is not None and view.reads.error is None
+
+
+def offset_entries(view: FileView | None) -> tuple[OffsetEntry, ...]:
+    """Return the entries of an offset checkpoint that could be read; none for another file or none at all."""
+    if view is None or view.kind != OFFSET_CHECKPOINT_KIND:
+        return ()
+    return tuple(view.parsed.value.entries)
+
+
+def repeated(view: FileView) -> Mapping[TopicPartition, tuple[int, ...]]:
+    """Return the partitions that an offset checkpoint lists more than once, with the indexes of their entries."""
+    indexes: dict[TopicPartition, list[int]] = {}
+    for index, entry in enumerate(offset_entries(view)):
+        indexes.setdefault((entry.topic, entry.partition), []).append(index)
+    return {key: tuple(found) for key, found in indexes.items() if len(found) > 1}
+
+
+def repeated_in_words(view: FileView) -> str:
+    """Return `2 partitions are listed more than once: a-0 and b-1`, empty where there are none."""
+    keys = repeated(view)
+    if not keys:
+        return ""
+    listing = listed(partition_name(*key) for key in keys)
+    verb = "is" if len(keys) == 1 else "are"
+    return f"{counted(len(keys), 'partition')} {verb} listed more than once: {listing}"
+
+
+def partition_name(topic: str, partition: int) -> str:
+    """Return `orders-0`, with escapes for what would disturb a terminal."""
+    text = f"{topic}-{partition}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def offsets_in_words(view: FileView, indexes: tuple[int, ...]) -> Iterator[str]:
+    """Return `20 in line 4` for each of these entries."""
+    entries = offset_entries(view)
+    return (f"{entries[index].offset} in line {line_of(index)}" for index in indexes)

@@ -1,0 +1,57 @@
+"""What the rules on leader epochs share."""
+
+from kcheck.core.leader_epochs import read_lines
+from kcheck.model.entries import EpochEntries, EpochEntry
+from kcheck.model.release import Release
+from kcheck.model.views import FileView, PartitionView
+from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
+from kcheck.rules._entries import readable
+from kcheck.rules._partition import served
+from kcheck.rules._words import DATA_MAX
+
+REFETCH_OR_REBUILD = (
+    "If another replica is in sync, stop the broker, move this partition directory out of the log dir and let the "
+    "broker fetch it anew; otherwise rebuild the file from the batch headers of all segments."
+)
+
+
+def lines_of_file(view: FileView | None, release: Release) -> EpochEntries:
+    """Return the lines that a broker of `release` reads; none where it does not read the file or keeps no epochs."""
+    if view is None or view.kind != LEADER_EPOCH_KIND or view.reads is None or not release.epoch_cache:
+        return ()
+    return tuple(view.reads.value or ())
+
+
+def has_negative(entries: EpochEntries) -> bool:
+    """Whether an entry is one that no broker writes, and that ends the load from 2.7 on."""
+    return any(entry.epoch < 0 or entry.start_offset < 0 for entry in entries)
+
+
+def loaded_lines(view: PartitionView, release: Release) -> EpochEntries:
+    """Return what the constructor of the cache makes of the file; none where that fails (other rules say so)."""
+    entries = lines_of_file(view.epochs, release)
+    return () if has_negative(entries) else read_lines(entries, release)
+
+
+def lacks_epochs(view: PartitionView, release: Release) -> bool:
+    """Whether a replica has batches with an epoch, and the broker's reader finds no epoch at all."""
+    batch = view.last_batch
+    if not served(view) or not release.epoch_cache or batch is None or batch.epoch is None or batch.epoch < 0:
+        return False
+    return view.epochs is None or (readable(view.epochs) and not view.leader_epochs)
+
+
+def truncates_to_log_start(view: PartitionView, release: Release) -> bool:
+    """Whether a follower would drop its whole log; unknown, so False, where the directory stands alone."""
+    stands_alone = view.clean_shutdown is None
+    return not stands_alone and view.high_watermark is None and lacks_epochs(view, release)
+
+
+def entry_words(entry: EpochEntry) -> str:
+    """Return `epoch 5 from offset 200`."""
+    return f"epoch {entry.epoch} from offset {entry.start_offset}"
+
+
+def entry_rows(entries: EpochEntries) -> tuple[dict[str, object], ...]:
+    """Return entries as values for a script, at most `DATA_MAX`."""
+    return tuple({"epoch": entry.epoch, "start_offset": entry.start_offset} for entry in entries[:DATA_MAX])

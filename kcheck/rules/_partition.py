@@ -1,0 +1,25 @@
+"""What the rules on a partition directory share."""
+
+from kcheck.model.names import DirectoryState
+from kcheck.model.views import PartitionView
+from kcheck.rules._words import counted
+
+
+def served(view: PartitionView) -> bool:
+    """Whether a broker loads the directory as a replica; -delete and -stray directories only wait for their end."""
+    return view.state in (DirectoryState.CURRENT, DirectoryState.FUTURE)
+
+
+def has_data(view: PartitionView) -> bool:
+    """Whether the log holds anything, as far as is known."""
+    return view.size > 0 or any(segment.size > 0 for segment in view.segments)
+
+
+def offset_range(start: int, end: int) -> str:
+    """Return `offsets 20 to 29` for [20, 30)."""
+    return f"offset {start}" if end == start + 1 else f"offsets {start} to {end - 1}"
+
+
+def segments_in_words(view: PartitionView) -> str:
+    """Return `3 segments, 1200 bytes`."""
+    return f"{counted(len(view.segments), 'segment')}, {counted(view.size, 'byte')}"

@@ -1,0 +1,70 @@
+"""How the rules put what they saw into words, always the same way."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from kcheck.model.finding import Location
+from kcheck.model.parsed import Defect
+from kcheck.model.release import Release
+from kcheck.model.views import FileView
+
+LISTED_MAX = 10
+"""A message names at most so many things, and counts the others."""
+
+DATA_MAX = 100
+"""The data of a finding lists at most so many things: memory stays bounded, whatever a file holds."""
+
+
+def kafka(release: Release) -> str:
+    """Return the release as a sentence begins with it: Kafka 4.3."""
+    return f"Kafka {release.name}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return `1 entry`, `2 entries`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def listed(things: Iterable[object]) -> str:
+    """Return `a, b and c`, or the first ten and how many more."""
+    texts = [str(thing) for thing in things]
+    if len(texts) > LISTED_MAX:
+        return f"{', '.join(texts[:LISTED_MAX])} and {len(texts) - LISTED_MAX} more"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def quoted(found: bytes) -> str:
+    r"""Return bytes of a file between quotes, with everything that would disturb a terminal as an escape (`\x00`)."""
+    text = found.decode("utf-8", "backslashreplace")
+    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + '"'
+
+
+def what_stands_there(defect: Defect) -> str:
+    """Return `line 4: not an offset, found "x"`."""
+    place = f"position {defect.position}" if defect.line is None else f"line {defect.line}"
+    return f"{place}: {defect.message}" + (f", found {quoted(defect.found)}" if defect.found else "")
+
+
+def and_further(defects: Sequence[Defect]) -> str:
+    """Return the first defect in words, and how many follow."""
+    further = len(defects) - 1
+    return what_stands_there(defects[0]) + (f" (and {counted(further, 'further defect')})" if further else "")
+
+
+def at(view: FileView, defect: Defect | None) -> Location:
+    """Return where a defect stands in a file."""
+    return view.where if defect is None else replace(view.where, line=defect.line, position=defect.position)
+
+
+def defect_rows(defects: Sequence[Defect]) -> tuple[dict[str, object], ...]:
+    """Return the defects as values for a script, at most `DATA_MAX`."""
+    return tuple(
+        {
+            "line": defect.line,
+            "column": defect.column,
+            "position": defect.position,
+            "message": defect.message,
+            "found": quoted(defect.found)[1:-1],
+        }
+        for defect in defects[:DATA_MAX]
+    )

@@ -1,0 +1,82 @@
+"""A checkpoint holds nothing, and the broker takes that for "no entries" without any warning.
+
+What is wrong: often nothing. A broker creates each checkpoint as a file of 0 bytes and writes it later; a file of 0
+bytes is normal in a new log dir, for cleaner-offset-checkpoint as long as nothing was compacted, and for a partition
+without data. But a file of 0 bytes is also what a full disk or a power failure leaves behind, and what a careless `>
+file` makes; the broker cannot tell. A file with only a version line was never written by a broker: something cut it.
+
+What the broker does, in every release: it reads no entries, and says nothing about it.
+
+- recovery-point-offset-checkpoint: after an unclean stop every segment of every partition is scanned.
+- log-start-offset-checkpoint: each log starts at its first segment; records that DeleteRecords removed can be read
+  again.
+- replication-offset-checkpoint: each partition starts with its high watermark at the log start. A follower without
+  leader epochs then truncates to its log start (KC216).
+- cleaner-offset-checkpoint: each compacted log is cleaned from its start once more.
+- leader-epoch-checkpoint: the replica knows no leader epoch (KC204).
+
+What to do: nothing where the log dir is new or the file always was empty. Otherwise compare with a backup before the
+broker starts, because its next write replaces the file.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import FileView
+from kcheck.rules._checkpoints import (
+    CHECKPOINT_KINDS,
+    CLEANER,
+    HIGH_WATERMARK,
+    LEADER_EPOCH,
+    LOG_START,
+    RECOVERY_POINT,
+)
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import readable
+from kcheck.rules._words import counted, kafka
+
+EFFECTS = {
+    RECOVERY_POINT: "after an unclean stop every segment of every partition is scanned",
+    LOG_START: "each log starts at its first segment, so records that DeleteRecords removed can be read again",
+    HIGH_WATERMARK: "each partition starts with its high watermark at the log start",
+    CLEANER: "each compacted log is cleaned from its start once more",
+    LEADER_EPOCH: "the replica knows no leader epoch",
+}
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find the checkpoint of 0 bytes, or with a version line alone."""
+    if view.kind not in CHECKPOINT_KINDS or not readable(view) or not _holds_nothing(view):
+        return
+    if view.size == 0 and view.where.partition is not None:
+        return  # A partition that never had data has this file; KC204 looks whether there is data.
+    never_written = view.size > 0
+    cut = ": a version line and no count" if never_written else ""
+    then = EFFECTS.get(view.name)
+    yield RULE.finding(
+        view.where,
+        f"{view.name} has {counted(view.size, 'byte')}{cut}",
+        effect=f"{kafka(release)} reads it as no entries, without any warning" + (f": {then}." if then else "."),
+        advice="No broker writes a version line alone: something cut the file. Compare with a backup before the start."
+        if never_written
+        else "Nothing, if the log dir is new or the file has always been empty. Otherwise look for a backup before the "
+        "broker starts and writes the file anew.",
+        severity=Severity.WARNING if never_written else Severity.INFO,
+        data={"size": view.size},
+    )
+
+
+def _holds_nothing(view: FileView) -> bool:
+    # The count line is what makes a file complete: `0`, newline, `0` has three bytes and is an empty set.
+    return view.size == 0 or (not view.parsed.value.entries and view.parsed.value.count is None)
+
+
+RULE = Rule(
+    id="KC103",
+    name="checkpoint-empty",
+    severity=Severity.INFO,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,84 @@
+"""The lines of a leader-epoch-checkpoint do not rise.
+
+What is wrong: each line must have a higher epoch and a higher start offset than the line above. Here one does not.
+Nothing but a hand edit, a joined file or damage on the disk writes that. One exception is normal: brokers up to 2.0.0
+wrote two epochs with the same start offset when a leader had written nothing; that is only an info.
+
+What the broker does:
+
+- From 2.7 on it replays the lines from the top, and each line removes every line above that contradicts it. The last
+  line always wins: `0 0`, `5 200`, `3 100` is loaded as `0 0`, `3 100`. Epochs that the log really has can be gone
+  then.
+- From 0.11 to 2.6 the lines are used as they stand, and the search for an epoch gives wrong offsets.
+
+With epochs missing or wrong, the replica truncates too much as a follower, or tells its followers wrong ends as a
+leader, so that their logs come to differ from its own without any error.
+
+What to do: do not let this replica lead before the file is right. If another replica is in sync, stop the broker,
+move this partition directory out of the log dir, and let the broker fetch it anew. Otherwise rebuild the file from
+the batch headers of all segments. Never invent epochs.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.leader_epochs import read_lines
+from kcheck.model.entries import EpochEntries
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import EpochLoad, Release
+from kcheck.model.views import FileView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import line_of, on_line
+from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
+from kcheck.rules._words import counted, kafka, listed
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find the first line that does not rise above the one before."""
+    entries = lines_of_file(view, release)
+    if has_negative(entries):
+        return  # KC205: from 2.7 the load ends there.
+    falls = [i for i in range(1, len(entries)) if _falls(entries, i)]
+    equals = [i for i in range(1, len(entries)) if entries[i].start_offset == entries[i - 1].start_offset]
+    if not falls and not equals:
+        return
+    first = falls[0] if falls else equals[0]
+    loaded = read_lines(entries, release)
+    further = len(falls or equals) - 1
+    yield RULE.finding(
+        on_line(view, first),
+        f"line {line_of(first)}: {entry_words(entries[first])} follows {entry_words(entries[first - 1])}"
+        + (f" (and {counted(further, 'further line')})" if further else ""),
+        effect=_effect(entries, loaded, release),
+        advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}"
+        if falls
+        else "Nothing: an old broker wrote this, and the later epoch is the one with data.",
+        severity=Severity.ERROR if falls else Severity.INFO,
+        data={"entries": entry_rows(entries), "loaded": entry_rows(loaded)},
+    )
+
+
+def _falls(entries: EpochEntries, index: int) -> bool:
+    before, entry = entries[index - 1], entries[index]
+    return entry.epoch <= before.epoch or entry.start_offset < before.start_offset
+
+
+def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> str:
+    if release.epoch_load is EpochLoad.E1:
+        return f"{kafka(release)} uses the lines as they stand; the search for an epoch can then give a wrong offset."
+    dropped = [entry for entry in entries if entry not in loaded]
+    words = listed(entry_words(entry) for entry in dropped)
+    verb = "is" if len(dropped) == 1 else "are"
+    return (
+        f"{kafka(release)} replays the lines and the last one wins: {counted(len(loaded), 'entry', 'entries')} of "
+        f"{len(entries)} stay, {words or 'a repeated line'} {verb} dropped."
+    )
+
+
+RULE = Rule(
+    id="KC201",
+    name="epoch-order",
+    severity=Severity.ERROR,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+)

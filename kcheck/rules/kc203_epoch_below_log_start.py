@@ -1,0 +1,50 @@
+"""The first leader epoch starts below the start of the log.
+
+What is wrong: nothing that hurts. The records of that offset were removed by retention or DeleteRecords, and the
+broker was killed before it wrote the leader-epoch-checkpoint; or the topic is in remote storage, where the old epochs
+are still needed.
+
+What the broker does: up to 2.8 it raises the first epoch to the log start when it loads the log. From 3.0 on it
+raises it only to the value in log-start-offset-checkpoint, and keeps an epoch below the first segment until the next
+removal.
+
+What to do: nothing.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import EpochLoad, Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._epochs import entry_words, loaded_lines
+from kcheck.rules._partition import served
+from kcheck.rules._words import kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find a first epoch below the log start."""
+    start = view.log_start_offset
+    entries = loaded_lines(view, release)
+    if start is None or not entries or entries[0].start_offset >= start or not served(view):
+        return
+    raised_to = start if release.epoch_load in (EpochLoad.E1, EpochLoad.E2) else view.log_start_checkpoint or 0
+    does = f"raises it to {raised_to} when it loads the log" if raised_to > entries[0].start_offset else "keeps it"
+    assert view.epochs is not None
+    yield RULE.finding(
+        view.epochs.where,
+        f"{entry_words(entries[0])}, below the log start {start}",
+        effect=f"{kafka(release)} {does}.",
+        advice="Nothing.",
+        data={"log_start_offset": start, "epoch": entries[0].epoch, "start_offset": entries[0].start_offset},
+    )
+
+
+RULE = Rule(
+    id="KC203",
+    name="epoch-below-log-start",
+    severity=Severity.INFO,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)

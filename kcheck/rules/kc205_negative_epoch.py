@@ -1,0 +1,53 @@
+"""A leader-epoch-checkpoint holds a negative epoch or a negative offset.
+
+What is wrong: the line is well formed, but no leader has such an epoch and no record such an offset. The file was
+edited or damaged.
+
+What the broker does: from 2.7 on the whole broker does not start, because of this one line in one partition (even in
+a -delete, -future or -stray directory). From 0.11 to 2.6 it uses the line as it stands and may answer followers
+wrongly.
+
+What to do: stop the broker and keep a copy of the file outside of every log dir. If another replica is in sync, move
+the partition directory out of the log dir and let the broker fetch it anew. Otherwise rebuild the file from the batch
+headers of all segments.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import EpochLoad, Release
+from kcheck.model.views import FileView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import line_of, on_line
+from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
+from kcheck.rules._words import counted, kafka
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find the lines with a negative number."""
+    entries = lines_of_file(view, release)
+    negative = [i for i, entry in enumerate(entries) if has_negative((entry,))]
+    if not negative:
+        return
+    kept = release.epoch_load is EpochLoad.E1
+    further = f" (and {counted(len(negative) - 1, 'further line')})" if len(negative) > 1 else ""
+    yield RULE.finding(
+        on_line(view, negative[0]),
+        f"line {line_of(negative[0])}: {entry_words(entries[negative[0]])}{further}",
+        effect=f"{kafka(release)} uses the line as it stands, and may tell followers a wrong end of an epoch."
+        if kept
+        else f"{kafka(release)} does not start: this line, in one partition, aborts the start of the whole broker.",
+        advice=f"Keep a copy of the file outside of every log dir. {REFETCH_OR_REBUILD}",
+        severity=Severity.ERROR if kept else Severity.FATAL,
+        data={"entries": entry_rows(tuple(entries[i] for i in negative))},
+    )
+
+
+RULE = Rule(
+    id="KC205",
+    name="negative-epoch",
+    severity=Severity.FATAL,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,79 @@
+"""The last records carry a leader epoch that the leader-epoch-checkpoint does not know.
+
+What is wrong: the broker writes each epoch into the file before the first record of the epoch, so the epoch of the
+last batch must be there and must not start above that batch. The file was put back from an older copy, edited, or
+cut.
+
+What the broker does, in every release that has the file (0.11 and later):
+
+- After a clean stop it does not look. After an unclean stop it finds the epoch again only if it is above all others
+  in the file, and only from the first batch on that it scans.
+- As a follower the replica names a wrong last epoch to its leader, and truncates good records that it must fetch
+  again.
+- As a leader it answers for the wrong epoch, so that followers drop good records or keep wrong ones.
+
+What to do: do not let this replica lead before the file is right. If another replica is in sync, stop the broker,
+move this partition directory out of the log dir, and let the broker fetch it anew. Otherwise rebuild the file from
+the batch headers of all segments. Never invent epochs.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.entries import Batch, EpochEntries
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
+from kcheck.rules._partition import served
+from kcheck.rules._words import kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare the epoch of the last batch with the file."""
+    batch = view.last_batch
+    entries = lines_of_file(view.epochs, release)
+    if batch is None or batch.epoch is None or batch.epoch < 0 or not entries or has_negative(entries):
+        return
+    if not served(view):
+        return
+    why = _contradiction(batch, entries, view.log_start_offset or 0)
+    if why is None:
+        return
+    assert view.epochs is not None
+    yield RULE.finding(
+        view.epochs.where,
+        f"the batch at offset {batch.base_offset} carries epoch {batch.epoch}, but {why}",
+        effect=f"{kafka(release)} does not notice after a clean stop. As a follower the replica names a wrong epoch to "
+        "its leader and truncates good records; as a leader it answers its followers wrongly.",
+        advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}",
+        data={
+            "last_batch_epoch": batch.epoch,
+            "last_batch_base_offset": batch.base_offset,
+            "entries": entry_rows(entries),
+        },
+    )
+
+
+def _contradiction(batch: Batch, entries: EpochEntries, log_start: int) -> str | None:
+    known = [entry for entry in entries if entry.epoch == batch.epoch]
+    if not known:
+        latest = max(entries, key=lambda entry: entry.epoch)
+        assert batch.epoch is not None
+        is_above = latest.epoch < batch.epoch
+        return f"the file ends with {entry_words(latest)}" if is_above else "the file does not know that epoch"
+    first = min(known, key=lambda entry: entry.start_offset)
+    # A log start in or above the last batch raises the entry above that batch: normal after DeleteRecords.
+    if first.start_offset > max(batch.last_offset, log_start):
+        return f"the file has {entry_words(first)}"
+    return None
+
+
+RULE = Rule(
+    id="KC206",
+    name="epoch-lost",
+    severity=Severity.ERROR,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)

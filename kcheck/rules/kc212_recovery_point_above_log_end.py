@@ -1,0 +1,66 @@
+"""The recovery point is above the end of the log: records that were on the disk are gone.
+
+What is wrong: the recovery point says up to which offset the log was flushed to the disk, and the log ends before. A
+segment was cut, removed or put back from an older copy, the disk gave up writes that it had confirmed, or the file
+belongs to another log dir. One harmless case looks the same: a truncation into the middle of a batch removes the
+whole batch, and the recovery point stays in it.
+
+What the broker does: after a clean stop it ignores the recovery point. After an unclean stop it scans only the last
+segment and then lowers the recovery point to the log end; with the largest possible value (9223372036854775807) it
+scans nothing. It says nothing about the missing records. If this replica becomes leader, the other replicas drop
+theirs too.
+
+What to do: keep a copy of the partition directory. Do not let this replica lead while another one is in sync; as a
+follower it fetches the records again. To have all segments scanned, drop the line of this partition from
+recovery-point-offset-checkpoint and lower the count in line 2 by one: always safe.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._checkpoints import RECOVERY_POINT
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import offset_range, served
+from kcheck.rules._words import kafka
+
+OFFSET_MAX = 2**63 - 1
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare the recovery point with the log end."""
+    point, end = view.recovery_point, view.log_end_offset
+    if point is None or end is None or point <= end or not served(view):
+        return
+    yield RULE.finding(
+        view.where,
+        f"the recovery point {point} in {RECOVERY_POINT} is above the log end {end}",
+        effect=f"{kafka(release)} {_effect(view, point)}. {_gone(point, end)}",
+        advice="Keep a copy of the partition directory, and do not let this replica lead while another one is in sync. "
+        f"To have every segment scanned, drop the line of this partition from {RECOVERY_POINT} and lower its count.",
+        data={"recovery_point": point, "log_end_offset": end, "file": RECOVERY_POINT},
+    )
+
+
+def _effect(view: PartitionView, point: int) -> str:
+    if view.clean_shutdown:
+        return "ignores it, because the last stop was clean"
+    scans = "scans nothing" if point == OFFSET_MAX else "scans only the last segment"
+    return f"{scans} after an unclean stop, and then lowers it to the log end"
+
+
+def _gone(point: int, end: int) -> str:
+    if point == OFFSET_MAX:
+        return "No log reaches that offset."
+    return f"The log once had {offset_range(end, point)} on the disk; they were truncated, or are lost."
+
+
+RULE = Rule(
+    id="KC212",
+    name="recovery-point-above-log-end",
+    severity=Severity.WARNING,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,48 @@
+"""The high watermark is above the end of the log: committed records are missing in this replica.
+
+What is wrong: replication-offset-checkpoint says up to which offset all replicas in sync had the records, and this
+log ends before. The end of the log was lost, or the log was truncated by an unclean leader election and the broker
+was killed within seconds, or the file belongs to another log dir.
+
+What the broker does, in every release: it lowers the high watermark to the log end, without a warning. As a follower
+it fetches the records again, if its leader has them. If this replica becomes leader, they are lost for consumers, and
+the followers drop them too.
+
+What to do: do not let this replica lead while another one is in sync. Keep a copy of the partition directory if no
+other replica is left.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._checkpoints import HIGH_WATERMARK
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import offset_range, served
+from kcheck.rules._words import kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare the high watermark with the log end."""
+    mark, end = view.high_watermark, view.log_end_offset
+    if mark is None or end is None or mark <= end or not served(view):
+        return
+    yield RULE.finding(
+        view.where,
+        f"the high watermark {mark} in {HIGH_WATERMARK} is above the log end {end}",
+        effect=f"{kafka(release)} lowers it to {end} and says nothing. This replica once had "
+        f"{offset_range(end, mark)} as committed and has them no more; if it leads, they are lost.",
+        advice="Do not let this replica lead while another one is in sync; as a follower it fetches the records again.",
+        data={"high_watermark": mark, "log_end_offset": end, "file": HIGH_WATERMARK},
+    )
+
+
+RULE = Rule(
+    id="KC213",
+    name="high-watermark-above-log-end",
+    severity=Severity.WARNING,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)

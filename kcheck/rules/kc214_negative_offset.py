@@ -1,0 +1,76 @@
+"""An offset checkpoint holds a negative offset.
+
+What is wrong: the line is well formed, but no broker writes such a value. The file was edited or damaged.
+
+What the broker does, in every release, is harmless, because it brings the value back into the log:
+
+- recovery-point-offset-checkpoint: after an unclean stop all segments of the partition are scanned.
+- log-start-offset-checkpoint: the log starts at its first segment, so records that DeleteRecords removed can be read
+  again.
+- replication-offset-checkpoint: from 2.4 on the high watermark starts at the log start. Before, it stays negative
+  until the replica has fetched or led.
+- cleaner-offset-checkpoint: the log is cleaned from its start, with a warning.
+
+What to do: stop the broker, keep a copy of the file outside of every log dir, and drop the line, lowering the count
+in line 2 by one. In replication-offset-checkpoint drop it only if the leader-epoch-checkpoint of that partition has
+entries.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import FileView
+from kcheck.rules._checkpoints import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
+from kcheck.rules._words import DATA_MAX, counted, kafka
+
+EFFECTS = {
+    RECOVERY_POINT: "scans every segment of the partition after an unclean stop",
+    LOG_START: "lets the log start at its first segment; records that DeleteRecords removed can be read again",
+    HIGH_WATERMARK: "starts with the high watermark at the log start",
+    CLEANER: "cleans the log from its start",
+}
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find the entries below 0."""
+    entries = offset_entries(view)
+    negative = [index for index, entry in enumerate(entries) if entry.offset < 0]
+    if not negative or not readable(view):
+        return
+    first = entries[negative[0]]
+    further = f" (and {counted(len(negative) - 1, 'further entry', 'further entries')})" if len(negative) > 1 else ""
+    name = partition_name(first.topic, first.partition)
+    keeps = view.name == HIGH_WATERMARK and not release.high_watermark_floor_is_log_start
+    does = "keeps a negative high watermark until the replica leads or fetches" if keeps else EFFECTS.get(view.name)
+    yield RULE.finding(
+        on_line(view, negative[0]),
+        f"line {line_of(negative[0])}: {name} has the offset {first.offset}{further}",
+        effect=f"{kafka(release)} {does or 'reads it as it stands'}.",
+        advice="Stop the broker, keep a copy of the file outside of every log dir, and drop the line; the count in "
+        f"line 2 falls by one.{_only_if(view.name)}",
+        data={
+            "entries": tuple(
+                {"topic": entries[i].topic, "partition": entries[i].partition, "offset": entries[i].offset}
+                for i in negative[:DATA_MAX]
+            )
+        },
+    )
+
+
+def _only_if(name: str) -> str:
+    if name != HIGH_WATERMARK:
+        return ""
+    return " Only if the leader-epoch-checkpoint of the partition has entries; otherwise write its log start instead."
+
+
+RULE = Rule(
+    id="KC214",
+    name="negative-offset",
+    severity=Severity.WARNING,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,66 @@
+"""A directory in the log dir has a name that the broker cannot read, so the broker does not start.
+
+What is wrong: every directory in a log dir must be named `<topic>-<partition>`, possibly with a `-delete`, `-future`
+or `-stray` ending as the broker writes it. This one is not. Typical: `lost+found` of a file system whose root is the
+log dir, `.snapshot` of a storage system, a backup directory that somebody made there, or a directory that a newer
+broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` needs 3.5).
+
+What the broker does, in every release: it aborts its start, for all log dirs. The log says "is not in the form of
+topic-partition". In KRaft mode the clean-shutdown marker is gone by then, so the next start scans segments.
+
+What to do: move the directory out of the log dir; for a file system root use a directory below it as log dir. Never
+put backups into a log dir.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import DirectoryState
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka, quoted
+
+FIRST_RELEASE = {
+    DirectoryState.DELETED: (0, 10, 2),
+    DirectoryState.FUTURE: (1, 1),
+    DirectoryState.STRAY: (3, 6, 1),
+}
+"""The first release that writes, and so reads, the ending of the name."""
+
+INDEX_CACHE = "remote-log-index-cache"
+INDEX_CACHE_FIRST_RELEASE = (3, 5)
+
+
+def check(view: LogDirView, release: Release) -> Iterable[Finding]:
+    """Find the directories that abort the start."""
+    for name in view.unparseable:
+        if name == INDEX_CACHE and release.version >= INDEX_CACHE_FIRST_RELEASE:
+            continue
+        yield _finding(view, name, release, "is not <topic>-<partition>")
+    for partition in view.partitions:
+        first = FIRST_RELEASE.get(partition.state, ())
+        if release.version < first and partition.where.dir is not None:
+            needs = f"has an ending that only Kafka {'.'.join(map(str, first))} and later can read"
+            yield _finding(view, partition.where.dir, release, needs)
+
+
+def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:
+    return RULE.finding(
+        replace(view.where, dir=name),
+        f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
+        effect=f"{kafka(release)} does not start: the name aborts the start of the whole broker, for all its log dirs.",
+        advice="Move the directory out of the log dir. If it is the root of a file system, use a directory below it as "
+        "log dir.",
+    )
+
+
+RULE = Rule(
+    id="KC301",
+    name="directory-name",
+    severity=Severity.FATAL,
+    scope=Scope.LOG_DIR,
+    check=check,
+    page=__doc__,
+)

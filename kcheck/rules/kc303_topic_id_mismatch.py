@@ -1,0 +1,88 @@
+"""Partitions of one topic have different topic ids on one broker.
+
+What is wrong: a topic has one id, in each partition.metadata of all its partitions. Here some differ. The topic was
+deleted and made again while this broker or log dir was away, the directory was copied from another cluster, or an old
+tool made the topic anew in ZooKeeper. At most one of the ids is that of the topic which the cluster knows.
+
+What the broker does with the partitions whose id the cluster does not know:
+
+- KRaft, 3.7 and later: it renames their directories to `-stray`. The data stays on the disk, but is served no more.
+- KRaft, 3.0 to 3.6: it DELETES them.
+- ZooKeeper, 2.8 to 3.9: it refuses them with INCONSISTENT_TOPIC_ID; the replica neither leads nor follows.
+
+What to do: ask the cluster for the id (`kafka-topics.sh --describe`), and keep copies of the directories with another
+id outside of every log dir if you may need their records. Do not change an id by hand to keep data of a deleted
+topic, and never invent one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import served
+from kcheck.rules._words import DATA_MAX, kafka, listed
+
+KRAFT_ONLY = (4,)
+STRAY_IS_KEPT = (3, 7)
+
+
+def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
+    """Compare the ids of the replicas of each topic; -delete and -stray directories may be of an older topic."""
+    if not release.has_partition_metadata:
+        return
+    topics: dict[str, dict[str, list[PartitionView]]] = {}
+    for view in views:
+        for partition in view.partitions:
+            if partition.topic_id is not None and served(partition):
+                topics.setdefault(partition.topic, {}).setdefault(partition.topic_id, []).append(partition)
+    for topic in sorted(topics):
+        if len(topics[topic]) > 1:
+            yield _finding(topic, topics[topic], release)
+
+
+def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) -> Finding:
+    by_count = sorted(ids.items(), key=lambda item: (-len(item[1]), item[0]))
+    odd = min((p for _, found in by_count[1:] for p in found), key=lambda p: (p.where.log_dir or "", p.partition))
+    words = "; ".join(f"{topic_id} in {listed(p.where.dir or p.partition for p in ps)}" for topic_id, ps in by_count)
+    return RULE.finding(
+        odd.where if odd.metadata is None else replace(odd.metadata.where, topic=topic),
+        f"partitions of {topic} have {len(ids)} topic ids: {words}",
+        effect=f"{kafka(release)} {_effect(release)}.",
+        advice="Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep copies of the directories with "
+        "another id outside of every log dir before the broker starts.",
+        data={
+            "topic_ids": tuple(
+                {"topic_id": topic_id, "dirs": tuple(_path(p.where) for p in found[:DATA_MAX])}
+                for topic_id, found in by_count[:DATA_MAX]
+            )
+        },
+    )
+
+
+def _path(where: Location) -> dict[str, object]:
+    return {"log_dir": where.log_dir, "dir": where.dir}
+
+
+def _effect(release: Release) -> str:
+    stray = "renames the directories whose id the cluster does not know to -stray: their data is served no more"
+    if release.version >= KRAFT_ONLY:
+        return stray
+    refused = "with ZooKeeper the replica neither leads nor follows (INCONSISTENT_TOPIC_ID)"
+    if release.version >= STRAY_IS_KEPT:
+        return f"{stray}; {refused}"
+    if release.version >= (3,):
+        return f"DELETES the directories whose id the cluster does not know, in KRaft mode; {refused}"
+    return f"does not use the directories whose id the cluster does not know: {refused}"
+
+
+RULE = Rule(
+    id="KC303",
+    name="topic-id-mismatch",
+    severity=Severity.ERROR,
+    scope=Scope.BROKER,
+    check=check,
+    page=__doc__,
+)

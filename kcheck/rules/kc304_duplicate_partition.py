@@ -1,0 +1,72 @@
+"""Two directories of one broker are the same partition, so the broker does not start.
+
+What is wrong: a partition may have one directory on a broker, and beside it one `-future` directory while it is being
+moved to another log dir. Here there are two of a kind, in one log dir (`orders-0` and `orders-00` are one partition)
+or in two. Typical: a directory copied by hand from one disk to the other, or a disk that came back after its
+partitions had been made anew elsewhere.
+
+What the broker does, in every release: it aborts its start, for all log dirs. The log says "Duplicate log
+directories".
+
+What to do: find out which one is the right one (the higher log end and the later leader epochs, as `kcheck inspect`
+shows them), and move the other out of the log dir. Keep it until you are sure. Do not merge files of the two.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import DirectoryState
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import partition_name
+from kcheck.rules._partition import served
+from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+
+METADATA_TOPIC = "__cluster_metadata"
+
+
+def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
+    """Find the partitions with two directories of a kind."""
+    found: dict[tuple[str, int, DirectoryState], list[PartitionView]] = {}
+    for view in views:
+        for partition in view.partitions:
+            if served(partition):
+                found.setdefault((partition.topic, partition.partition, partition.state), []).append(partition)
+    for key in sorted(found):
+        if len(found[key]) > 1:
+            yield _finding(found[key], release)
+
+
+def _finding(twins: list[PartitionView], release: Release) -> Finding:
+    first, second = twins[0], twins[1]
+    kind = "-future directories" if first.state is DirectoryState.FUTURE else "directories"
+    where = listed(f"{p.where.dir} in {p.where.log_dir}" + _log_end(p) for p in twins)
+    rule = "accepts the metadata log in its metadata log dir only" if first.topic == METADATA_TOPIC else "aborts"
+    return RULE.finding(
+        second.where,
+        f"{partition_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
+        effect=f"{kafka(release)} does not start: it {rule}, for all its log dirs.",
+        advice="Find out which directory is the right one (higher log end, later leader epochs), and move the other "
+        "out of the log dir. Keep it until you are sure.",
+        data={
+            "dirs": tuple(
+                {"log_dir": p.where.log_dir, "dir": p.where.dir, "log_end_offset": p.log_end_offset, "size": p.size}
+                for p in twins[:DATA_MAX]
+            )
+        },
+    )
+
+
+def _log_end(partition: PartitionView) -> str:
+    return "" if partition.log_end_offset is None else f" (log end {partition.log_end_offset})"
+
+
+RULE = Rule(
+    id="KC304",
+    name="duplicate-partition",
+    severity=Severity.FATAL,
+    scope=Scope.BROKER,
+    check=check,
+    page=__doc__,
+)

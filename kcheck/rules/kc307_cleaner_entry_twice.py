@@ -1,0 +1,88 @@
+"""The cleaner files of two log dirs list the same partition, and compaction of the whole broker stops.
+
+What is wrong: cleaner-offset-checkpoint of each log dir lists the compacted partitions of that log dir. Here one
+partition stands in two of them, usually because it was moved between log dirs by a broker up to 2.6, which left the
+old line behind.
+
+What the broker does:
+
+- From 4.1 on it joins the files of all log dirs and fails on the partition that is there twice, even with equal
+  values ("Duplicate key"). Every cleaner thread dies at its first pass, nothing else tells. Compacted topics, first
+  of all __consumer_offsets, grow until the disk is full.
+- Up to 4.0 the file that is read last wins. If that is the left-over one, the log is cleaned again from too low an
+  offset, or keys below too high an offset are never compacted again.
+
+What to do: stop the broker, keep copies of the files outside of every log dir, and drop the line from the file whose
+log dir has no directory of the partition; the count in line 2 falls by one. Dropping a line is always safe.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView
+from kcheck.rules._checkpoints import CLEANER
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
+from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+
+CLEANER_DIES = (4, 1)
+
+Listed = list[tuple[LogDirView, int, int]]
+"""Where a partition is listed: log dir, index of the entry, offset."""
+
+
+def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
+    """Find the partitions in the cleaner files of several log dirs."""
+    listings: dict[tuple[str, int], Listed] = {}
+    for view in views:
+        file = view.files.get(CLEANER)
+        if file is None or not readable(file):
+            continue
+        last = {(entry.topic, entry.partition): i for i, entry in enumerate(offset_entries(file))}
+        for key, index in last.items():
+            listings.setdefault(key, []).append((view, index, offset_entries(file)[index].offset))
+    twice = {key: found for key, found in sorted(listings.items()) if len(found) > 1}
+    if twice:
+        yield _finding(twice, release)
+
+
+def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
+    (key, found), further = next(iter(twice.items())), len(twice) - 1
+    left_over = next((item for item in found if not _has(item[0], key)), found[1])
+    places = listed(f"{offset} in {view.where.log_dir}" for view, _, offset in found)
+    differs = any(len({offset for _, _, offset in items}) > 1 for items in twice.values())
+    dies = release.version >= CLEANER_DIES
+    return RULE.finding(
+        on_line(left_over[0].files[CLEANER], left_over[1]),
+        f"{partition_name(*key)} is in the {CLEANER} of {len(found)} log dirs: {places}"
+        + (f" (and {counted(further, 'further partition')})" if further else ""),
+        effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
+        "broker, without any other sign."
+        if dies
+        else f"{kafka(release)} uses the value of the log dir that it reads last"
+        + (", which may be the wrong one." if differs else "; the values are equal."),
+        advice=f"Stop the broker and drop the line from the {CLEANER} of the log dir that does not hold the partition; "
+        "the count in line 2 falls by one.",
+        severity=Severity.ERROR if dies else Severity.WARNING if differs else Severity.INFO,
+        data={"partitions": tuple(_row(key, items) for key, items in list(twice.items())[:DATA_MAX])},
+    )
+
+
+def _row(key: tuple[str, int], found: Listed) -> dict[str, object]:
+    places = ({"log_dir": view.where.log_dir, "line": line_of(index), "offset": o} for view, index, o in found)
+    return {"topic": key[0], "partition": key[1], "listed": tuple(places)}
+
+
+def _has(view: LogDirView, key: tuple[str, int]) -> bool:
+    return any((partition.topic, partition.partition) == key for partition in view.partitions)
+
+
+RULE = Rule(
+    id="KC307",
+    name="cleaner-entry-twice",
+    severity=Severity.ERROR,
+    scope=Scope.BROKER,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,1 @@
+"""Disk, formats and rules put together: from paths to reports."""

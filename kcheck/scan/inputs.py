@@ -1,0 +1,139 @@
+"""What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import Listing, exists, is_directory, join, list_directory, split
+from kcheck.errors import NotALogDirError, UsageError
+from kcheck.formats.meta_properties import properties
+from kcheck.model.names import parse_directory
+
+_CHECKPOINTS = (
+    "replication-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+_OF_A_LOG_DIR = {*_CHECKPOINTS, "meta.properties"}
+_REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
+_PROPERTIES_SIZE_MAX = 1 << 20
+
+
+class Kind(StrEnum):
+    """What a path is."""
+
+    FILE = "file"
+    PARTITION = "partition"
+    LOG_DIR = "log-dir"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One thing to look at; `broker_id` is what the user said, None without `BROKER=`."""
+
+    kind: Kind
+    path: str
+    broker_id: int | None = None
+
+
+def targets(paths: list[str]) -> tuple[Target, ...]:
+    """Return what each path is, folders and server.properties resolved; NotALogDirError for what holds nothing known."""
+    return tuple(target for path in paths for target in _of(path, None))
+
+
+def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
+    """Return the targets of `BROKER=PATH` arguments; a path without `BROKER=` is taken as it is."""
+    found: list[Target] = []
+    for argument in arguments:
+        broker_id, path = _split_broker(argument)
+        found.extend(_of(path, broker_id))
+    return tuple(found)
+
+
+def _split_broker(argument: str) -> tuple[int | None, str]:
+    match = _REPLICA.fullmatch(argument)
+    return (int(match[1]), match[2]) if match else (None, argument)
+
+
+def _of(path: str, broker_id: int | None) -> Iterator[Target]:
+    if not is_directory(path):
+        if exists(path) and path.endswith(".properties") and split(path)[1] != "meta.properties":
+            yield from _server_properties(path, broker_id)
+        else:
+            yield Target(kind=Kind.FILE, path=path, broker_id=broker_id)
+        return
+    listing = _listed(path)
+    if parse_directory(split(path)[1]) is not None and holds_partition(listing):
+        yield Target(kind=Kind.PARTITION, path=path, broker_id=broker_id)
+    elif _is_log_dir(path, listing):
+        yield Target(kind=Kind.LOG_DIR, path=path, broker_id=broker_id)
+    else:
+        found = [*_log_dirs_below(path, listing, depth=2)]
+        if not found:
+            raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
+        yield from (Target(kind=Kind.LOG_DIR, path=below, broker_id=broker_id) for below in found)
+
+
+def _listed(path: str) -> Listing:
+    try:
+        return list_directory(path)
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def holds_partition(listing: Listing) -> bool:
+    """Whether a directory with this content is a partition directory: segments or a leader-epoch-checkpoint."""
+    return any(
+        name == "leader-epoch-checkpoint" or name == "partition.metadata" or name.endswith((".log", ".index"))
+        for name in listing.files
+    )
+
+
+def _is_log_dir(path: str, listing: Listing) -> bool:
+    if not _OF_A_LOG_DIR.isdisjoint(listing.files):
+        return True
+    for name in listing.directories:
+        if parse_directory(name) is not None:
+            try:
+                if holds_partition(list_directory(join(path, name))):
+                    return True
+            except UnreadableError:
+                continue
+    return False
+
+
+def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:
+    for name in listing.directories:
+        below = join(path, name)
+        try:
+            content = list_directory(below)
+        except UnreadableError:
+            continue
+        if _is_log_dir(below, content):
+            yield below
+        elif depth > 1:
+            yield from _log_dirs_below(below, content, depth=depth - 1)
+
+
+def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
+    """Return the log dirs that a broker's configuration names (KafkaConfig: log.dirs, else log.dir)."""
+    try:
+        data = read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX)
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
+    config = properties(data)
+    named = config.get("log.dirs") or config.get("log.dir")
+    if not named:
+        raise NotALogDirError(f"{path} names no log.dirs")
+    said = config.get("node.id") or config.get("broker.id") or ""
+    own = int(said) if said.isascii() and said.isdigit() else None
+    if broker_id is not None and own is not None and own != broker_id:
+        raise UsageError(f"{broker_id}={path}: the file says broker {own}")
+    directories = [*named.split(","), config.get("metadata.log.dir", "")]
+    for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
+        if not is_directory(directory):
+            raise NotALogDirError(f"{path} names {directory}, which is no directory")
+        yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=own if broker_id is None else broker_id)

@@ -1,0 +1,242 @@
+"""A replica of one partition as the truncation rules need it: as it lies, or as its broker's next start leaves it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
+from kcheck.core.segments import loaded_high_watermark, log_start_offset, next_offset, unflushed_segments
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import join
+from kcheck.model.entries import UNDEFINED_EPOCH, Batch, Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.release import CheckpointReader, Release
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.scan.batches import Walk, last_index_entry, log_name, opened_log, position_of
+
+_OFFSET_LIMIT = 2**31 - 1
+"""A segment holds offsets up to its base offset plus this (AbstractIndex.toRelative)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """A segment's `.log` that is part of the log: batches stand in its first `size` bytes."""
+
+    path: str
+    base_offset: Offset
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaState:
+    """One replica. `logs` is empty for a bare leader-epoch-checkpoint.
+
+    `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
+    are then what could be read. `high_watermark` is None where nobody said it. `latest_epoch` is the highest epoch that
+    its file or its batches show.
+    """
+
+    broker_id: int | None
+    topic: str | None
+    partition: int | None
+    cache: EpochEntries = ()
+    log_end_offset: Offset | None = None
+    log_start_offset: Offset = Offset(0)
+    first_segment: Offset = Offset(0)
+    high_watermark: Offset | None = None
+    latest_epoch: Epoch = UNDEFINED_EPOCH
+    logs: tuple[LogFile, ...] = ()
+    problem: str | None = None
+
+
+def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
+    """Return the replica as its files are, after the load rule of the release.
+
+    A last entry that starts at the log end is kept: it is what a leader that has written nothing yet answers from.
+    """
+    state, lines, checkpoint = _facts(view, log_dir, release)
+    end = view.log_end_offset
+    if state.problem or end is None:
+        return replace(state, problem=state.problem or "its log end could not be found")
+    try:
+        cache = load(
+            lines, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=state.first_segment,
+            release=release,
+        )  # fmt: skip
+        if lines and lines[-1].start_offset == end and release.epoch_cache:
+            cache = assign(cache, lines[-1].epoch, end, how=release.assign)
+    except ValueError as error:
+        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state, cache, end, view, release)
+
+
+def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
+    """Return the replica as its files are, with its epochs as a running broker holds them."""
+    state, lines, _ = _facts(view, log_dir, release)
+    end = view.log_end_offset
+    if state.problem or end is None:
+        return replace(state, problem=state.problem or "its log end could not be found")
+    try:
+        cache = read_lines(lines, release) if release.epoch_cache else ()
+    except ValueError as error:
+        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state, cache, end, view, release)
+
+
+def after_start(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
+    """Return the replica as the next start of its broker leaves it (LogLoader.load).
+
+    After a clean shutdown the log end is what the last index entry leads to; after an unclean one the segments from the
+    recovery point on are rescanned, cut at the first batch that is not valid, and their epochs added.
+    """
+    state, lines, checkpoint = _facts(view, log_dir, release)
+    if state.problem:
+        return state
+    try:
+        epochs = list(read_lines(lines, release)) if release.epoch_cache else []
+        if view.clean_shutdown is False:
+            logs, end = _recovered(state, _recovery_point(view, log_dir), epochs, release)
+        else:
+            logs, end = state.logs, _end_by_index(state, view, release)
+        if release.wipes_log_start_above_log_end and checkpoint > end:
+            gone = replace(state, logs=(), log_start_offset=checkpoint, first_segment=checkpoint)
+            return _with_end(gone, (), checkpoint, view, release)
+        first = logs[0].base_offset if logs else checkpoint
+        cache = load(
+            epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release
+        )
+    except (_BrokerAbortsError, UnreadableError) as problem:
+        return replace(state, problem=str(problem))
+    except ValueError as error:
+        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(replace(state, logs=logs, first_segment=first), cache, end, view, release)
+
+
+class _BrokerAbortsError(Exception):
+    """The start does not get as far as a log end."""
+
+
+def _facts(
+    view: PartitionView, log_dir: LogDirView | None, release: Release
+) -> tuple[ReplicaState, EpochEntries, Offset]:
+    """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
+    path = view.where.file or join(view.where.log_dir or "", view.where.dir or "")
+    logs = tuple(
+        LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
+        for segment in view.segments
+    )
+    lines, problem = _epoch_lines(view, release)
+    for name in ("recovery-point-offset-checkpoint", "log-start-offset-checkpoint", "replication-offset-checkpoint"):
+        problem = problem or _checkpoint_problem(name, log_dir, release)
+    if problem is None and view.metadata is not None and view.metadata.reads and view.metadata.reads.error:
+        problem = f"partition.metadata cannot be read by the broker: {view.metadata.reads.error}"
+    checkpoint = view.log_start_checkpoint if _readable("log-start-offset-checkpoint", log_dir) else None
+    start = log_start_offset(checkpoint, logs[0].base_offset if logs else None)
+    batch_epoch = view.last_batch.epoch if view.last_batch is not None else None
+    seen = max((UNDEFINED_EPOCH, batch_epoch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
+    state = ReplicaState(
+        broker_id=view.where.broker_id, topic=view.topic, partition=view.partition, logs=logs,
+        first_segment=logs[0].base_offset if logs else start, log_start_offset=start, latest_epoch=seen,
+        problem=problem,
+    )  # fmt: skip
+    return state, lines, checkpoint or Offset(0)
+
+
+def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, str | None]:
+    if view.epochs is None or view.epochs.reads is None or not release.epoch_cache:
+        return (), None
+    if view.epochs.reads.error is not None:
+        return (), f"leader-epoch-checkpoint cannot be read by the broker: {view.epochs.reads.error}"
+    return tuple(view.epochs.reads.value or ()), None
+
+
+def _checkpoint(name: str, log_dir: LogDirView | None) -> FileView | None:
+    return None if log_dir is None else log_dir.files.get(name)
+
+
+def _readable(name: str, log_dir: LogDirView | None) -> bool:
+    view = _checkpoint(name, log_dir)
+    return view is None or view.reads is None or view.reads.error is None
+
+
+def _checkpoint_problem(name: str, log_dir: LogDirView | None, release: Release) -> str | None:
+    """Return why an unreadable checkpoint of the log dir keeps the replica away, None where it is merely ignored."""
+    view = _checkpoint(name, log_dir)
+    if view is None or view.reads is None or view.reads.error is None:
+        return None
+    error = view.reads.error
+    if name == "replication-offset-checkpoint":
+        return f"{name} cannot be read by the broker: {error}"
+    if release.reader in (CheckpointReader.R1, CheckpointReader.R2, CheckpointReader.R3):
+        return f"the broker aborts: {name}: {error}" if release.version < (0, 9) else None
+    if error in ("NumberFormatException", "IllegalArgumentException"):
+        return None
+    return f"its log dir goes offline: {name} cannot be read by the broker: {error}"
+
+
+def _recovery_point(view: PartitionView, log_dir: LogDirView | None) -> Offset:
+    if view.recovery_point is None or not _readable("recovery-point-offset-checkpoint", log_dir):
+        return Offset(0)
+    return view.recovery_point
+
+
+def _with_end(
+    state: ReplicaState, cache: EpochEntries, end: Offset, view: PartitionView, release: Release
+) -> ReplicaState:
+    high_watermark = loaded_high_watermark(
+        view.high_watermark, log_start=state.log_start_offset, log_end=end, release=release
+    )
+    return replace(state, cache=cache, log_end_offset=end, high_watermark=high_watermark)
+
+
+def _recovered(
+    state: ReplicaState, recovery_point: Offset, epochs: list[EpochEntry], release: Release
+) -> tuple[tuple[LogFile, ...], Offset]:
+    """Return the segments and the log end after recovery; adds to `epochs` what the rescanned batches show."""
+    rescanned = set(unflushed_segments([log.base_offset for log in state.logs], recovery_point))
+    logs: list[LogFile] = []
+    end = state.first_segment
+    for log in state.logs:
+        if log.base_offset not in rescanned:
+            logs.append(log)
+            end = log.base_offset
+            continue
+        walk, end = _rescan(log, epochs, release)
+        logs.append(replace(log, size=walk.position))
+        if walk.position < log.size:
+            break
+    return tuple(logs), end
+
+
+def _rescan(log: LogFile, epochs: list[EpochEntry], release: Release) -> tuple[Walk, Offset]:
+    """Walk one segment as LogSegment.recover does: every batch's CRC, its offsets, its epoch."""
+    end = log.base_offset
+    with opened_log(log.path) as (descriptor, size):
+        walk = Walk(descriptor, size, verify=True, release=release)
+        for batch in walk:
+            if not log.base_offset <= batch.last_offset <= log.base_offset + _OFFSET_LIMIT:
+                raise _BrokerAbortsError(
+                    f"the broker aborts: {log.path}: the batch at position {batch.position} ends at offset"
+                    f" {batch.last_offset}, outside of its segment"
+                )
+            end = Offset(batch.last_offset + 1)
+            if release.epoch_cache and batch.epoch is not None and batch.epoch > latest_epoch(tuple(epochs[-1:])):
+                epochs[:] = assign(tuple(epochs), batch.epoch, batch.base_offset, how=release.assign)
+    return walk, end
+
+
+def _end_by_index(state: ReplicaState, view: PartitionView, release: Release) -> Offset:
+    """Return the log end after a clean shutdown: what the last entry of the last segment's index leads to."""
+    if not state.logs:
+        return state.log_start_offset if view.log_end_offset is None else view.log_end_offset
+    last = state.logs[-1]
+    entry = last_index_entry(last.path, last.base_offset)
+    offset = last.base_offset if entry is None else entry.offset
+    with opened_log(last.path) as (descriptor, size):
+        walk = Walk(descriptor, size, position=position_of(last.path, last.base_offset, entry), release=release)
+        end = next_offset(_last_ones(walk), base_offset=last.base_offset, last_index_offset=offset, release=release)
+        if walk.corrupt:
+            raise _BrokerAbortsError(f"the broker aborts: {last.path}: position {walk.position}: {walk.corrupt}")
+    return end
+
+
+def _last_ones(walk: Walk) -> Iterator[Batch]:
+    yield from walk

@@ -1,0 +1,87 @@
+"""The rules: run over views, listed, explained."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck.core.releases import NEWEST_TESTED
+from kcheck.errors import UsageError
+from kcheck.model.finding import Finding
+from kcheck.model.release import Release
+from kcheck.model.report import Report, Row
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.registry import discover
+from kcheck.rules._contract import Rule, Scope
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Return every rule, by id."""
+    rules = [rule for rule in discover("kcheck.rules", "RULE") if isinstance(rule, Rule)]
+    return tuple(sorted(rules, key=lambda rule: rule.id))
+
+
+def check_file(view: FileView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one file."""
+    return _check(Scope.FILE, view, release)
+
+
+def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one partition directory and of its small files."""
+    for file in (view.epochs, view.metadata):
+        if file is not None:
+            yield from check_file(file, release)
+    yield from _check(Scope.PARTITION, view, release)
+
+
+def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one log dir, of its files and of its partitions."""
+    for file in view.files.values():
+        yield from check_file(file, release)
+    for partition in view.partitions:
+        yield from check_partition(partition, release)
+    yield from _check(Scope.LOG_DIR, view, release)
+
+
+def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
+    """Run the rules that compare the log dirs of one broker."""
+    return _check(Scope.BROKER, views, release)
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order of their places, each once."""
+    return tuple(sorted(findings, key=Finding.sort_key))
+
+
+def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
+    for rule in all_rules():
+        if rule.scope is scope:
+            yield from rule.check(view, release)
+
+
+def every_rule() -> Report:
+    """Return the answer of `kcheck rules`."""
+    return _report("rules", all_rules())
+
+
+def one_rule(wanted: str) -> Report:
+    """Return the answer of `kcheck explain`; UsageError lists the known."""
+    found = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
+    if not found:
+        known = ", ".join(rule.id for rule in all_rules())
+        raise UsageError(f"{wanted} is not a rule; known are {known}")
+    return _report("explain", tuple(found))
+
+
+def _report(verb: str, rules: tuple[Rule, ...]) -> Report:
+    return Report(verb=verb, kafka=NEWEST_TESTED, body={"rules": tuple(_row(rule) for rule in rules)}, table="rules",
+                  kinds={"rules": "rule"})  # fmt: skip
+
+
+def _row(rule: Rule) -> Row:
+    page = (rule.page or "").strip()
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "severity": str(rule.severity),
+        "scope": str(rule.scope),
+        "title": page.splitlines()[0] if page else "",
+        "page": page,
+    }

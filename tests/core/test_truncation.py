@@ -1,0 +1,147 @@
+"""Every recorded truncation: the dialogue, the log afterwards, and what it cost."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kcheck.core.lineage import Fork, fork, lineage_of_cache, ranges
+from kcheck.core.releases import release
+from kcheck.core.truncation import (
+    ROUND_COUNT_MAX,
+    FetchError,
+    Leader,
+    Replica,
+    Status,
+    elected,
+    fetch_check,
+    plan_truncation,
+    truncate_to,
+)
+from kcheck.model.entries import EpochEndOffset, EpochEntry
+from tests.core.vectors import RELEASES, VECTORS, as_row, cache, every, follower, leader, name, pairs
+
+
+def _elected(vector: dict[str, Any], profile: str) -> Leader:
+    state = vector["leader"]
+    silent = state.get("suppress_assign") or not state.get("epoch_cache_enabled", True) or state["new_epoch"] is None
+    return leader(vector) if silent else elected(leader(vector), state["new_epoch"], release=RELEASES[profile])
+
+
+@pytest.mark.parametrize(("vector", "profile"), every("truncation"), ids=name)
+def test_dialogue_and_log_afterwards(vector: dict[str, Any], profile: str) -> None:
+    """The requests, the answers, and the follower's log are the recorded ones; a loop is told after one round."""
+    expected = vector["expect"][profile]
+    found = plan_truncation(follower(vector), _elected(vector, profile), release=RELEASES[profile])
+    steps = [as_row(step) for step in found.steps]
+    wanted = expected["steps"]
+    if expected["status"] == "never_completes":
+        wanted = wanted[: len(steps)]
+        assert steps
+    after = found.after
+    final = {"leo": after.log_end_offset, "log_start": after.log_start_offset, "cache": pairs(after.cache)}
+    assert wanted == steps
+    assert expected["final"] == final
+    assert expected["status"] == found.status
+    assert ("status_if_unclean_disabled" in expected) == found.exits_without_unclean_election
+
+
+@pytest.mark.parametrize("vector", VECTORS["truncation"], ids=name)
+def test_caches_tell_the_fork(vector: dict[str, Any]) -> None:
+    """The first offset that both logs do not share, or nothing where the caches leave it open."""
+    a, b = leader(vector), follower(vector)
+    lineages = [
+        lineage_of_cache(log.cache, log_start_offset=log.log_start_offset, log_end_offset=log.log_end_offset)
+        for log in (a, b)
+    ]
+    found = fork(*lineages, a_end=a.log_end_offset, b_end=b.log_end_offset)
+    assert vector["common_prefix"] == found.common_prefix
+
+
+@pytest.mark.parametrize(
+    ("vector", "profile"), [pair for pair in every("truncation") if "lost" in pair[0]["expect"][pair[1]]], ids=name
+)
+def test_what_a_truncation_costs(vector: dict[str, Any], profile: str) -> None:
+    """Kept though it differs, lost for good, and cut but to be fetched again."""
+    expected = vector["expect"][profile]
+    state = follower(vector)
+    found = ranges(
+        Fork(vector["common_prefix"], None),
+        log_start_offset=state.log_start_offset,
+        before=state.log_end_offset,
+        after=expected["final"]["leo"],
+    )
+    assert found.certain
+    for key, value in (("kept_divergent", found.kept_divergent), ("lost", found.lost), ("refetched", found.refetched)):
+        assert expected[key] == (None if value is None else list(value)), key
+
+
+@pytest.mark.parametrize(("vector", "group"), every("fetch_check"), ids=name)
+def test_leader_checks_a_fetch(vector: dict[str, Any], group: str) -> None:
+    """Records, out of range, or the diverging epoch."""
+    log = Leader(cache=cache(vector["cache"]), log_end_offset=vector["leo"], log_start_offset=vector["log_start"])
+    of = release("4.3" if group == "ge_2.8.1" else "2.8.0")
+    found = fetch_check(log, vector["fetch_offset"], vector["last_fetched_epoch"], release=of)
+    said = {"diverging": [found.epoch, found.end_offset]} if isinstance(found, EpochEndOffset) else str(found)
+    assert vector["expect"][group] == said
+
+
+@pytest.mark.parametrize("vector", VECTORS["truncate_to"], ids=name)
+def test_truncate_to(vector: dict[str, Any]) -> None:
+    """The log after truncateTo: its end, its start, its high watermark and its epochs."""
+    state, expected = vector["log"], vector["expect"]
+    log = Replica(
+        cache=cache(state["cache"]),
+        log_end_offset=state["leo"],
+        high_watermark=state["hw"],
+        log_start_offset=state["log_start"],
+        first_segment=state["segments"][0],
+    )
+    for kafka, group in (("2.6.0", "le_2_6_0"), ("4.3", "ge_2_6_1")):
+        of = release(kafka)
+        if "error" in expected:
+            with pytest.raises(ValueError, match="cannot truncate"):
+                truncate_to(log, vector["truncate_to"], release=of)
+            continue
+        found = truncate_to(log, vector["truncate_to"], release=of)
+        epochs = expected["cache"][group] if isinstance(expected["cache"], dict) else expected["cache"]
+        assert epochs == pairs(found.cache)
+        assert (expected["leo"], expected["log_start"]) == (found.log_end_offset, found.log_start_offset)
+        assert expected["hw"] == found.high_watermark
+        assert expected["segments"][0] == found.first_segment
+
+
+def test_high_watermark_stays_up_to_2_3() -> None:
+    """Up to 2.3 a truncation leaves the high watermark alone until the next fetch."""
+    log = Replica(cache=(), log_end_offset=10, high_watermark=8)
+    assert truncate_to(log, 5, release=release("2.3")).high_watermark == 8
+    assert truncate_to(log, 5, release=release("2.4")).high_watermark == 5
+
+
+def test_a_dialogue_is_given_up_after_many_rounds() -> None:
+    """A cache with more epochs than ROUND_COUNT_MAX can ask for longer than anybody wants to read."""
+    count = 2 * ROUND_COUNT_MAX
+    ours = tuple(EpochEntry(2 * n + 1, 10 * n) for n in range(count))
+    theirs = (*(EpochEntry(2 * n, 10 * n) for n in range(count)), EpochEntry(2 * count, 10 * count))
+    end = 10 * count
+    for kafka in ("2.7", "4.3"):
+        log = Replica(cache=ours, log_end_offset=end, high_watermark=0)
+        found = plan_truncation(log, Leader(cache=theirs, log_end_offset=end), release=release(kafka))
+        assert found.status is Status.UNFINISHED
+        assert len(found.steps) == ROUND_COUNT_MAX
+
+
+def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
+    """2.0.0 writes nothing at an election, nor does a log without epochs."""
+    log = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
+    assert elected(log, 4, release=release("2.0.0")) == log
+    assert elected(log, 4, release=release("2.4", message_format="0.10.2")) == log
+    assert pairs(elected(log, 4, release=release("2.0.1")).cache) == [[1, 0], [4, 9]]
+
+
+def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
+    """Without a last fetched epoch a matching offset is trusted."""
+    log = Leader(cache=(EpochEntry(9, 0),), log_end_offset=9)
+    assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
+    above = replace(log, log_start_offset=5)
+    assert fetch_check(above, 4, None, release=release("4.3")) is FetchError.OFFSET_OUT_OF_RANGE

@@ -1,0 +1,123 @@
+// Asks the readers of one kind of small file, or of directory names, of the release on the class path. Arguments: a
+// folder to work in, and offsets, epochs, partition.metadata, meta.properties or directory. A case is a line with the
+// bytes of the file or the name in base64, its answer a line with what the reader returns, or "!" and the simple class
+// names of the exception and of its causes. Text in answers is base64 of UTF-8.
+// By reflection: packages and constructors change from release to release.
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.StringJoiner;
+
+public class Readers {
+    private static final String CHECKPOINTS = "org.apache.kafka.storage.internals.checkpoint.";
+
+    public static void main(String[] args) throws Exception {
+        File file = new File(args[0], "file");
+        BufferedReader cases = new BufferedReader(new InputStreamReader(System.in));
+        PrintStream answers = new PrintStream(System.out, false);
+        for (String line; (line = cases.readLine()) != null; ) {
+            answers.println(answer(args[1], file, Base64.getDecoder().decode(line)));
+        }
+        answers.flush();
+    }
+
+    private static String answer(String kind, File file, byte[] bytes) throws Exception {
+        Files.write(file.toPath(), bytes);
+        try {
+            switch (kind) {
+                case "offsets": return offsets(read(file, CHECKPOINTS + "OffsetCheckpointFile",
+                    "kafka.server.checkpoints.OffsetCheckpointFile", "kafka.server.OffsetCheckpoint"));
+                case "epochs": return read(file, CHECKPOINTS + "LeaderEpochCheckpointFile",
+                    "kafka.server.checkpoints.LeaderEpochCheckpointFile").toString();
+                case "partition.metadata":
+                    Object metadata = read(file, CHECKPOINTS + "PartitionMetadataFile", "kafka.server.PartitionMetadataFile");
+                    return call(metadata, "version") + " " + call(metadata, "topicId");
+                case "directory":
+                    Object parsed = parse(new File(new String(bytes, StandardCharsets.UTF_8)));
+                    return base64((String) call(parsed, "topic")) + " " + call(parsed, "partition");
+                case "meta.properties": return metaProperties(file);
+                default: throw new IllegalArgumentException(kind);
+            }
+        } catch (InvocationTargetException e) {
+            StringJoiner chain = new StringJoiner(" ", "!", "");
+            for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) chain.add(cause.getClass().getSimpleName());
+            return chain.toString();
+        }
+    }
+
+    private static String offsets(Object map) throws Exception {
+        StringJoiner entries = new StringJoiner(",");
+        if (map instanceof java.util.Map) {
+            for (var entry : ((java.util.Map<?, ?>) map).entrySet()) entries.add(offset(entry.getKey(), entry.getValue()));
+        } else {
+            for (var iterator = ((scala.collection.Map<?, ?>) map).iterator(); iterator.hasNext(); ) {
+                scala.Tuple2<?, ?> entry = iterator.next();
+                entries.add(offset(entry._1(), entry._2()));
+            }
+        }
+        return entries.toString();
+    }
+
+    private static String offset(Object topicPartition, Object offset) throws Exception {
+        String topic = (String) call(topicPartition, "topic");
+        return base64(topic) + " " + call(topicPartition, "partition") + " " + offset;
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static Object parse(File directory) throws Exception {
+        Class<?> log = firstOf("org.apache.kafka.storage.internals.log.LocalLog", "kafka.log.LocalLog$", "kafka.log.Log$");
+        Object target = log.getName().endsWith("$") ? log.getField("MODULE$").get(null) : null;
+        return log.getMethod("parseTopicPartitionName", File.class).invoke(target, directory);
+    }
+
+    /** Version, node or broker id, cluster id, directory id as a broker finds them: MetaProperties (3.7+), or read() up to 3.6. */
+    private static String metaProperties(File file) throws Exception {
+        Object found;
+        try {
+            Class<?> builder = Class.forName("org.apache.kafka.metadata.properties.MetaProperties$Builder");
+            Object properties = Class.forName("org.apache.kafka.metadata.properties.PropertiesUtils")
+                .getMethod("readPropertiesFile", String.class).invoke(null, file.getPath());
+            found = call(builder.getConstructor(java.util.Properties.class).newInstance(properties), "build");
+        } catch (ClassNotFoundException e) {
+            found = call(read(file, "kafka.server.BrokerMetadataCheckpoint"), "get");
+        }
+        if (!(found instanceof java.util.Properties)) return found.toString();
+        Object raw = Class.forName("kafka.server.RawMetaProperties").getConstructor(java.util.Properties.class).newInstance(found);
+        return "version=" + call(raw, "version") + " brokerId=" + call(raw, "brokerId") + " nodeId=" + call(raw, "nodeId")
+            + " clusterId=" + call(raw, "clusterId");
+    }
+
+    /** Calls read() of the first of the classes that exists, constructed with the file and a failure channel. */
+    private static Object read(File file, String... classes) throws Exception {
+        Constructor<?> constructor = firstOf(classes).getConstructors()[0];
+        Class<?>[] types = constructor.getParameterTypes();
+        Object reader = types.length == 1 ? constructor.newInstance(file)
+            : constructor.newInstance(file, types[1].getConstructor(int.class).newInstance(1));
+        return call(reader, "read");
+    }
+
+    private static Class<?> firstOf(String... names) throws ClassNotFoundException {
+        for (String name : names) {
+            try {
+                return Class.forName(name);
+            } catch (ClassNotFoundException e) {
+                continue;
+            }
+        }
+        throw new ClassNotFoundException(Arrays.toString(names));
+    }
+
+    private static Object call(Object target, String name) throws Exception {
+        return target.getClass().getMethod(name).invoke(target);
+    }
+}
