@@ -7,7 +7,6 @@ from typing import Annotated, Any
 # numpy's thread pool would spin for longer than most commands take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -20,7 +19,7 @@ _GROUPS = {"Look": ("inspect", "rules", "explain"), "Plan": ("end-offset", "trun
 class _Grouped(TyperGroup):
     """Shows the commands by what an operator wants: look, plan."""
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:
         for title, names in _GROUPS.items():
             commands = [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
             with formatter.section(title):

@@ -20,6 +20,8 @@ DEFECT_COUNT_MAX = 1000
 _CHUNK_SIZE = 1 << 20
 _FILL_SIZE = 8192
 """BufferedReader asks the decoder for so many UTF-16 units at a time."""
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+"""Java decodes the bytes of a surrogate together, to one error; Python finds one in each."""
 _HEAP_SIZE = 1 << 30
 """The default heap of kafka-server-start.sh; a list of `count` references of 4 bytes must fit."""
 
@@ -295,13 +297,14 @@ def _decoded_lines(data: bytes, *, strict: bool) -> Iterator[str]:
     A fill is `_FILL_SIZE` UTF-16 units. Bytes that the end of the file cuts short are noticed only at the end.
     """
     if not strict:
-        yield from java_lines(data.decode("utf-8", "replace"))
+        yield from java_lines(_SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace"))
         return
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         text = data[: error.start].decode("utf-8")
         cut_by_end = error.end == len(data) and error.reason == "unexpected end of data"
+        cut_by_end |= len(data) == error.start + 2 and _SURROGATE.match(data, error.start) is not None
         yield from _lines_before(text, cut_by_end=cut_by_end)
         raise _ReadError("MalformedInputException") from None
     yield from java_lines(text)

@@ -6,14 +6,9 @@ Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, Lo
 from dataclasses import dataclass
 
 from kcheck.model.finding import Severity
+from kcheck.model.names import CLEANER_OFFSET, LEADER_EPOCHS, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.rules._words import kafka
-
-RECOVERY_POINT = "recovery-point-offset-checkpoint"
-LOG_START = "log-start-offset-checkpoint"
-HIGH_WATERMARK = "replication-offset-checkpoint"
-CLEANER = "cleaner-offset-checkpoint"
-LEADER_EPOCH = "leader-epoch-checkpoint"
 
 OFFSET_CHECKPOINT_KIND = "offset-checkpoint"
 LEADER_EPOCH_KIND = "leader-epoch-checkpoint"
@@ -24,7 +19,7 @@ IO_ERRORS = ("IOException", "MalformedInputException")
 
 OUT_OF_MEMORY = "OutOfMemoryError"
 
-_OFFLINE = (
+LOG_DIR_OFFLINE = (
     "takes the whole log dir offline: every partition in it is gone until a restart, and the broker halts if this was "
     "its last live log dir"
 )
@@ -36,7 +31,7 @@ _EMPTY_LOG_START = (
     "treats the file as empty: the log start of each partition falls back to its first segment, so records that "
     "DeleteRecords removed can be read again"
 )
-_OPEN_TRANSACTION = "; where a partition has an open transaction, the whole start is aborted instead"
+OPEN_TRANSACTION = "; where a partition has an open transaction, the whole start is aborted instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +47,9 @@ def outcome(name: str, error: str, release: Release) -> Outcome:
     by_name = {
         RECOVERY_POINT: _recovery_point,
         LOG_START: _log_start,
-        HIGH_WATERMARK: _high_watermark,
-        CLEANER: _cleaner,
-        LEADER_EPOCH: _leader_epoch,
+        REPLICATION_OFFSET: _high_watermark,
+        CLEANER_OFFSET: _cleaner,
+        LEADER_EPOCHS: _leader_epoch,
     }
     known = by_name.get(name)
     if known is None:
@@ -71,7 +66,7 @@ def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
         return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
     if release.version < (1,) or error not in IO_ERRORS:
         return Severity.WARNING, _EMPTY_RECOVERY_POINT
-    return Severity.FATAL, f"{_OFFLINE}{_open_transaction(release)}"
+    return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
 
 def _log_start(error: str, release: Release) -> tuple[Severity, str]:
@@ -79,12 +74,12 @@ def _log_start(error: str, release: Release) -> tuple[Severity, str]:
         return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
     if release.version < (1,) or error not in IO_ERRORS:
         return Severity.ERROR, _EMPTY_LOG_START
-    return Severity.FATAL, f"{_OFFLINE}{_open_transaction(release)}"
+    return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
 
 def _high_watermark(error: str, release: Release) -> tuple[Severity, str]:
     if release.version >= (1,) and error in IO_ERRORS:
-        return Severity.FATAL, f"{_OFFLINE}. This happens when the first partition becomes leader or follower"
+        return Severity.FATAL, f"{LOG_DIR_OFFLINE}. This happens when the first partition becomes leader or follower"
     if release.version < (4,):
         request = "cannot make the partitions of this log dir leaders or followers: each LeaderAndIsr request fails"
         if release.version < (3, 1):
@@ -99,7 +94,7 @@ def _high_watermark(error: str, release: Release) -> tuple[Severity, str]:
 
 def _cleaner(error: str, release: Release) -> tuple[Severity, str]:
     if release.version >= (1,) and error in IO_ERRORS:
-        return Severity.FATAL, f"treats the file as empty and {_OFFLINE}"
+        return Severity.FATAL, f"treats the file as empty and {LOG_DIR_OFFLINE}"
     words = (
         "loses every cleaner thread at the first cleaning pass: compaction stops on all log dirs of the broker, with "
         "no other sign, and compacted topics (__consumer_offsets first) grow for ever"
@@ -112,11 +107,11 @@ def _leader_epoch(error: str, release: Release) -> tuple[Severity, str]:
         return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
     if error not in IO_ERRORS or release.version < (3, 2, 1):
         return Severity.FATAL, "does not start: one such file, in one partition, aborts the start of the whole broker"
-    return Severity.FATAL, f"{_OFFLINE}{_open_transaction(release)}"
+    return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
 
 def _open_transaction(release: Release) -> str:
-    return _OPEN_TRANSACTION if release.version >= (3,) else ""
+    return OPEN_TRANSACTION if release.version >= (3,) else ""
 
 
 _STOP = "Stop the broker and keep a copy of the file outside of every log dir."
@@ -127,12 +122,12 @@ ADVICE = {
     LOG_START: "Then write it anew with the lines that can be read, and the right count. An entry that is dropped "
     "makes records below it readable again; a topic in remote storage needs its entry. Never write a value above the "
     "log end.",
-    HIGH_WATERMARK: "Then write it anew with the lines that can be read, and the right count. An entry may be dropped "
-    "only if the leader-epoch-checkpoint of that partition has entries, or if this broker leads it: otherwise the "
-    "follower truncates to its log start. Never raise a value.",
-    CLEANER: "Then replace it by an empty set, a file of the two lines 0 and 0. That is always safe; every compacted "
-    "log is cleaned once from its start.",
-    LEADER_EPOCH: "Best, if another replica is in sync: move this partition directory out of the log dir and let the "
+    REPLICATION_OFFSET: "Then write it anew with the lines that can be read, and the right count. An entry may be "
+    "dropped only if the leader-epoch-checkpoint of that partition has entries, or if this broker leads it: otherwise "
+    "the follower truncates to its log start. Never raise a value.",
+    CLEANER_OFFSET: "Then replace it by an empty set, a file of the two lines 0 and 0. That is always safe; every "
+    "compacted log is cleaned once from its start.",
+    LEADER_EPOCHS: "Best, if another replica is in sync: move this partition directory out of the log dir and let the "
     "broker fetch it anew. Otherwise rebuild the file from the batch headers of all segments. An empty file lets the "
     "broker start, but this replica then truncates to its high watermark. Never invent epochs.",
 }

@@ -37,8 +37,15 @@ def offset_entries(view: FileView | None) -> tuple[OffsetEntry, ...]:
     return tuple(view.parsed.value.entries)
 
 
+def holds_nothing(view: FileView) -> bool:
+    """Whether a readable checkpoint has no count: 0 bytes, or a version line alone."""
+    return view.size < len(b"0\n0\n") and all(defect.line != HEADER_LINES for defect in view.parsed.defects)
+
+
 def repeated(view: FileView) -> Mapping[TopicPartition, tuple[int, ...]]:
     """Return the partitions that an offset checkpoint lists more than once, with the indexes of their entries."""
+    if all(defect.accepted for defect in view.parsed.defects):
+        return {}  # A repeated partition is a defect: the usual file needs no second look.
     indexes: dict[TopicPartition, list[int]] = {}
     for index, entry in enumerate(offset_entries(view)):
         indexes.setdefault((entry.topic, entry.partition), []).append(index)

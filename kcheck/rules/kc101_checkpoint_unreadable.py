@@ -40,7 +40,8 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
-    why = and_further(refused) if refused else repeated_in_words(view) or "it cannot be read"
+    repeats = repeated_in_words(view) if len(refused) == 1 else ""
+    why = repeats or (and_further(refused) if refused else "it cannot be read")
     what = outcome(view.name, view.reads.error, release)
     yield RULE.finding(
         at(view, first),

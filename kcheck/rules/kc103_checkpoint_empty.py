@@ -22,32 +22,28 @@ broker starts, because its next write replaces the file.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANER_OFFSET, LEADER_EPOCHS, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import (
-    CHECKPOINT_KINDS,
-    CLEANER,
-    HIGH_WATERMARK,
-    LEADER_EPOCH,
-    LOG_START,
-    RECOVERY_POINT,
-)
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._entries import readable
+from kcheck.rules._entries import holds_nothing, readable
 from kcheck.rules._words import counted, kafka
 
 EFFECTS = {
     RECOVERY_POINT: "after an unclean stop every segment of every partition is scanned",
     LOG_START: "each log starts at its first segment, so records that DeleteRecords removed can be read again",
-    HIGH_WATERMARK: "each partition starts with its high watermark at the log start",
-    CLEANER: "each compacted log is cleaned from its start once more",
-    LEADER_EPOCH: "the replica knows no leader epoch",
+    REPLICATION_OFFSET: "each partition starts with its high watermark at the log start",
+    CLEANER_OFFSET: "each compacted log is cleaned from its start once more",
+    LEADER_EPOCHS: "the replica knows no leader epoch",
 }
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint of 0 bytes, or with a version line alone."""
-    if view.kind not in CHECKPOINT_KINDS or not readable(view) or not _holds_nothing(view):
+    if view.kind not in CHECKPOINT_KINDS or not readable(view) or not holds_nothing(view):
+        return
+    if view.kind == LEADER_EPOCH_KIND and not release.epoch_cache:
         return
     if view.size == 0 and view.where.partition is not None:
         return  # A partition that never had data has this file; KC204 looks whether there is data.
@@ -65,11 +61,6 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         severity=Severity.WARNING if never_written else Severity.INFO,
         data={"size": view.size},
     )
-
-
-def _holds_nothing(view: FileView) -> bool:
-    # The count line is what makes a file complete: `0`, newline, `0` has three bytes and is an empty set.
-    return view.size == 0 or (not view.parsed.value.entries and view.parsed.value.count is None)
 
 
 RULE = Rule(

@@ -20,9 +20,9 @@ for the records; some that DeleteRecords removed may become readable again.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import LOG_START
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._checkpoints import LOG_START
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import has_data, segments_in_words, served
 from kcheck.rules._words import kafka

@@ -18,9 +18,9 @@ recovery-point-offset-checkpoint and lower the count in line 2 by one: always sa
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import RECOVERY_POINT
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._checkpoints import RECOVERY_POINT
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import offset_range, served
 from kcheck.rules._words import kafka

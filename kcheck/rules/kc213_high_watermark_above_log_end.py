@@ -15,9 +15,9 @@ other replica is left.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._checkpoints import HIGH_WATERMARK
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import offset_range, served
 from kcheck.rules._words import kafka
@@ -30,11 +30,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     yield RULE.finding(
         view.where,
-        f"the high watermark {mark} in {HIGH_WATERMARK} is above the log end {end}",
+        f"the high watermark {mark} in {REPLICATION_OFFSET} is above the log end {end}",
         effect=f"{kafka(release)} lowers it to {end} and says nothing. This replica once had "
         f"{offset_range(end, mark)} as committed and has them no more; if it leads, they are lost.",
         advice="Do not let this replica lead while another one is in sync; as a follower it fetches the records again.",
-        data={"high_watermark": mark, "log_end_offset": end, "file": HIGH_WATERMARK},
+        data={"high_watermark": mark, "log_end_offset": end, "file": REPLICATION_OFFSET},
     )
 
 

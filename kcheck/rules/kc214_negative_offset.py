@@ -19,9 +19,9 @@ entries.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CLEANER, HIGH_WATERMARK, LOG_START, RECOVERY_POINT
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
 from kcheck.rules._words import DATA_MAX, counted, kafka
@@ -29,8 +29,8 @@ from kcheck.rules._words import DATA_MAX, counted, kafka
 EFFECTS = {
     RECOVERY_POINT: "scans every segment of the partition after an unclean stop",
     LOG_START: "lets the log start at its first segment; records that DeleteRecords removed can be read again",
-    HIGH_WATERMARK: "starts with the high watermark at the log start",
-    CLEANER: "cleans the log from its start",
+    REPLICATION_OFFSET: "starts with the high watermark at the log start",
+    CLEANER_OFFSET: "cleans the log from its start",
 }
 
 
@@ -43,7 +43,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     first = entries[negative[0]]
     further = f" (and {counted(len(negative) - 1, 'further entry', 'further entries')})" if len(negative) > 1 else ""
     name = partition_name(first.topic, first.partition)
-    keeps = view.name == HIGH_WATERMARK and not release.high_watermark_floor_is_log_start
+    keeps = view.name == REPLICATION_OFFSET and not release.high_watermark_floor_is_log_start
     does = "keeps a negative high watermark until the replica leads or fetches" if keeps else EFFECTS.get(view.name)
     yield RULE.finding(
         on_line(view, negative[0]),
@@ -61,7 +61,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
 
 
 def _only_if(name: str) -> str:
-    if name != HIGH_WATERMARK:
+    if name != REPLICATION_OFFSET:
         return ""
     return " Only if the leader-epoch-checkpoint of the partition has entries; otherwise write its log start instead."
 

@@ -14,9 +14,9 @@ segments below.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import RECOVERY_POINT
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._checkpoints import RECOVERY_POINT
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import segments_in_words, served
 from kcheck.rules._words import kafka

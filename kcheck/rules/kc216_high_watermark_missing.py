@@ -17,9 +17,9 @@ watermark.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.rules._checkpoints import HIGH_WATERMARK
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import truncates_to_log_start
 from kcheck.rules._partition import segments_in_words
@@ -34,7 +34,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     start = "its log start" if view.log_start_offset is None else f"its log start {view.log_start_offset}"
     yield RULE.finding(
         view.where,
-        f"leader-epoch-checkpoint {state}, and {HIGH_WATERMARK} gives no high watermark",
+        f"leader-epoch-checkpoint {state}, and {REPLICATION_OFFSET} gives no high watermark",
         effect=f"{kafka(release)} will TRUNCATE THE WHOLE LOG to {start} as soon as this replica follows another: "
         f"{segments_in_words(view)} are dropped and must be fetched again.",
         advice="Keep a copy of the partition directory outside of every log dir before the broker starts. If no other "

@@ -16,34 +16,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import broker_accepts, skipped_by_broker
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka, quoted
 
-FIRST_RELEASE = {
-    DirectoryState.DELETED: (0, 10, 2),
-    DirectoryState.FUTURE: (1, 1),
-    DirectoryState.STRAY: (3, 6, 1),
-}
-"""The first release that writes, and so reads, the ending of the name."""
-
-INDEX_CACHE = "remote-log-index-cache"
-INDEX_CACHE_FIRST_RELEASE = (3, 5)
-
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the directories that abort the start."""
     for name in view.unparseable:
-        if name == INDEX_CACHE and release.version >= INDEX_CACHE_FIRST_RELEASE:
-            continue
-        yield _finding(view, name, release, "is not <topic>-<partition>")
+        if broker_accepts(name, release) is None and not skipped_by_broker(name, release):
+            yield _finding(view, name, release, "is not <topic>-<partition>")
     for partition in view.partitions:
-        first = FIRST_RELEASE.get(partition.state, ())
-        if release.version < first and partition.where.dir is not None:
-            needs = f"has an ending that only Kafka {'.'.join(map(str, first))} and later can read"
-            yield _finding(view, partition.where.dir, release, needs)
+        name = partition.where.dir or ""
+        if broker_accepts(name, release) is None and not skipped_by_broker(name, release):
+            yield _finding(view, name, release, f"has the ending -{partition.state}, which only newer brokers can read")
 
 
 def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:

@@ -19,9 +19,9 @@ while the broker is stopped; the count in line 2 falls by one.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANER_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView
-from kcheck.rules._checkpoints import CLEANER
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import offset_entries, on_line, partition_name, readable
 from kcheck.rules._words import DATA_MAX, counted, kafka, listed
@@ -41,14 +41,15 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
 
 
 def _finding(file: FileView, absent: list[int], release: Release) -> Finding:
-    entries = [offset_entries(file)[index] for index in absent]
+    listed_entries = offset_entries(file)
+    entries = [listed_entries[index] for index in absent]
     names = listed(partition_name(entry.topic, entry.partition) for entry in entries)
     return RULE.finding(
         on_line(file, absent[0]),
         f"{file.name} has {counted(len(entries), 'entry', 'entries')} without a directory in this log dir: {names}",
         effect=f"{kafka(release)} {_effect(file.name, release)}.",
         advice="Nothing, if you know that the partition was deleted or moved; otherwise look for its directory."
-        + (" In this file the line can be dropped while the broker is stopped." if file.name == CLEANER else ""),
+        + (" In this file the line can be dropped while the broker is stopped." if file.name == CLEANER_OFFSET else ""),
         data={
             "entries": tuple(
                 {"topic": entry.topic, "partition": entry.partition, "offset": entry.offset}
@@ -59,7 +60,7 @@ def _finding(file: FileView, absent: list[int], release: Release) -> Finding:
 
 
 def _effect(name: str, release: Release) -> str:
-    if name != CLEANER:
+    if name != CLEANER_OFFSET:
         return "does not look them up, and drops them when it writes the file next"
     if release.version < CLEANER_DIES:
         return "may use them in place of the value in the partition's own log dir, if this broker has it in another one"

@@ -19,9 +19,9 @@ log dir has no directory of the partition; the count in line 2 falls by one. Dro
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANER_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
-from kcheck.rules._checkpoints import CLEANER
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
 from kcheck.rules._words import DATA_MAX, counted, kafka, listed
@@ -36,12 +36,12 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     """Find the partitions in the cleaner files of several log dirs."""
     listings: dict[tuple[str, int], Listed] = {}
     for view in views:
-        file = view.files.get(CLEANER)
+        file = view.files.get(CLEANER_OFFSET)
         if file is None or not readable(file):
             continue
-        last = {(entry.topic, entry.partition): i for i, entry in enumerate(offset_entries(file))}
-        for key, index in last.items():
-            listings.setdefault(key, []).append((view, index, offset_entries(file)[index].offset))
+        last = {(entry.topic, entry.partition): (i, entry.offset) for i, entry in enumerate(offset_entries(file))}
+        for key, (index, offset) in last.items():
+            listings.setdefault(key, []).append((view, index, offset))
     twice = {key: found for key, found in sorted(listings.items()) if len(found) > 1}
     if twice:
         yield _finding(twice, release)
@@ -54,16 +54,16 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
     differs = any(len({offset for _, _, offset in items}) > 1 for items in twice.values())
     dies = release.version >= CLEANER_DIES
     return RULE.finding(
-        on_line(left_over[0].files[CLEANER], left_over[1]),
-        f"{partition_name(*key)} is in the {CLEANER} of {len(found)} log dirs: {places}"
+        on_line(left_over[0].files[CLEANER_OFFSET], left_over[1]),
+        f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(found)} log dirs: {places}"
         + (f" (and {counted(further, 'further partition')})" if further else ""),
         effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
         "broker, without any other sign."
         if dies
         else f"{kafka(release)} uses the value of the log dir that it reads last"
         + (", which may be the wrong one." if differs else "; the values are equal."),
-        advice=f"Stop the broker and drop the line from the {CLEANER} of the log dir that does not hold the partition; "
-        "the count in line 2 falls by one.",
+        advice=f"Stop the broker and drop the line from the {CLEANER_OFFSET} of the log dir that does not hold the "
+        "partition; the count in line 2 falls by one.",
         severity=Severity.ERROR if dies else Severity.WARNING if differs else Severity.INFO,
         data={"partitions": tuple(_row(key, items) for key, items in list(twice.items())[:DATA_MAX])},
     )

@@ -1,16 +1,15 @@
 """A replica of one partition as the truncation rules need it: as it lies, or as its broker's next start leaves it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.segments import loaded_high_watermark, log_start_offset, next_offset, unflushed_segments
-from kcheck.disk.read import UnreadableError
+from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import join
-from kcheck.model.entries import UNDEFINED_EPOCH, Batch, Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.release import CheckpointReader, Release
 from kcheck.model.views import FileView, LogDirView, PartitionView
-from kcheck.scan.batches import Walk, last_index_entry, log_name, opened_log, position_of
+from kcheck.scan.batches import Walk, last_index_entry, log_name
 
 _OFFSET_LIMIT = 2**31 - 1
 """A segment holds offsets up to its base offset plus this (AbstractIndex.toRelative)."""
@@ -118,7 +117,7 @@ def _facts(
     view: PartitionView, log_dir: LogDirView | None, release: Release
 ) -> tuple[ReplicaState, EpochEntries, Offset]:
     """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
-    path = view.where.file or join(view.where.log_dir or "", view.where.dir or "")
+    path = join(view.where.log_dir or "", view.where.dir or "")
     logs = tuple(
         LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
         for segment in view.segments
@@ -133,7 +132,7 @@ def _facts(
     batch_epoch = view.last_batch.epoch if view.last_batch is not None else None
     seen = max((UNDEFINED_EPOCH, batch_epoch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
     state = ReplicaState(
-        broker_id=view.where.broker_id, topic=view.topic, partition=view.partition, logs=logs,
+        broker_id=view.where.broker_id, topic=view.topic or None, partition=view.partition if view.topic else None, logs=logs,
         first_segment=logs[0].base_offset if logs else start, log_start_offset=start, latest_epoch=seen,
         problem=problem,
     )  # fmt: skip
@@ -181,9 +180,13 @@ def _recovery_point(view: PartitionView, log_dir: LogDirView | None) -> Offset:
 def _with_end(
     state: ReplicaState, cache: EpochEntries, end: Offset, view: PartitionView, release: Release
 ) -> ReplicaState:
-    high_watermark = loaded_high_watermark(
-        view.high_watermark, log_start=state.log_start_offset, log_end=end, release=release
-    )
+    # Without a log dir around it nobody knows what its checkpoint says; in a log dir a missing entry is 0.
+    known_high_watermark = view.high_watermark is not None or view.clean_shutdown is not None
+    high_watermark = None
+    if known_high_watermark:
+        high_watermark = loaded_high_watermark(
+            view.high_watermark, log_start=state.log_start_offset, log_end=end, release=release
+        )
     return replace(state, cache=cache, log_end_offset=end, high_watermark=high_watermark)
 
 
@@ -209,8 +212,8 @@ def _recovered(
 def _rescan(log: LogFile, epochs: list[EpochEntry], release: Release) -> tuple[Walk, Offset]:
     """Walk one segment as LogSegment.recover does: every batch's CRC, its offsets, its epoch."""
     end = log.base_offset
-    with opened_log(log.path) as (descriptor, size):
-        walk = Walk(descriptor, size, verify=True, release=release)
+    with opened(log.path) as (descriptor, size):
+        walk = Walk(descriptor, size, verify=True)
         for batch in walk:
             if not log.base_offset <= batch.last_offset <= log.base_offset + _OFFSET_LIMIT:
                 raise _BrokerAbortsError(
@@ -230,13 +233,9 @@ def _end_by_index(state: ReplicaState, view: PartitionView, release: Release) ->
     last = state.logs[-1]
     entry = last_index_entry(last.path, last.base_offset)
     offset = last.base_offset if entry is None else entry.offset
-    with opened_log(last.path) as (descriptor, size):
-        walk = Walk(descriptor, size, position=position_of(last.path, last.base_offset, entry), release=release)
-        end = next_offset(_last_ones(walk), base_offset=last.base_offset, last_index_offset=offset, release=release)
+    with opened(last.path) as (descriptor, size):
+        walk = Walk(descriptor, size, position=0 if entry is None else entry.position)
+        end = next_offset(walk, base_offset=last.base_offset, last_index_offset=offset, release=release)
         if walk.corrupt:
             raise _BrokerAbortsError(f"the broker aborts: {last.path}: position {walk.position}: {walk.corrupt}")
     return end
-
-
-def _last_ones(walk: Walk) -> Iterator[Batch]:
-    yield from walk

@@ -4,7 +4,13 @@ from collections.abc import Iterable
 
 from kcheck.core.releases import release
 from kcheck.core.segments import log_start_offset
-from kcheck.formats._contract import Format
+from kcheck.formats import (
+    clean_shutdown,
+    leader_epoch_checkpoint,
+    meta_properties,
+    offset_checkpoint,
+    partition_metadata,
+)
 from kcheck.model.entries import Batch, Epoch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
@@ -17,6 +23,8 @@ LOG_DIR = "/data/d1"
 
 NEWEST = release("4.3")
 
+FORMATS = (offset_checkpoint, leader_epoch_checkpoint, partition_metadata, meta_properties, clean_shutdown)
+
 
 def rules() -> tuple[Rule, ...]:
     """Return every rule."""
@@ -27,8 +35,7 @@ def rules() -> tuple[Rule, ...]:
 
 def file_view(kind: str, name: str, data: bytes, kafka: str = "4.3", **where: str | int) -> FileView:
     """Return a file of that kind as it is read for a release."""
-    formats = [found for found in discover("kcheck.formats", "FORMAT") if isinstance(found, Format)]
-    form = next(found for found in formats if found.kind == kind)
+    form = next(module.FORMAT for module in FORMATS if module.FORMAT.kind == kind)
     reads = None if form.broker_reads is None else form.broker_reads(data, release(kafka))
     place = Location(log_dir=LOG_DIR, file=name, **where)  # type: ignore[arg-type]
     return FileView(kind=kind, name=name, where=place, size=len(data), parsed=form.parse(data), reads=reads)
@@ -36,12 +43,16 @@ def file_view(kind: str, name: str, data: bytes, kafka: str = "4.3", **where: st
 
 def offsets(name: str, data: bytes, kafka: str = "4.3") -> FileView:
     """Return an offset checkpoint; `name` may be its first word."""
-    return file_view("offset-checkpoint", f"{name}-offset-checkpoint" if name.isalpha() or "-" in name else name, data, kafka)
+    return file_view(
+        "offset-checkpoint", f"{name}-offset-checkpoint" if name.isalpha() or "-" in name else name, data, kafka
+    )
 
 
 def epochs(data: bytes, kafka: str = "4.3") -> FileView:
     """Return the leader-epoch-checkpoint of t-0."""
-    return file_view("leader-epoch-checkpoint", "leader-epoch-checkpoint", data, kafka, dir="t-0", topic="t", partition=0)
+    return file_view(
+        "leader-epoch-checkpoint", "leader-epoch-checkpoint", data, kafka, dir="t-0", topic="t", partition=0
+    )
 
 
 def batch(base_offset: int, last_offset: int, epoch: int | None) -> Batch:

@@ -1,9 +1,10 @@
-"""KC103, KC105, KC214: checkpoints that the broker reads, and that are odd all the same."""
+"""KC103, KC104, KC105, KC214: checkpoints that the broker reads, and that are odd all the same."""
 
 import pytest
 
 from kcheck.model.finding import Severity
 from kcheck.rules.kc103_checkpoint_empty import RULE as KC103
+from kcheck.rules.kc104_checkpoint_not_canonical import RULE as KC104
 from kcheck.rules.kc105_duplicate_entry import RULE as KC105
 from kcheck.rules.kc214_negative_offset import RULE as KC214
 from tests.rules.build import epochs, file_view, found_by, offsets
@@ -96,3 +97,44 @@ def test_no_negative_offset() -> None:
     assert not found_by(KC214, offsets("replication", b"0\n1\nt 0 0\n"))
     assert not found_by(KC214, offsets("replication", b"0\n2\nt 0 -1\n"))
     assert not found_by(KC214, epochs(b"0\n1\n0 -1\n"))
+
+
+@pytest.mark.parametrize(
+    "data", [b"0\r\n1\r\nt 0 5\r\n", b"0\n1\nt 0 +5\n", b"0\n01\nt 0 5\n", b"0\n1\nt\t0 5\n", b"+0\n1\nt  00  5 \n"]
+)
+def test_what_no_broker_writes_is_an_info(data: bytes) -> None:
+    """Directories copied through tools look like this, and every broker reads them."""
+    (found,) = found_by(KC104, offsets("replication", data))
+    assert found.severity is Severity.INFO
+    assert "no broker has written it" in found.message
+
+
+def test_a_missing_last_newline_is_a_warning() -> None:
+    """18437 cut to 184 is still a number."""
+    for view in (offsets("replication", b"0\n1\nt 0 184"), epochs(b"0\n2\n0 0\n+1 184")):
+        (found,) = found_by(KC104, view)
+        assert found.severity is Severity.WARNING
+        assert "the last number is too small" in found.effect
+        assert found.where.line == 3 + (view.name == "leader-epoch-checkpoint")
+
+
+def test_what_other_releases_refuse_is_a_warning() -> None:
+    """Up to 2.0 undecodable bytes were replaced."""
+    view = offsets("replication", b"0\n1\nt\xff 0 5\n", "2.0")
+    (found,) = found_by(KC104, view, "2.0")
+    assert found.severity is Severity.WARNING
+    assert "other releases refuse it" in found.message
+    assert "too small" not in found.effect
+
+
+@pytest.mark.parametrize("data", [b"0\n1\nt 0 5\n", b"0\n0\n", b"", b"0", b"0\n2\nt 0 5\nt 0 5\n", b"x"])
+def test_canonical_files_and_those_of_other_rules(data: bytes) -> None:
+    """Empty files are KC103's, duplicates KC105's, unreadable files KC101's."""
+    assert not found_by(KC104, offsets("replication", data))
+
+
+def test_0_10_does_not_look_at_leader_epochs() -> None:
+    """So the file cannot matter."""
+    assert not found_by(KC104, epochs(b"0\n1\n0 0", "0.10.2"), "0.10.2")
+    assert not found_by(KC103, epochs(b"0\n", "0.10.2"), "0.10.2")
+    assert not found_by(KC104, file_view("meta-properties", "meta.properties", b"x"))

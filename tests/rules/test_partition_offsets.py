@@ -20,7 +20,13 @@ def test_a_stopped_partition_is_clean(clean: bool | None) -> None:
     file = epochs(b"0\n1\n0 0\n")
     last = batch(90, 99, 0)
     view = partition(
-        epoch_file=file, last_batch=last, log_end=100, recovery_point=100, high_watermark=100, log_start=100, clean=clean
+        epoch_file=file,
+        last_batch=last,
+        log_end=100,
+        recovery_point=100,
+        high_watermark=100,
+        log_start=100,
+        clean=clean,
     )
     assert [f.id for f in found_by_all(view, Scope.PARTITION) if f.id != "KC203"] == []
     assert not found_by_all(partition(epoch_file=file, last_batch=last, log_end=100, clean=clean), Scope.PARTITION)
@@ -29,7 +35,9 @@ def test_a_stopped_partition_is_clean(clean: bool | None) -> None:
 
 def test_a_new_partition_is_clean() -> None:
     """Killed soon after its start: 0-byte files, no entry anywhere."""
-    assert not found_by_all(partition(epoch_file=epochs(b""), log_end=0, clean=False, segment_sizes=(0,)), Scope.PARTITION)
+    assert not found_by_all(
+        partition(epoch_file=epochs(b""), log_end=0, clean=False, segment_sizes=(0,)), Scope.PARTITION
+    )
 
 
 def test_a_log_start_above_the_log_end_deletes_the_partition() -> None:

@@ -1,0 +1,40 @@
+"""What the log dirs of a broker say about themselves, in their meta.properties."""
+
+from dataclasses import dataclass
+
+from kcheck.model.names import META_PROPERTIES
+from kcheck.model.views import FileView, LogDirView
+
+META_PROPERTIES_KIND = "meta-properties"
+KRAFT_VERSION = 1
+"""Version 1 of the file names a node.id: a KRaft broker formatted the log dir."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One log dir's meta.properties."""
+
+    view: LogDirView
+    file: FileView
+    version: int
+    broker_id: int | None
+    properties: tuple[tuple[str, str], ...]
+
+    def get(self, key: str) -> str | None:
+        """Return an entry of the file."""
+        return dict(self.properties).get(key)
+
+
+def identity(view: LogDirView) -> Identity | None:
+    """Return what a log dir says about itself; None where there is no file, or nothing in it."""
+    file = view.files.get(META_PROPERTIES)
+    if file is None or not file.parsed.value.properties:
+        return None
+    value = file.parsed.value
+    return Identity(view, file, value.version, value.broker_id, tuple(sorted(value.properties.items())))
+
+
+def formatted_for_kraft(view: LogDirView) -> bool:
+    """Whether a KRaft broker formatted the log dir."""
+    found = identity(view)
+    return found is not None and found.version >= KRAFT_VERSION

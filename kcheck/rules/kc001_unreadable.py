@@ -1,0 +1,38 @@
+"""A file or directory could not be read.
+
+The operating system refused it, it is a symbolic link or a device, it vanished while kcheck looked, or it is far
+larger than any broker writes. What kcheck says about the rest holds; about this one it says nothing, and it ends with
+exit code 3.
+
+What the broker will do: the same user meets the same refusal. An I/O error or a missing permission takes the log dir
+offline, or ends the start when it is met while logs are loaded. A symbolic link to a directory is followed by the
+broker, not by kcheck, unless it stays inside of the log dir.
+
+What to do: run kcheck as the user of the broker; look into the kernel's log for I/O errors; name the target of a link
+as a path of its own. If a broker runs on the directory, files may come and go: run kcheck again.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.release import Release
+from kcheck.rules._contract import Rule, Scope
+
+
+def check(view: object, release: Release) -> Iterator[Finding]:
+    """Nothing: a view is made of what could be read. The scan makes the finding where it was refused."""
+    del view, release
+    return iter(())
+
+
+def finding(where: Location, why: str) -> Finding:
+    """Return the finding for a file or directory that could not be read."""
+    return RULE.finding(
+        where,
+        f"cannot be read: {why}",
+        effect="A broker under the same user meets the same; an I/O error takes its log dir offline.",
+        advice="Run kcheck as the broker's user, and look into the kernel's log for I/O errors.",
+    )
+
+
+RULE = Rule(id="KC001", name="unreadable", severity=Severity.ERROR, scope=Scope.FILE, check=check, page=__doc__)

@@ -1,0 +1,93 @@
+"""The log dirs of one broker say that they belong to different brokers or clusters, so the broker does not start.
+
+What is wrong: each log dir has a meta.properties with the id of the broker and of the cluster, and they must be equal
+in all log dirs of a broker. A disk of another broker or cluster was mounted, a volume was used again, or a log dir
+was never formatted.
+
+What the broker does:
+
+- Different node.id or broker.id: it does not start, in every release from 0.9 on.
+- Different cluster.id: it does not start, from 2.4 on.
+- A log dir without the file beside others that have it: it does not start (4.0 and later, and KRaft brokers before).
+- Any other difference, for example directory.id after a downgrade from 3.7: it does not start with ZooKeeper from 2.8
+  to 3.6, nor with KRaft from 2.8 to 3.3. Other releases do not mind.
+
+What to do: find out whose disk it is before you change anything: its partitions belong to that broker. If the log dir
+is the right one and only its file is wrong or missing, copy version, node.id (or broker.id) and cluster.id from
+another log dir of this broker, without directory.id.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._identity import KRAFT_VERSION, Identity, identity
+from kcheck.rules._words import kafka, listed
+
+COMPARES_CLUSTER = (2, 4)
+COMPARES_ALL = (2, 8)
+KRAFT_COMPARES_IDS_ONLY = (3, 4)
+COMPARES_IDS_ONLY = (3, 7)
+KRAFT_ONLY = (4,)
+
+
+def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
+    """Compare what the log dirs say about themselves."""
+    found = [known for known in map(identity, views) if known is not None]
+    differences = [*_different_ids(found, release)]
+    for what, identities, values in differences or _different_otherwise(found, release):
+        words = listed(
+            f"{value} in {known.view.where.log_dir}" for known, value in zip(identities, values, strict=True)
+        )
+        yield _finding(identities[-1].file.where, f"the log dirs have different {what}: {words}", release)
+    if release.version < KRAFT_ONLY or not found:
+        return
+    for view in views:
+        if identity(view) is None:
+            others = listed(str(known.view.where.log_dir) for known in found)
+            yield _finding(view.where, f"there is no meta.properties in this log dir, but in {others}", release)
+
+
+Difference = tuple[str, list[Identity], list[str]]
+
+
+def _different_ids(found: list[Identity], release: Release) -> Iterator[Difference]:
+    yield from _different("broker ids", [(known, known.broker_id) for known in found])
+    if release.version >= COMPARES_CLUSTER:
+        yield from _different("cluster ids", [(known, known.get("cluster.id")) for known in found])
+
+
+def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Difference]:
+    kraft = all(known.version >= KRAFT_VERSION for known in found)
+    limit = KRAFT_COMPARES_IDS_ONLY if kraft else COMPARES_IDS_ONLY
+    if COMPARES_ALL <= release.version < limit:
+        listings = [(known, " ".join(f"{key}={value}" for key, value in known.properties)) for known in found]
+        yield from _different("properties", listings)
+
+
+def _different(what: str, values: Sequence[tuple[Identity, object]]) -> Iterator[Difference]:
+    known = [(found, str(value)) for found, value in values if value is not None]
+    if len({value for _, value in known}) > 1:
+        yield what, [found for found, _ in known], [value for _, value in known]
+
+
+def _finding(where: Location, message: str, release: Release) -> Finding:
+    return RULE.finding(
+        where,
+        message,
+        effect=f"{kafka(release)} does not start.",
+        advice="Find out whose disk it is before you change anything. If only the file is wrong, copy version, node.id "
+        "(or broker.id) and cluster.id from another log dir of this broker, without directory.id.",
+    )
+
+
+RULE = Rule(
+    id="KC305",
+    name="identity-mismatch",
+    severity=Severity.FATAL,
+    scope=Scope.BROKER,
+    check=check,
+    page=__doc__,
+)

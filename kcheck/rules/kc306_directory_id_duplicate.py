@@ -1,0 +1,56 @@
+"""Two log dirs of one broker have the same directory.id, so the broker does not start.
+
+What is wrong: from 3.7 on each log dir has an id of its own in meta.properties. Here two are equal: a log dir or its
+meta.properties was copied.
+
+What the broker does: from 3.7 on it does not start ("Duplicate directory ID"). Older ones do not look.
+
+What to do: find out which log dir is the copy (its partitions stand in the other one too, or it is the younger one).
+Then drop the line directory.id from its meta.properties; the broker makes a new id, and the controller sees a new log
+dir.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._identity import Identity, identity
+from kcheck.rules._words import kafka, listed
+
+FIRST_RELEASE = (3, 7)
+
+
+def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
+    """Find the ids that several log dirs have."""
+    if release.version < FIRST_RELEASE:
+        return
+    by_id: dict[str, list[Identity]] = {}
+    for view in views:
+        known = identity(view)
+        directory_id = None if known is None else known.get("directory.id")
+        if known is not None and directory_id is not None:
+            by_id.setdefault(directory_id, []).append(known)
+    for directory_id in sorted(by_id):
+        twins = by_id[directory_id]
+        if len(twins) > 1:
+            paths = [str(known.view.where.log_dir) for known in twins]
+            yield RULE.finding(
+                twins[1].file.where,
+                f"{listed(paths)} have the same directory.id {directory_id}",
+                effect=f"{kafka(release)} does not start (Duplicate directory ID).",
+                advice="Find out which log dir is the copy, and drop the line directory.id from its meta.properties; "
+                "the broker makes a new id.",
+                data={"directory_id": directory_id, "log_dirs": tuple(paths)},
+            )
+
+
+RULE = Rule(
+    id="KC306",
+    name="directory-id-duplicate",
+    severity=Severity.FATAL,
+    scope=Scope.BROKER,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,61 @@
+"""A directory has a name that the broker reads as a partition, but would never write itself.
+
+What is wrong: the name has leading zeros, a plus sign, a character that no topic may have, or an ending that a broker
+writes in another way. `orders-01` is loaded as orders-1 beside or instead of the real one; a ZooKeeper data directory
+`version-2` is loaded as partition 2 of a topic named version; `orders backup-0` is loaded as a topic with a space.
+
+What the broker does, in every release: it loads the directory as the partition it reads in the name. If there is
+another directory of that partition it does not start (KC304). With a white space in the topic it writes checkpoint
+lines with four words, which it cannot read at the start after that one: the log dir goes offline then.
+
+What to do: find out where the directory comes from. A copy or a backup belongs outside of every log dir. Rename it to
+its real name only if no other directory of that partition exists.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import broker_accepts, parse_directory, skipped_by_broker
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._entries import partition_name
+from kcheck.rules._words import kafka, quoted
+
+
+def check(view: LogDirView, release: Release) -> Iterable[Finding]:
+    """Find the names that are read in another way than they are written."""
+    for partition in view.partitions:
+        name = partition.where.dir or ""
+        parsed = parse_directory(name)
+        if parsed is None or parsed.canonical or skipped_by_broker(name, release):
+            continue
+        if broker_accepts(name, release) is not None:
+            yield _finding(partition, name, release)
+
+
+def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
+    loaded = partition_name(partition.topic, partition.partition)
+    written = quoted(name.encode("utf-8", "surrogateescape"))
+    spaced = any(space in partition.topic for space in " \t\n\x0b\f\r")
+    return RULE.finding(
+        partition.where,
+        f"the directory {written} is loaded as {loaded}, but no broker names it so",
+        effect=f"{kafka(release)} loads it, and writes checkpoints for it that it cannot read at its next start "
+        "but one: the log dir goes offline then."
+        if spaced
+        else f"{kafka(release)} loads it as {loaded}; with another directory of that partition it does not start.",
+        advice="Find out where the directory comes from. A copy or a backup belongs outside of every log dir.",
+        severity=Severity.ERROR if spaced else Severity.WARNING,
+        data={"topic": partition.topic, "partition": partition.partition},
+    )
+
+
+RULE = Rule(
+    id="KC309",
+    name="directory-name-not-canonical",
+    severity=Severity.WARNING,
+    scope=Scope.LOG_DIR,
+    check=check,
+    page=__doc__,
+)

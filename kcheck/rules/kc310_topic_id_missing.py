@@ -1,0 +1,78 @@
+"""A partition on a KRaft broker has no partition.metadata, so the broker does not know which topic it is.
+
+What is wrong: a KRaft broker writes partition.metadata into each partition directory before the first record. Here
+there are records and no file: it was removed, or not copied together with the rest.
+
+What a KRaft broker does:
+
+- 3.7.1 and later: it takes the directory for a stray one and renames it to `-stray`. THE DATA DISAPPEARS FROM THE
+  BROKER: it stays on the disk, but nobody serves it, and the replica is made anew, empty.
+- 3.7.0: it does not start.
+- 3.3 to 3.6: it logs "Error deleting stray partitions" and goes on.
+- 3.0 to 3.2: it fails to publish the cluster metadata.
+
+What to do: before the broker starts, copy partition.metadata from another partition of the same topic, on this broker
+or another: all partitions of a topic have the same id. Never invent an id.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLUSTER_METADATA
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._identity import formatted_for_kraft
+from kcheck.rules._partition import has_data, segments_in_words, served
+from kcheck.rules._words import kafka
+
+FIRST_RELEASE = (3,)
+ONLY_LOGS = (3, 3)
+ABORTS = (3, 7)
+RENAMES = (3, 7, 1)
+
+
+def check(view: LogDirView, release: Release) -> Iterable[Finding]:
+    """Find the partitions without an id in a log dir that is KRaft's."""
+    if release.version < FIRST_RELEASE or not formatted_for_kraft(view):
+        return
+    for partition in view.partitions:
+        nameless = partition.metadata is None and partition.topic_id is None
+        if nameless and partition.topic != CLUSTER_METADATA and served(partition):
+            yield _finding(partition, release)
+
+
+def _finding(partition: PartitionView, release: Release) -> Finding:
+    severity, effect = _outcome(partition, release)
+    # The file is written in the background, so a kill can leave a new directory without it.
+    new = not has_data(partition) and severity is not Severity.FATAL
+    return RULE.finding(
+        partition.where,
+        "there is no partition.metadata" + (": the directory is new" if new else ""),
+        effect=f"{kafka(release)} {effect}.",
+        advice="Copy partition.metadata from another partition of the same topic before the broker starts. Never "
+        "invent an id.",
+        severity=Severity.INFO if new else severity,
+        data={"size": partition.size},
+    )
+
+
+def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str]:
+    if release.version >= RENAMES:
+        held = segments_in_words(partition)
+        return Severity.ERROR, f"will RENAME THE DIRECTORY to -stray and serve it no more ({held})"
+    if release.version >= ABORTS:
+        return Severity.FATAL, "does not start"
+    if release.version >= ONLY_LOGS:
+        return Severity.WARNING, 'logs "Error deleting stray partitions" and goes on'
+    return Severity.ERROR, "fails to publish the cluster metadata to its partitions"
+
+
+RULE = Rule(
+    id="KC310",
+    name="topic-id-missing",
+    severity=Severity.ERROR,
+    scope=Scope.LOG_DIR,
+    check=check,
+    page=__doc__,
+)

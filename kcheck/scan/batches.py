@@ -1,0 +1,126 @@
+"""Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
+
+import os
+from collections.abc import Iterator
+
+from kcheck.disk.read import UnreadableError, opened
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
+from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
+from kcheck.model.entries import Batch, Offset, OffsetPosition
+from kcheck.model.names import segment_prefix
+
+_WINDOW_SIZE = 64 << 10
+_INDEX_TRIES = 8
+"""So many entries from the end of an index are tried before the log is walked from its start."""
+
+
+def log_name(base_offset: Offset) -> str:
+    """Return the name of a segment's `.log`."""
+    return segment_prefix(base_offset) + ".log"
+
+
+def index_path(log_path: str) -> str:
+    """Return the path of the offset index beside a `.log`."""
+    return log_path.removesuffix(".log") + ".index"
+
+
+class Walk:
+    """The batches from a position on, as FileLogInputStream finds them; iterate once.
+
+    Afterwards `position` is where valid data ends, `corrupt` why (None: the file ends there, or in an entry that it
+    cuts short). With `verify` a batch whose CRC does not match ends the walk too, as in LogSegment.recover.
+    """
+
+    def __init__(self, descriptor: int, size: int, *, position: int = 0, verify: bool = False) -> None:
+        """Take an open file and the size up to which it counts."""
+        self.position = max(position, 0)
+        self.corrupt: str | None = None
+        self._descriptor = descriptor
+        self._size = size
+        self._verify = verify
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield batch after batch; memory is one window, whatever the sizes of batches."""
+        window, start = b"", 0
+        while True:
+            at, remaining = self.position - start, self._size - self.position
+            if len(window) - at < min(HEADER.size, remaining):
+                start, at = self.position, 0
+                window = os.pread(self._descriptor, min(_WINDOW_SIZE, remaining), start) if remaining > 0 else b""
+                if len(window) < min(HEADER.size, remaining):
+                    return  # The file has become shorter.
+            total = entry_size(window, at, remaining=remaining)
+            if total is None:
+                return
+            batch = batch_at(window, at, position=self.position, total=total) if total > 0 else None
+            if batch is None:
+                size = OVERHEAD.unpack_from(window, at)[1]
+                self.corrupt = f"an entry of {size} bytes is too small for a batch"
+                return
+            if self._verify and not self._matches(batch, window, at):
+                self.corrupt = "the CRC does not match"
+                return
+            self.position += total
+            yield batch
+
+    def _matches(self, batch: Batch, window: bytes, at: int) -> bool:
+        """Whether the CRC of the batch matches; a batch beyond the window is read piece by piece."""
+        if at + batch.size <= len(window):
+            return checksum(memoryview(window)[at + body_from(batch) : at + batch.size], batch) == batch.crc
+        position, end, running = batch.position + body_from(batch), batch.position + batch.size, 0
+        while position < end:
+            part = os.pread(self._descriptor, min(_WINDOW_SIZE, end - position), position)
+            if not part:
+                return False
+            running = checksum(part, batch, running)
+            position += len(part)
+        return running == batch.crc
+
+
+def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | None:
+    """Return what the last slot of the index says, even a zero; None without a slot (AbstractIndex.lastEntry)."""
+    with opened(index_path(log_path)) as (descriptor, size):
+        slot = size // OFFSET_INDEX_ENTRY.size - 1
+        return _entry_of_slot(descriptor, slot, base_offset) if slot >= 0 else None
+
+
+def tail_position(log_path: str, log: int, size: int, base_offset: Offset) -> int:
+    """Return where to begin to find the end of a log: the position of its last sane index entry, else 0.
+
+    Sane: above the base offset, within the file, and a batch stands there whose offsets fit.
+    """
+    try:
+        with opened(index_path(log_path)) as (descriptor, index_size):
+            used = _used_slots(descriptor, index_size // OFFSET_INDEX_ENTRY.size)
+            for slot in range(used - 1, max(used - 1 - _INDEX_TRIES, -1), -1):
+                found = _entry_of_slot(descriptor, slot, base_offset)
+                if found is not None and _leads_to_a_batch(log, size, found, base_offset):
+                    return found.position
+    except UnreadableError:
+        pass
+    return 0
+
+
+def _used_slots(descriptor: int, count: int) -> int:
+    """Return how many slots stand before the zeros that a running broker keeps ahead: entries rise, zeros follow."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        data = os.pread(descriptor, OFFSET_INDEX_ENTRY.size, middle * OFFSET_INDEX_ENTRY.size)
+        if any(data):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _entry_of_slot(descriptor: int, slot: int, base_offset: Offset) -> OffsetPosition | None:
+    data = os.pread(descriptor, OFFSET_INDEX_ENTRY.size, slot * OFFSET_INDEX_ENTRY.size)
+    return entry(data, 0, base_offset) if len(data) == OFFSET_INDEX_ENTRY.size else None
+
+
+def _leads_to_a_batch(log: int, size: int, found: OffsetPosition, base_offset: Offset) -> bool:
+    if not (0 <= found.position < size and found.offset >= base_offset):
+        return False
+    batch = next(iter(Walk(log, size, position=found.position)), None)
+    return batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= found.offset

@@ -1,0 +1,143 @@
+"""One log dir: its small files, then its partitions one by one, so that memory does not grow with their number."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from kcheck.disk.lock import locked_by
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import Listing, join, list_directory
+from kcheck.formats import clean_shutdown, meta_properties, offset_checkpoint
+from kcheck.formats._contract import Format
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    LOG_START,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    PartitionDirectory,
+    broker_accepts,
+    parse_directory,
+    skipped_by_broker,
+)
+from kcheck.model.release import Release
+from kcheck.model.report import Wanted
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.partition import Checkpoints, bug, read_partition, read_small
+
+_SMALL_SIZE_MAX = 1 << 20
+
+FILES: tuple[tuple[str, Format], ...] = (
+    *((name, offset_checkpoint.FORMAT) for name in OFFSET_CHECKPOINTS),
+    (META_PROPERTIES, meta_properties.FORMAT),
+    (CLEAN_SHUTDOWN, clean_shutdown.FORMAT),
+)
+
+
+@dataclass(slots=True)
+class LogDir:
+    """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read."""
+
+    view: LogDirView
+    checkpoints: Checkpoints
+    directories: tuple[tuple[str, PartitionDirectory], ...] = ()
+    findings: list[Finding] = field(default_factory=list)
+    failed: bool = False
+
+
+def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
+    """Read what stands at the top of a log dir."""
+    where = Location(log_dir=path, broker_id=broker_id)
+    findings: list[Finding] = []
+    try:
+        listing = list_directory(path)
+    except UnreadableError as error:
+        listing = Listing((), (), ())
+        findings.append(kc001_unreadable.finding(where, str(error)))
+    files = _files(path, where, listing, findings, release)
+    identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
+    if broker_id is None:
+        where = replace(where, broker_id=identity.broker_id)
+        files = {name: replace(view, where=replace(view.where, broker_id=identity.broker_id)) for name, view in files.items()}
+    parsed = [(name, parse_directory(name)) for name in listing.directories]
+    unparseable = tuple(
+        name for name in listing.directories
+        if broker_accepts(name, release) is None and not skipped_by_broker(name, release)
+    )  # fmt: skip
+    for name in listing.others:
+        if parse_directory(name) is not None:
+            findings.append(kc001_unreadable.finding(replace(where, dir=name), "a link out of the log dir: not followed"))
+    view = LogDirView(
+        where=where,
+        cluster_id=identity.properties.get("cluster.id"),
+        directory_id=identity.properties.get("directory.id"),
+        clean_shutdown=CLEAN_SHUTDOWN in listing.files,
+        files=files,
+        unparseable=unparseable,
+        locked_by=locked_by(path),
+    )
+    return LogDir(
+        view=view,
+        checkpoints=_checkpoints(files),
+        directories=tuple((name, found) for name, found in parsed if found is not None),
+        findings=findings,
+        failed=bool(findings),
+    )
+
+
+def partitions(
+    log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Release
+) -> Iterator[PartitionView]:
+    """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
+    def order(item: tuple[str, PartitionDirectory]) -> tuple[str, int, str]:
+        return item[1].topic, item[1].partition, item[0]
+
+    for name, directory in sorted(log_dir.directories, key=order):
+        if wanted.has(directory.topic, directory.partition):
+            view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
+            if view is not None:
+                yield view
+
+
+def one_partition(
+    log_dir: LogDir, name: str, directory: PartitionDirectory, *, walk_all: bool, release: Release
+) -> PartitionView | None:
+    """Return one partition of a log dir; a bug of ours in it becomes finding KC000, and None."""
+    where = replace(log_dir.view.where, dir=name)
+    try:
+        view, findings = read_partition(
+            join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
+            checkpoints=log_dir.checkpoints, walk_all=walk_all, release=release,
+        )  # fmt: skip
+    except Exception as error:  # noqa: BLE001 - one bad partition must not hide the others
+        log_dir.findings.append(bug(where, error))
+        log_dir.failed = True
+        return None
+    log_dir.findings.extend(findings)
+    log_dir.failed = log_dir.failed or bool(findings)
+    return view
+
+
+def _files(
+    path: str, where: Location, listing: Listing, findings: list[Finding], release: Release
+) -> dict[str, FileView]:
+    found: dict[str, FileView] = {}
+    for name, kind in FILES:
+        if name not in listing.files:
+            continue
+        large = kind is offset_checkpoint.FORMAT
+        try:
+            found[name] = read_small(
+                join(path, name), kind, replace(where, file=name), release,
+                size_max=None if large else _SMALL_SIZE_MAX,
+            )  # fmt: skip
+        except UnreadableError as error:
+            findings.append(kc001_unreadable.finding(replace(where, file=name), str(error)))
+    return found
+
+
+def _checkpoints(files: dict[str, FileView]) -> Checkpoints:
+    found = {name: view.parsed.value.by_topic() for name, view in files.items() if name in OFFSET_CHECKPOINTS}
+    return Checkpoints(found.get(RECOVERY_POINT, {}), found.get(LOG_START, {}), found.get(REPLICATION_OFFSET, {}))

@@ -1,0 +1,271 @@
+"""`kcheck inspect`: files, partitions and log dirs as rows, with the findings of the rules."""
+
+from dataclasses import dataclass, replace
+
+from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.disk.walk import exists, file_size, join, list_directory, split
+from kcheck.errors import UsageError
+from kcheck.formats._contract import Format
+from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.finding import Finding, Location
+from kcheck.model.entries import Offset
+from kcheck.model.names import OFFSET_CHECKPOINTS, FileKind, parse_directory, parse_file
+from kcheck.model.release import Release
+from kcheck.model.report import Found, Report, Row, Wanted
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.registry import discover
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.batches import Walk
+from kcheck.scan.host import LogDir, one_partition, open_log_dir, partitions
+from kcheck.scan.inputs import Kind, Target, targets
+from kcheck.scan.partition import batch_row, batch_rows, read_partition, view_of, Checkpoints
+from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition, in_order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What is wanted beside the summary."""
+
+    segments: bool = False
+    epochs: bool = False
+    batches: bool = False
+    files: bool = False
+
+    @property
+    def walk_all(self) -> bool:
+        """Whether every segment is walked from its start."""
+        return self.segments or self.batches
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What has been looked at so far."""
+
+    items: list[Row]
+    findings: list[Finding]
+    log_dirs: list[LogDirView]
+    failed: bool = False
+
+
+def inspect_paths(
+    paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release
+) -> Found:
+    """Return a report with an item for each path (a folder of log dirs gives one for each)."""
+    looked = _Looked([], [], [])
+    for target in targets(paths):
+        match target.kind:
+            case Kind.FILE:
+                _file(target, as_kind, shown, looked, release)
+            case Kind.PARTITION:
+                _partition(target, shown, looked, release)
+            case Kind.LOG_DIR:
+                _log_dir(target, wanted, shown, looked, release)
+    by_broker: dict[int | None, list[LogDirView]] = {}
+    for view in looked.log_dirs:
+        by_broker.setdefault(view.where.broker_id, []).append(view)
+    for views in by_broker.values():
+        looked.findings.extend(check_broker(tuple(views), release))
+    report = Report(
+        verb="inspect", kafka=release.name, body={"items": tuple(looked.items)}, findings=in_order(looked.findings)
+    )
+    return Found(report=report, checked=tuple(paths), unfinished=looked.failed)
+
+
+def _log_dir(target: Target, wanted: Wanted, shown: Shown, looked: _Looked, release: Release) -> None:
+    log_dir = open_log_dir(target.path, target.broker_id, release)
+    views: list[PartitionView] = []
+    rows: list[Row] = []
+    for view in partitions(log_dir, wanted=wanted, walk_all=shown.walk_all, release=release):
+        rows.append(partition_row(view, shown))
+        views.append(view)
+    whole = replace(log_dir.view, partitions=tuple(views))
+    looked.items.append(log_dir_row(whole, rows))
+    looked.findings.extend(check_log_dir(whole, release))
+    looked.findings.extend(log_dir.findings)
+    looked.failed = looked.failed or log_dir.failed
+    looked.log_dirs.append(whole)
+
+
+def _partition(target: Target, shown: Shown, looked: _Looked, release: Release) -> None:
+    view, log_dir = lone_partition(target, walk_all=shown.walk_all, release=release)
+    looked.failed = looked.failed or log_dir.failed
+    looked.findings.extend(log_dir.findings)
+    if view is not None:
+        looked.items.append({"kind": "partition", "path": target.path, **partition_row(view, shown)})
+        looked.findings.extend(check_partition(view, release))
+
+
+def lone_partition(target: Target, *, walk_all: bool, release: Release) -> tuple[PartitionView | None, LogDir]:
+    """Return a partition directory that was named by itself, with the log dir around it if there is one."""
+    parent, name = split(target.path)
+    directory = parse_directory(name)
+    assert directory is not None
+    log_dir = open_log_dir(parent, target.broker_id, release)
+    if log_dir.view.files:
+        log_dir.findings.clear()
+        log_dir.failed = False
+        return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
+    where = Location(broker_id=target.broker_id, dir=target.path)
+    view, findings = read_partition(
+        target.path, directory, where, log_dir=None, checkpoints=Checkpoints({}, {}, {}), walk_all=walk_all,
+        release=release,
+    )  # fmt: skip
+    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), failed=bool(findings))
+
+
+def log_dir_row(view: LogDirView, rows: list[Row]) -> Row:
+    """Return a log dir as JSON shows it."""
+    return {
+        "kind": "log-dir",
+        "path": view.where.log_dir,
+        "broker_id": view.where.broker_id,
+        "cluster_id": view.cluster_id,
+        "directory_id": view.directory_id,
+        "clean_shutdown": view.clean_shutdown,
+        "locked_by": view.locked_by,
+        "checkpoints": {name: _checkpoint_row(view.files.get(name)) for name in OFFSET_CHECKPOINTS},
+        "unparseable": view.unparseable,
+        "partitions": rows,
+    }
+
+
+def _checkpoint_row(view: FileView | None) -> Row:
+    if view is None:
+        return {"status": "missing", "entries": None, "defect": None}
+    defects = [defect for defect in view.parsed.defects if not defect.accepted]
+    entries = len(view.parsed.value)
+    unread = view.reads is not None and view.reads.error is not None
+    if defects or unread:
+        first = str(defects[0]) if defects else f"the broker's reader fails: {view.reads and view.reads.error}"
+        return {"status": "damaged", "entries": entries, "defect": first}
+    empty = view.parsed.value.version is None or view.size <= len(b"0\n")
+    return {"status": "empty" if empty else "ok", "entries": entries, "defect": None}
+
+
+def partition_row(view: PartitionView, shown: Shown) -> Row:
+    """Return a partition as JSON shows it; `shown` holds what was asked for beside it."""
+    row: dict[str, object] = {
+        "broker_id": view.where.broker_id,
+        "log_dir": view.where.log_dir,
+        "dir": view.where.dir,
+        "topic": view.topic,
+        "partition": view.partition,
+        "state": str(view.state),
+        "topic_id": view.topic_id,
+        "log_start_offset": view.log_start_offset,
+        "recovery_point": view.recovery_point,
+        "high_watermark": view.high_watermark,
+        "log_end_offset": view.log_end_offset,
+        "size": view.size,
+        "leader_epochs": entry_rows(view.leader_epochs),
+        "segments": [
+            {
+                "base_offset": segment.base_offset,
+                "end_offset": segment.end_offset,
+                "size": segment.size,
+                "batches": segment.batches,
+                "max_timestamp": segment.max_timestamp,
+            }
+            for segment in view.segments
+        ],
+    }
+    extra = _extra(view, row, shown)
+    return {**row, "shown": extra} if extra else row
+
+
+def _extra(view: PartitionView, row: Row, shown: Shown) -> Row:
+    path = join(view.where.log_dir or "", view.where.dir or "")
+    extra: dict[str, object] = {}
+    if shown.segments:
+        extra["segments"] = row["segments"]
+    if shown.epochs:
+        extra["epochs"] = row["leader_epochs"]
+    try:
+        if shown.files:
+            names = list_directory(path).files
+            extra["files"] = [{"file": name, "size": file_size(join(path, name))} for name in names]
+        if shown.batches:
+            rows = (batch for segment in view.segments for batch in batch_rows(path, segment.base_offset))
+            extra["batches"] = list(rows)
+    except UnreadableError:
+        pass  # The finding of the same file stands in the report already.
+    return extra
+
+
+def _file(target: Target, as_kind: str | None, shown: Shown, looked: _Looked, release: Release) -> None:
+    where = Location(broker_id=target.broker_id, file=target.path)
+    try:
+        kind = _kind(target.path, as_kind)
+        if kind is None:
+            looked.items.append(_segment_item(target.path, batches=shown.batches))
+            return
+        data = read_whole(target.path, follow=True)
+    except UnreadableError as error:
+        if not exists(target.path):
+            raise UsageError(f"{target.path}: {error}") from error
+        looked.findings.append(kc001_unreadable.finding(where, str(error)))
+        looked.failed = True
+        return
+    view = view_of(data, kind, replace(where, file=split(target.path)[1]), release)
+    view = replace(view, where=where)
+    looked.items.append(_file_item(target.path, view, kind))
+    looked.findings.extend(check_file(view, release))
+
+
+def _formats() -> tuple[Format, ...]:
+    return tuple(kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
+
+
+def _kind(path: str, as_kind: str | None) -> Format | None:
+    """Return the format of a file, None for a segment; UsageError lists the kinds where its name tells nothing."""
+    name = split(path)[1]
+    for kind in _formats():
+        if kind.kind == as_kind or (as_kind is None and kind.matches(name)):
+            return kind
+    if as_kind == "segment" or (as_kind is None and parse_file(name).kind is FileKind.LOG):
+        return None
+    known = ", ".join(sorted([*(kind.kind for kind in _formats()), "segment"]))
+    if as_kind is None:
+        raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
+    raise UsageError(f"--as {as_kind} is not known; known are {known}")
+
+
+def _file_item(path: str, view: FileView, kind: Format) -> Row:
+    item = {"kind": view.kind, "path": path, **kind.row(view.parsed.value)}
+    item["defects"] = [
+        {"line": d.line, "column": d.column, "position": d.position, "found": d.found.decode("latin-1"),
+         "message": d.message, "accepted": d.accepted}
+        for d in view.parsed.defects
+    ]  # fmt: skip
+    if view.reads is None:
+        return item
+    if view.reads.error is not None:
+        return {**item, "broker_reads": {"error": view.reads.error}}
+    assert kind.reads_row is not None
+    return {**item, "broker_reads": dict(kind.reads_row(view.reads.value))}
+
+
+def _segment_item(path: str, *, batches: bool) -> Row:
+    """Walk one `.log`; with `batches` its headers stand in the row too."""
+    base = parse_file(split(path)[1]).offset
+    rows: list[Row] = []
+    count, timestamp, end = 0, -1, base
+    with opened(path, follow=True) as (descriptor, size):
+        walk = Walk(descriptor, size)
+        for batch in walk:
+            count, end = count + 1, Offset(batch.last_offset + 1)
+            timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
+            if batches:
+                rows.append(batch_row(batch))
+    item = {
+        "kind": "segment",
+        "path": path,
+        "base_offset": base,
+        "end_offset": end,
+        "size": size,
+        "valid_size": walk.position,
+        "stopped_by": walk.corrupt,
+        "batches": count,
+        "max_timestamp": timestamp if count else None,
+    }
+    return {**item, "headers": rows} if batches else item

@@ -1,0 +1,78 @@
+"""Counting what a range of offsets holds, from batch headers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kcheck.core.lineage import Lineage, lineage_of_batches
+from kcheck.disk.read import opened
+from kcheck.model.entries import Batch, Offset
+from kcheck.scan.batches import Walk
+from kcheck.scan.replica import LogFile
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Records and bytes; None where they cannot be known from headers (compressed messages of magic 0 and 1)."""
+
+    records: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a `.log` is cut: its base offset, the position in it, and the base offset of the first batch that goes."""
+
+    segment: Offset
+    position: int
+    base_offset: Offset
+
+
+def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
+    """Yield every batch of a log in order; UnreadableError if a segment cannot be read."""
+    for log in logs:
+        with opened(log.path) as (descriptor, _):
+            yield from Walk(descriptor, log.size)
+
+
+def lineage(logs: tuple[LogFile, ...]) -> Lineage:
+    """Return which epoch wrote which offsets, by every batch header of the log."""
+    return lineage_of_batches(batches_of(logs))
+
+
+def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
+    """Return what offsets `[start, end)` hold: records exactly where every offset of a batch has its record."""
+    records: int | None = 0
+    size = 0
+    for batch in batches_of(_from(logs, start)):
+        if batch.base_offset >= end:
+            break
+        if batch.last_offset < start:
+            continue
+        size += batch.size
+        count = _records(batch, start, end)
+        records = None if records is None or count is None else records + count
+    return Amount(records, size)
+
+
+def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> Cut | None:
+    """Return where truncation to `offset` cuts: at the first batch whose last offset is not below it."""
+    for log in _from(logs, offset):
+        with opened(log.path) as (descriptor, _):
+            for batch in Walk(descriptor, log.size):
+                if batch.last_offset >= offset:
+                    return Cut(log.base_offset, batch.position, batch.base_offset)
+    return None
+
+
+def _from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
+    """Return the segments from the one that may hold `offset` on."""
+    below = [number for number, log in enumerate(logs) if log.base_offset <= offset]
+    return logs[below[-1] :] if below else logs
+
+
+def _records(batch: Batch, start: Offset, end: Offset) -> int | None:
+    """Return how many records of a batch lie in `[start, end)`, None where the header does not tell."""
+    if start <= batch.base_offset and batch.last_offset < end:
+        return batch.record_count
+    dense = batch.record_count == batch.last_offset - batch.base_offset + 1
+    return min(batch.last_offset + 1, end) - max(batch.base_offset, start) if dense else None

@@ -1,0 +1,195 @@
+"""One partition directory: its small files, its segments, and where its log ends."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.disk.walk import Listing, join, list_directory
+from kcheck.formats import leader_epoch_checkpoint, partition_metadata
+from kcheck.formats._contract import Format
+from kcheck.model.entries import Batch, Offset
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.names import FileKind, PartitionDirectory, parse_file
+from kcheck.model.release import Release
+from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
+from kcheck.core.segments import log_start_offset
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.batches import Walk, log_name, tail_position
+
+_METADATA_SIZE_MAX = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing."""
+
+    recovery_point: dict[str, dict[int, Offset]]
+    log_start: dict[str, dict[int, Offset]]
+    high_watermark: dict[str, dict[int, Offset]]
+
+
+def read_partition(
+    path: str,
+    directory: PartitionDirectory,
+    where: Location,
+    *,
+    log_dir: LogDirView | None,
+    checkpoints: Checkpoints,
+    walk_all: bool,
+    release: Release,
+) -> tuple[PartitionView, tuple[Finding, ...]]:
+    """Return the partition as it lies, and a finding for each file that could not be read.
+
+    `walk_all` walks every segment from its start; otherwise only the tail of the last one is read.
+    """
+    where = replace(where, topic=directory.topic, partition=directory.partition)
+    findings: list[Finding] = []
+    try:
+        listing = list_directory(path)
+    except UnreadableError as error:
+        listing = Listing((), (), ())
+        findings.append(kc001_unreadable.finding(where, str(error)))
+    files = set(listing.files)
+    epochs = _small(path, "leader-epoch-checkpoint", leader_epoch_checkpoint.FORMAT, files, where, findings, release)
+    metadata = _small(path, "partition.metadata", partition_metadata.FORMAT, files, where, findings, release)
+    segments, last = _segments(path, files, where, findings, walk_all=walk_all)
+    start_entry = checkpoints.log_start.get(directory.topic, {}).get(directory.partition)
+    start = log_start_offset(start_entry, segments[0].base_offset if segments else None)
+    # A directory without a segment gets an empty one at its log start when a broker loads it.
+    end = segments[-1].end_offset if segments else start
+    view = PartitionView(
+        where=where,
+        topic=directory.topic,
+        partition=directory.partition,
+        state=directory.state,
+        topic_id=None if metadata is None else metadata.parsed.value.topic_id,
+        log_start_checkpoint=start_entry,
+        log_start_offset=start,
+        recovery_point=checkpoints.recovery_point.get(directory.topic, {}).get(directory.partition),
+        high_watermark=checkpoints.high_watermark.get(directory.topic, {}).get(directory.partition),
+        log_end_offset=end,
+        size=sum(segment.size for segment in segments),
+        epochs=epochs,
+        metadata=metadata,
+        segments=segments,
+        last_batch=last,
+        clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
+    )
+    return view, tuple(findings)
+
+
+def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
+    """Return a small file parsed, with what the broker reads in it; UnreadableError if it cannot be read."""
+    data = read_whole(path) if size_max is None else read_whole(path, size_max=size_max)
+    return view_of(data, kind, where, release)
+
+
+def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
+    """Return the view of a small file's bytes."""
+    name = where.file or ""
+    reads = None if kind.broker_reads is None else kind.broker_reads(data, release)
+    return FileView(kind=kind.kind, name=name, where=where, size=len(data), parsed=kind.parse(data), reads=reads)
+
+
+def _small(
+    path: str,
+    name: str,
+    kind: Format,
+    files: set[str],
+    where: Location,
+    findings: list[Finding],
+    release: Release,
+) -> FileView | None:
+    if name not in files:
+        return None
+    where = replace(where, file=name)
+    try:
+        return read_small(join(path, name), kind, where, release, size_max=None)
+    except UnreadableError as error:
+        findings.append(kc001_unreadable.finding(where, str(error)))
+        return None
+
+
+def segment_bases(files: set[str]) -> list[Offset]:
+    """Return the base offsets of the segments that a broker would load: `.log` files named in 20 digits, ascending."""
+    bases = []
+    for name in files:
+        if name.endswith(".log"):
+            found = parse_file(name)
+            if found.kind is FileKind.LOG and found.canonical and found.offset is not None:
+                bases.append(found.offset)
+    return sorted(bases)
+
+
+def _segments(
+    path: str, files: set[str], where: Location, findings: list[Finding], *, walk_all: bool
+) -> tuple[tuple[SegmentSummary, ...], Batch | None]:
+    """Return every segment, and the last batch of the last one."""
+    bases = segment_bases(files)
+    found: list[SegmentSummary] = []
+    last: Batch | None = None
+    for base in bases:
+        name = log_name(base)
+        try:
+            with opened(join(path, name)) as (descriptor, size):
+                if walk_all or base == bases[-1]:
+                    summary, last = _summary(join(path, name), descriptor, size, base, from_start=walk_all)
+                else:
+                    summary = SegmentSummary(base_offset=base, size=size)
+                found.append(summary)
+        except UnreadableError as error:
+            findings.append(kc001_unreadable.finding(replace(where, file=name), str(error)))
+            found.append(SegmentSummary(base_offset=base, size=0))
+            last = None
+    return tuple(found), last
+
+
+def _summary(
+    path: str, descriptor: int, size: int, base: Offset, *, from_start: bool
+) -> tuple[SegmentSummary, Batch | None]:
+    """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
+    start = 0 if from_start else tail_position(path, descriptor, size, base)
+    count, timestamp, last = 0, -1, None
+    for batch in Walk(descriptor, size, position=start):
+        count += 1
+        timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
+        last = batch
+    end = base if last is None else Offset(last.last_offset + 1)
+    if start:
+        return SegmentSummary(base_offset=base, size=size, end_offset=end), last
+    return SegmentSummary(
+        base_offset=base, size=size, end_offset=end, batches=count, max_timestamp=timestamp if count else None
+    ), last
+
+
+def batch_rows(path: str, base: Offset) -> Iterator[dict[str, object]]:
+    """Yield the header of every batch of a segment as a row; UnreadableError if the file cannot be read."""
+    with opened(join(path, log_name(base))) as (descriptor, size):
+        yield from (batch_row(batch) for batch in Walk(descriptor, size))
+
+
+def batch_row(batch: Batch) -> dict[str, object]:
+    """Return a batch header as a row."""
+    return {
+        "position": batch.position,
+        "size": batch.size,
+        "magic": batch.magic,
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "leader_epoch": batch.epoch,
+        "records": batch.record_count,
+        "max_timestamp": batch.max_timestamp,
+    }
+
+
+def bug(where: Location, error: Exception) -> Finding:
+    """Return the finding of a bug in kcheck itself: the rest of the directory is looked at all the same."""
+    return Finding(
+        id="KC000",
+        name="kcheck-bug",
+        severity=Severity.ERROR,
+        where=where,
+        message=f"kcheck failed here: {type(error).__name__}: {error}",
+        effect="This says nothing about the broker.",
+        advice="Please report it together with `kcheck --version`; the other partitions were looked at.",
+    )

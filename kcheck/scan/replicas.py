@@ -1,0 +1,141 @@
+"""The replicas that several paths hold: log dirs, partition directories, bare leader-epoch-checkpoints, by broker."""
+
+import re
+from dataclasses import dataclass
+
+from kcheck.disk.read import read_whole
+from kcheck.disk.walk import exists
+from kcheck.errors import UsageError
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.java import java_long
+from kcheck.model.names import DirectoryState
+from kcheck.model.release import Release
+from kcheck.model.report import Wanted
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.scan.host import LogDir, open_log_dir, partitions
+from kcheck.scan.inputs import Kind, Target
+from kcheck.scan.inspect import lone_partition
+from kcheck.scan.partition import view_of
+from kcheck.scan.rules import check_file, check_partition, in_order
+
+_BARE_OPTION = re.compile(r",(leo|hw|start)=([^,]*)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaFiles:
+    """The files of one replica, and where they are. `bare`: a leader-epoch-checkpoint that stands alone."""
+
+    path: str
+    view: PartitionView
+    log_dir: LogDirView | None
+    bare: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Topic and partition; ("", -1) of a bare file, which may be of any."""
+        return (self.view.topic, self.view.partition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicas:
+    """What the paths hold, sorted by partition and broker."""
+
+    replicas: tuple[ReplicaFiles, ...]
+    findings: tuple[Finding, ...]
+    unfinished: bool
+
+
+def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release) -> Replicas:
+    """Return every current replica, with the findings of the rules about its files.
+
+    UsageError: a broker id that contradicts meta.properties, two cluster ids, or two replicas of one partition with
+    one broker id; the message names both files.
+    """
+    replicas: list[ReplicaFiles] = []
+    findings: list[Finding] = []
+    identities: list[tuple[str, LogDirView]] = []
+    failed = False
+    for target in targets:
+        if target.kind is Kind.FILE:
+            bare = _bare(target, release)
+            replicas.append(bare)
+            if bare.view.epochs is not None:
+                findings.extend(check_file(bare.view.epochs, release))
+            continue
+        views, log_dir = _views(target, wanted, release)
+        if log_dir.view.files:
+            identities.append((target.path, log_dir.view))
+            _agree(target, log_dir)
+        files = log_dir.view if log_dir.view.files else None
+        for view in views:
+            replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
+            findings.extend(check_partition(view, release))
+        for small in log_dir.view.files.values():
+            findings.extend(check_file(small, release))
+        findings.extend(log_dir.findings)
+        failed = failed or log_dir.failed
+    _one_cluster(identities)
+    _no_equals(replicas)
+    ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
+    return Replicas(replicas=tuple(ordered), findings=in_order(findings), unfinished=failed)
+
+
+def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[PartitionView], LogDir]:
+    if target.kind is Kind.PARTITION:
+        view, log_dir = lone_partition(target, walk_all=False, release=release)
+        return ([] if view is None else [view]), log_dir
+    log_dir = open_log_dir(target.path, target.broker_id, release)
+    found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
+    return [view for view in found if view.state is DirectoryState.CURRENT], log_dir
+
+
+def _bare(target: Target, release: Release) -> ReplicaFiles:
+    """Read a bare file; `,leo=N`, `,hw=N` and `,start=N` may stand behind its path."""
+    path, said = target.path, dict[str, Offset]()
+    while not exists(path) and (match := _BARE_OPTION.search(path)):
+        value = java_long(match[2])
+        if value is None or value < 0:
+            raise UsageError(f"{target.path}: {match[1]}={match[2]} is not an offset")
+        said[match[1]] = Offset(value)
+        path = path[: match.start()]
+    if not exists(path):
+        raise UsageError(f"{path}: no such file or directory")
+    where = Location(broker_id=target.broker_id, file=path)
+    epochs = view_of(read_whole(path, follow=True), leader_epoch_checkpoint.FORMAT, where, release)
+    view = PartitionView(
+        where=where, topic="", partition=-1, state=DirectoryState.CURRENT, epochs=epochs,
+        log_end_offset=said.get("leo"), high_watermark=said.get("hw"), log_start_checkpoint=said.get("start"),
+        log_start_offset=said.get("start", Offset(0)),
+    )  # fmt: skip
+    return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
+
+
+def _agree(target: Target, log_dir: LogDir) -> None:
+    identity = log_dir.view.files.get("meta.properties")
+    own = None if identity is None else identity.parsed.value.broker_id
+    if target.broker_id is not None and own is not None and own != target.broker_id:
+        where = identity.where if identity is not None else Location()
+        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
+
+
+def _one_cluster(identities: list[tuple[str, LogDirView]]) -> None:
+    known: dict[str, str] = {}
+    for path, view in identities:
+        if view.cluster_id is not None:
+            known.setdefault(view.cluster_id, path)
+    if len(known) > 1:
+        (one, first), (other, second) = list(known.items())[:2]
+        raise UsageError(f"two clusters: {first}/meta.properties says {one}, {second}/meta.properties says {other}")
+
+
+def _no_equals(replicas: list[ReplicaFiles]) -> None:
+    seen: dict[tuple[object, ...], str] = {}
+    for replica in replicas:
+        broker_id = replica.view.where.broker_id
+        key = (*replica.key, broker_id)
+        if broker_id is not None and key in seen:
+            name = "" if replica.bare else f" of {replica.view.topic}-{replica.view.partition}"
+            raise UsageError(f"two replicas{name} with broker id {broker_id}: {seen[key]} and {replica.path}")
+        seen[key] = replica.path

@@ -1,0 +1,226 @@
+"""`kcheck truncation`: for each partition and follower, the dialogue with the leader and what it costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
+from kcheck.core.truncation import Leader, Replica, Truncation, elected, plan_truncation
+from kcheck.disk.read import UnreadableError
+from kcheck.errors import UsageError
+from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.release import Release
+from kcheck.model.report import Found, Report, Row, Wanted
+from kcheck.scan.inputs import replica_targets
+from kcheck.scan.loss import amount, cut_at, lineage
+from kcheck.scan.replica import ReplicaState, after_start, live
+from kcheck.scan.replicas import replicas_of
+from kcheck.scan.steps import step_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """Who leads (a broker id, `best`, or None for every candidate), with which epoch, and whether brokers restart."""
+
+    leader: str | None = None
+    leader_epoch: int | None = None
+    live: bool = False
+
+
+def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: Release) -> Found:
+    """Return the plan for every partition that the replicas share."""
+    targets = replica_targets(arguments)
+    found = replicas_of(targets, wanted=wanted, release=release)
+    bring = live if election.live else after_start
+    by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
+    for files in found.replicas:
+        state = bring(files.view, files.log_dir, release)
+        if state.broker_id is None:
+            raise UsageError(f"{files.path}: which broker is it? Write BROKER={files.path}")
+        if files.bare and state.log_end_offset is None:
+            raise UsageError(f"{files.path}: the log end of a bare file must be told: {files.path},leo=N")
+        by_partition.setdefault(files.key, []).append(state)
+    rows = [row for states in by_partition.values() for row in _partition(tuple(states), election, release)]
+    _known_leader(election, [state for states in by_partition.values() for state in states])
+    body = {"profile": str(release.profile), "leader": election.leader, "live": election.live, "partitions": tuple(rows)}
+    report = Report(
+        verb="truncation", kafka=release.name, body=body, findings=found.findings, kinds={"partitions": "partition"}
+    )
+    return Found(report=report, checked=tuple(target.path for target in targets), unfinished=found.unfinished)
+
+
+def _known_leader(election: Election, states: list[ReplicaState]) -> None:
+    known = {str(state.broker_id) for state in states}
+    if election.leader not in (None, "best") and election.leader not in known:
+        raise UsageError(f"--leader {election.leader} has no replica here; brokers are {', '.join(sorted(known))}")
+
+
+def _partition(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[Row]:
+    """Yield the plan of one partition: one row, or one for each candidate."""
+    candidates = [state for state in states if state.problem is None]
+    if election.leader not in (None, "best"):
+        candidates = [state for state in states if str(state.broker_id) == election.leader]
+    rows = [_led_by(leader, states, election, release) for leader in candidates]
+    yield from [min(rows, key=_cost)] if rows and election.leader == "best" else rows
+
+
+def _cost(row: Row) -> tuple[int, int, int]:
+    """Order plans by what they lose below a high watermark, then at all; then the longest leader is best."""
+    followers = row["followers"]
+    assert isinstance(followers, tuple)
+    lost = [follower["lost"] for follower in followers if follower["lost"]]
+    below = sum(part["below_high_watermark"] or 0 for part in lost)
+    return below, sum(part["to"] - part["from"] for part in lost), -int(str(row["leader_log_end_offset"] or 0))
+
+
+def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release) -> Row:
+    """Return the plan of a partition under one leader."""
+    seen = max(other.latest_epoch for other in states)
+    epoch = Epoch(seen + 1 if election.leader_epoch is None else election.leader_epoch)
+    row = {
+        "topic": state.topic,
+        "partition": state.partition,
+        "leader": state.broker_id,
+        "leader_epoch": epoch,
+        "leader_log_end_offset": state.log_end_offset,
+        "problem": state.problem,
+    }
+    others = [other for other in states if other is not state]
+    if state.problem is not None or state.log_end_offset is None:
+        why = f"its leader cannot lead: {state.problem}"
+        return {**row, "followers": tuple(_absent(replace(other, problem=other.problem or why)) for other in others)}
+    before = Leader(cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset)
+    leader = elected(before, epoch, release=release)
+    return {**row, "followers": tuple(_follower(other, state, leader, release) for other in others)}
+
+
+def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:
+    """Return the plan of one follower."""
+    if state.problem is not None or state.log_end_offset is None:
+        return _absent(state)
+    found = _dialogue(state, leader, release)
+    if found is None:
+        return _absent(replace(state, problem="its truncation depends on its high watermark, which is not known"))
+    try:
+        return _planned(state, leading, leader, found)
+    except UnreadableError as error:
+        return _absent(replace(state, problem=f"a segment cannot be read: {error}"))
+
+
+def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Truncation | None:
+    """Return the dialogue, None where it depends on a high watermark that nobody knows."""
+    assert state.log_end_offset is not None
+
+    def with_high_watermark(offset: Offset) -> Truncation:
+        assert state.log_end_offset is not None
+        replica = Replica(
+            cache=state.cache, log_end_offset=state.log_end_offset, high_watermark=offset,
+            log_start_offset=state.log_start_offset, first_segment=state.first_segment,
+        )  # fmt: skip
+        return plan_truncation(replica, leader, release=release)
+
+    if state.high_watermark is not None:
+        return with_high_watermark(state.high_watermark)
+    low, high = with_high_watermark(state.log_start_offset), with_high_watermark(state.log_end_offset)
+    return high if low.steps == high.steps else None
+
+
+def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: Truncation) -> Row:
+    before, after = state.log_end_offset, found.after.log_end_offset
+    assert before is not None
+    emptied = found.after.first_segment != state.first_segment
+    changed = after != before or emptied
+    parts = _fork(state, leading)
+    cost = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=after)
+    silent = cost.kept_divergent[0] if cost.kept_divergent else None
+    return {
+        "broker_id": state.broker_id,
+        "status": str(found.status),
+        "problem": None,
+        "log_end_offset_before": before,
+        "high_watermark": state.high_watermark,
+        "steps": step_rows(found.steps, leader),
+        "truncate_to": after if changed else None,
+        "log_end_offset_after": after,
+        "cut": _cut_row(state, after) if changed and not emptied else None,
+        "lost": _lost_row(state, cost.lost, certain=cost.certain),
+        "expired": _expired_row(state, after) if emptied else None,
+        "refetch": _refetch_row(leading, Offset(max(after, leader.log_start_offset)), leader.log_end_offset),
+        "leader_epochs_after": entry_rows(found.after.cache),
+        "diverges_silently_at": silent,
+        "exits_without_unclean_election": found.exits_without_unclean_election,
+    }
+
+
+def _fork(state: ReplicaState, leading: ReplicaState) -> Fork:
+    """Return where the two logs part: by their batches, by their epochs where there is no log."""
+    assert state.log_end_offset is not None
+    assert leading.log_end_offset is not None
+    return fork(_lineage(leading), _lineage(state), a_end=leading.log_end_offset, b_end=state.log_end_offset)
+
+
+def _lineage(state: ReplicaState) -> Lineage:
+    assert state.log_end_offset is not None
+    if state.logs:
+        return lineage(state.logs)
+    return lineage_of_cache(
+        state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset
+    )
+
+
+def _cut_row(state: ReplicaState, offset: Offset) -> Row | None:
+    cut = cut_at(state.logs, offset)
+    return None if cut is None else {"segment": cut.segment, "position": cut.position, "base_offset": cut.base_offset}
+
+
+def _lost_row(state: ReplicaState, lost: tuple[Offset, Offset] | None, *, certain: bool) -> Row | None:
+    if lost is None:
+        return None
+    start, end = lost
+    row: dict[str, object] = {"from": start, "to": end, "records": None, "bytes": None}
+    below: int | None = None
+    mark = state.high_watermark
+    if state.logs:
+        gone = amount(state.logs, start, end)
+        row |= {"records": gone.records, "bytes": gone.bytes}
+    if mark is not None:
+        limit = Offset(min(mark, end))
+        counted = amount(state.logs, start, limit).records if state.logs and limit > start else None
+        below = counted if counted is not None else max(0, limit - start)
+    return {**row, "below_high_watermark": below, "certain": certain}
+
+
+def _expired_row(state: ReplicaState, leader_start: Offset) -> Row | None:
+    assert state.log_end_offset is not None
+    end = min(leader_start, state.log_end_offset)
+    return {"from": state.log_start_offset, "to": end} if state.log_start_offset < end else None
+
+
+def _refetch_row(leading: ReplicaState, start: Offset, end: Offset) -> Row | None:
+    if start >= end:
+        return None
+    if not leading.logs:
+        return {"from": start, "to": end, "records": None, "bytes": None}
+    there = amount(leading.logs, start, end)
+    return {"from": start, "to": end, "records": there.records, "bytes": there.bytes}
+
+
+def _absent(state: ReplicaState) -> Row:
+    """Return the row of a follower that cannot take part."""
+    return {
+        "broker_id": state.broker_id,
+        "status": "unknown",
+        "problem": state.problem,
+        "log_end_offset_before": state.log_end_offset,
+        "high_watermark": state.high_watermark,
+        "steps": (),
+        "truncate_to": None,
+        "log_end_offset_after": None,
+        "cut": None,
+        "lost": None,
+        "expired": None,
+        "refetch": None,
+        "leader_epochs_after": None,
+        "diverges_silently_at": None,
+        "exits_without_unclean_election": False,
+    }

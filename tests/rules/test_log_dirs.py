@@ -1,0 +1,169 @@
+"""KC301, KC302, KC308 to KC310: one log dir."""
+
+from dataclasses import replace
+
+import pytest
+
+from kcheck.model.finding import Severity
+from kcheck.model.names import DirectoryState
+from kcheck.model.views import PartitionView
+from kcheck.rules.kc301_directory_name import RULE as KC301
+from kcheck.rules.kc302_entry_without_directory import RULE as KC302
+from kcheck.rules.kc308_log_dir_in_use import RULE as KC308
+from kcheck.rules.kc309_directory_name_not_canonical import RULE as KC309
+from kcheck.rules.kc310_topic_id_missing import RULE as KC310
+from tests.rules.build import LOG_DIR, file_view, found_by, log_dir, offsets, partition
+from tests.rules.test_metadata_files import KRAFT, ZOOKEEPER, metadata, properties
+
+HEX = "0123456789abcdef0123456789abcdef"
+
+
+def waiting(state: DirectoryState) -> PartitionView:
+    """Return t-0 with an ending as the broker writes it."""
+    ending = "delete" if state is DirectoryState.DELETED else state
+    return partition(name=f"t-0.{HEX}-{ending}", state=state)
+
+
+@pytest.mark.parametrize("kafka", ["0.8.2", "2.0", "4.3"])
+def test_names_that_the_broker_reads(kafka: str) -> None:
+    """No directory, partitions, and what the broker passes over."""
+    assert not found_by(KC301, log_dir(), kafka)
+    assert not found_by(KC301, log_dir(partitions=(partition(), partition(name="a.b-c-12"))), kafka)
+
+
+@pytest.mark.parametrize("name", ["lost+found", ".snapshot", "backup", "t-x", "t-0.old-delete", "x\x1b[31m"])
+def test_a_name_that_aborts_the_start(name: str) -> None:
+    """In every release; the name cannot disturb a terminal."""
+    for kafka in ("0.8.2", "4.3"):
+        (found,) = found_by(KC301, log_dir(unparseable=(name,)), kafka)
+        assert found.severity is Severity.FATAL
+        assert name == found.where.dir
+        assert LOG_DIR == found.where.log_dir
+        assert "\x1b" not in found.message
+
+
+def test_the_remote_index_cache_is_passed_over_from_3_5() -> None:
+    """Before, it aborts a start after a downgrade."""
+    view = log_dir(unparseable=("remote-log-index-cache",))
+    assert not found_by(KC301, view, "3.5")
+    assert found_by(KC301, view, "3.4")
+
+
+@pytest.mark.parametrize(
+    ("state", "before", "since"),
+    [
+        (DirectoryState.DELETED, "0.10.1", "0.10.2"),
+        (DirectoryState.FUTURE, "1.0", "1.1"),
+        (DirectoryState.STRAY, "3.6.0", "3.6.1"),
+    ],
+)
+def test_an_ending_of_a_newer_broker(state: DirectoryState, before: str, since: str) -> None:
+    """A downgrade meets it."""
+    view = log_dir(partitions=(waiting(state),))
+    (found,) = found_by(KC301, view, before)
+    assert "only newer brokers can read" in found.message
+    assert not found_by(KC301, view, since)
+
+
+def test_entries_for_all_directories_are_clean() -> None:
+    """So is a directory without an entry, and a file that cannot be read is another finding."""
+    files = (offsets("replication", b"0\n1\nt 0 5\n"), offsets("cleaner", b"0\n2\nu 0 5\n"), properties(KRAFT))
+    assert not found_by(KC302, log_dir(*files, partitions=(partition(), partition(name="t-1"))))
+
+
+@pytest.mark.parametrize(
+    ("name", "kafka", "words"),
+    [
+        ("replication", "4.3", "does not look them up"),
+        ("recovery-point", "0.10.2", "does not look them up"),
+        ("cleaner", "4.0", "may use them in place"),
+        ("cleaner", "4.1", "loses every cleaner thread"),
+    ],
+)
+def test_entries_without_a_directory(name: str, kafka: str, words: str) -> None:
+    """Only an info: the next write drops them."""
+    file = offsets(name, b"0\n3\nu 1 5\nt 0 5\nu 0 7\n", kafka)
+    (found,) = found_by(KC302, log_dir(file, partitions=(partition(),)), kafka)
+    assert found.severity is Severity.INFO
+    assert found.where.line == 3
+    assert "2 entries without a directory in this log dir: u-1 and u-0" in found.message
+    assert words in found.effect
+
+
+def test_many_names_are_counted() -> None:
+    """A message stays short, and the data bounded."""
+    lines = "".join(f"t {i} 5\n" for i in range(200))
+    (found,) = found_by(KC302, log_dir(offsets("replication", f"0\n200\n{lines}".encode())))
+    assert "and 190 more" in found.message
+    assert len(found.data["entries"]) == 100  # type: ignore[arg-type]
+
+
+def test_a_log_dir_in_use() -> None:
+    """A process of another container is seen as 0."""
+    assert not found_by(KC308, log_dir())
+    (found,) = found_by(KC308, log_dir(locked_by=4711))
+    assert found.severity is Severity.WARNING
+    assert "process 4711 holds .lock" in found.message
+    (found,) = found_by(KC308, log_dir(locked_by=0))
+    assert "outside of this container" in found.message
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "loaded"),
+    [
+        ("t-00", Severity.WARNING, "t-0"),
+        ("t-+1", Severity.WARNING, "t-1"),
+        ("my topic-0", Severity.ERROR, "my topic-0"),
+    ],
+)
+def test_a_name_that_no_broker_writes(name: str, severity: Severity, loaded: str) -> None:
+    """It is loaded all the same; with a space the checkpoints become unreadable."""
+    (found,) = found_by(KC309, log_dir(partitions=(partition(name=name),)))
+    assert severity is found.severity
+    assert f"is loaded as {loaded}" in found.message
+
+
+def test_names_that_brokers_write_or_refuse() -> None:
+    """Those are clean, or KC301's."""
+    names = (partition(), waiting(DirectoryState.STRAY), partition(name="__cluster_metadata-00"))
+    assert not found_by(KC309, log_dir(partitions=names))
+    odd = partition(name="t-0.x-stray", state=DirectoryState.STRAY)
+    assert found_by(KC309, log_dir(partitions=(odd,)))
+    assert not found_by(KC309, log_dir(partitions=(odd,)), "3.6.0")
+    nowhere = replace(partition(), where=replace(partition().where, dir=None))
+    assert not found_by(KC309, log_dir(partitions=(nowhere,)))
+
+
+@pytest.mark.parametrize(
+    ("kafka", "severity", "words"),
+    [
+        ("3.2", Severity.ERROR, "fails to publish"),
+        ("3.6", Severity.WARNING, "goes on"),
+        ("3.7.0", Severity.FATAL, "does not start"),
+        ("3.7.1", Severity.ERROR, "will RENAME THE DIRECTORY to -stray"),
+        ("4.3", Severity.ERROR, "will RENAME THE DIRECTORY to -stray"),
+    ],
+)
+def test_a_partition_without_a_topic_id(kafka: str, severity: Severity, words: str) -> None:
+    """On a KRaft broker its data are served no more."""
+    view = log_dir(properties(KRAFT, kafka), partitions=(partition(),))
+    (found,) = found_by(KC310, view, kafka)
+    assert severity is found.severity
+    assert words in found.effect
+
+
+def test_a_new_directory_may_lack_its_topic_id() -> None:
+    """The file is written in the background, before the first record."""
+    (found,) = found_by(KC310, log_dir(properties(KRAFT), partitions=(partition(segment_sizes=(0,)),)))
+    assert found.severity is Severity.INFO
+
+
+def test_where_no_topic_id_is_needed() -> None:
+    """ZooKeeper's log dirs, old releases, the metadata log, directories that wait for their end."""
+    assert not found_by(KC310, log_dir(properties(ZOOKEEPER), partitions=(partition(),)))
+    assert not found_by(KC310, log_dir(partitions=(partition(),)))
+    assert not found_by(KC310, log_dir(properties(KRAFT, "2.8"), partitions=(partition(),)), "2.8")
+    assert not found_by(KC310, log_dir(file_view("meta-properties", "meta.properties", b""), partitions=(partition(),)))
+    known = replace(partition(), metadata=metadata(b""))
+    others = (partition(topic_id="x"), partition(name="__cluster_metadata-0"), waiting(DirectoryState.STRAY), known)
+    assert not found_by(KC310, log_dir(properties(KRAFT), partitions=others))

@@ -1,0 +1,72 @@
+"""Every rule has a page, an id and a name of its own, and stands in the module of that name."""
+
+import importlib
+import pkgutil
+import re
+
+import pytest
+
+import kcheck.rules
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import counted, listed, quoted
+from tests.rules.build import rules
+
+RULES = rules()
+IDS = [rule.id for rule in RULES]
+
+
+def test_ids_and_names_are_unique() -> None:
+    """Nobody can be asked to explain two rules by one name."""
+    assert len(set(IDS)) == len(RULES)
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def test_a_module_is_named_after_its_rule() -> None:
+    """kc201_epoch_order holds KC201, epoch-order."""
+    for info in pkgutil.iter_modules(kcheck.rules.__path__):
+        if not info.name.startswith("_"):
+            rule = importlib.import_module(f"kcheck.rules.{info.name}").RULE
+            assert info.name == f"{rule.id.lower()}_{rule.name.replace('-', '_')}"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_a_rule_has_a_page(rule: Rule) -> None:
+    """Its first line is one sentence; then what is wrong, what the broker does, what to do."""
+    assert rule.page is not None
+    first, blank, *rest = rule.page.splitlines()
+    assert first.endswith(".")
+    assert ". " not in first
+    assert not blank
+    page = "\n".join(rest)
+    assert [*re.findall(r"^(What is wrong|What (?:the|a KRaft) broker does|What to do)\b", page, re.MULTILINE)] == [
+        "What is wrong",
+        "What a KRaft broker does" if "What a KRaft broker does" in page else "What the broker does",
+        "What to do",
+    ]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
+    """KC1xx one file, KC2xx a partition or its values in a file, KC3xx log dirs."""
+    hundreds = {"KC1": {Scope.FILE}, "KC2": {Scope.FILE, Scope.PARTITION}, "KC3": {Scope.LOG_DIR, Scope.BROKER}}
+    assert rule.scope in hundreds[rule.id[:3]]
+
+
+def test_a_finding_carries_what_its_rule_says() -> None:
+    """Id, name and severity, unless the finding has another one."""
+    rule = RULES[0]
+    found = rule.finding(Location(), "m", effect="e", advice="a")
+    expected = Finding(
+        id=rule.id, name=rule.name, severity=rule.severity, where=Location(), message="m", effect="e", advice="a"
+    )
+    assert expected == found
+    assert rule.finding(Location(), "m", effect="e", advice="a", severity=Severity.INFO).severity is Severity.INFO
+
+
+def test_words() -> None:
+    """One and many, lists, and bytes that would disturb a terminal."""
+    assert (counted(1, "entry", "entries"), counted(2, "entry", "entries")) == ("1 entry", "2 entries")
+    assert (listed([]), listed("a"), listed("abc")) == ("", "a", "a, b and c")
+    assert listed(range(12)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert quoted(b"a\x1b\x00\xff\xc3\xa9") == '"a\\x1b\\x00\\xffé"'
