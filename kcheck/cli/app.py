@@ -79,6 +79,11 @@ def main() -> None:
         sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:  # noqa: BLE001 - an operator must never meet a traceback
+        print(f"kcheck: a bug in kcheck: {type(error).__name__}: {error}", file=sys.stderr)
+        if os.environ.get("KCHECK_DEBUG"):
+            raise
+        sys.exit(3)
 
 
 def _tolerant(stream: Any) -> None:

@@ -6,8 +6,10 @@ Framing: FileLogInputStream.nextBatch 0.10.2 and 1.1 to 4.3.1.
 
 import zlib
 
+from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
-from kcheck.model.entries import Batch, Epoch, Offset
+from kcheck.model.entries import Batch, Offset
+from kcheck.model.names import FileKind, parse_file
 
 OVERHEAD = Layout((("offset", "i64"), ("size", "i32")))
 LEGACY = Layout((("offset", "i64"), ("size", "i32"), ("crc", "u32"), ("magic", "i8"), ("attributes", "i8")))
@@ -77,11 +79,6 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
     return Batch(position, total, magic, Offset(offset), Offset(offset), None, count, timestamp, attributes, crc)
 
 
-def epoch_of(batch: Batch) -> Epoch | None:
-    """Return the leader epoch that wrote the batch, None where it names none (magic 0 and 1, or -1)."""
-    return batch.epoch if batch.epoch is not None and batch.epoch >= 0 else None
-
-
 def body_from(batch: Batch) -> int:
     """Return where in the batch the bytes begin that its CRC covers."""
     return _CRC_FROM_V2 if batch.magic >= 2 else MAGIC_AT
@@ -94,3 +91,6 @@ def checksum(part: bytes | memoryview, batch: Batch, running: int = 0) -> int:
     from fastcrc import crc32  # only where bytes are verified
 
     return int(crc32.iscsi(part, running) if running else crc32.iscsi(part))
+
+
+FORMAT = Format(kind="segment", title="Segment", matches=lambda name: parse_file(name).kind is FileKind.LOG)

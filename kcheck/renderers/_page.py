@@ -74,15 +74,28 @@ class Page:
             self.line(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
-        """Write columns, the first to the left and the others as they are; too wide a table becomes blocks of lines."""
+        """Write columns; where they are too wide, the first stands on a line of its own, or each row is a block."""
         cells = [[cell(value) for value in row] for row in rows]
         widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
-        if len(indent) + sum(widths) + 2 * (len(widths) - 1) > self.width:
+        room = self.width - len(indent)
+        if sum(widths) + 2 * (len(widths) - 1) <= room:
+            self._aligned(header, cells, widths, indent)
+        elif sum(widths[1:]) + 2 * (len(widths) - 1) <= room:
+            self._under_names(header, cells, widths[1:], indent)
+        else:
             self._blocks(header, cells, indent)
-            return
-        for number, row in enumerate([list(header), *cells]):
+
+    def _aligned(self, header: Sequence[str], rows: list[list[str]], widths: list[int], indent: str) -> None:
+        for number, row in enumerate([list(header), *rows]):
             padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
             self.line((indent + "  ".join(padded)).rstrip(), None if number else "bold")
+
+    def _under_names(self, header: Sequence[str], rows: list[list[str]], widths: list[int], indent: str) -> None:
+        for number, row in enumerate([list(header), *rows]):
+            style = None if number else "bold"
+            self.line(indent + row[0], style)
+            padded = (text.ljust(width) for text, width in zip(row[1:], widths, strict=True))
+            self.line((indent + "  " + "  ".join(padded)).rstrip(), style)
 
     def _blocks(self, header: Sequence[str], rows: list[list[str]], indent: str) -> None:
         for row in rows:
@@ -93,11 +106,11 @@ class Page:
     def finding(self, row: Row, *, indent: str = "") -> None:
         """Write a finding: what is wrong in its colour, then what the broker does and what to do."""
         severity = str(row["severity"])
-        where = "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
-        line = "" if row["line"] is None else f":{row['line']}"
-        place = f"{where}{line}: " if where else ""
-        text = f"{severity} {row['id']} {place}{row['message']}"
+        place = "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
+        message = str(row["message"])
+        named = "" if not place or message.startswith(str(row["file"])) else f"{place}: "
+        text = f"{severity} {row['id']} {named}{message}"
         self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])
-        for word in ("effect", "advice"):
+        for word in ("effect",) if severity == "info" else ("effect", "advice"):
             if row[word]:
                 self.wrapped(str(row[word]), indent=indent + "  ")

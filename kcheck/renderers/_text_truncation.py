@@ -21,7 +21,7 @@ def truncation(report: Report, page: Page) -> None:
 
 
 def _candidates(partitions: tuple[Row, ...], page: Page) -> None:
-    header = ("partition", "leader", "log end", "truncates", "lost records", "below high wm", "refetch")
+    header = ("partition", "leader", "log end", "truncate", "lost", "below hw", "refetch")
     page.table(header, [_candidate(partition) for partition in partitions])
 
 

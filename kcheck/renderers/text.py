@@ -59,7 +59,7 @@ def _log_dir(item: Row, report: Report, page: Page, findings: Findings) -> None:
     facts += [f"clean shutdown: {_yes(item['clean_shutdown'])}", f"Kafka {report.kafka} rules"]
     page.wrapped(" · ".join(facts), hanging="    ", style="bold")
     checkpoints: Any = item["checkpoints"]
-    states = " · ".join(f"{name.removesuffix('-checkpoint')} {_state(state)}" for name, state in checkpoints.items())
+    states = " · ".join(f"{_short_name(name)} {_state(state)}" for name, state in checkpoints.items())
     page.wrapped("checkpoints  " + states, hanging="             ")
     for row in findings.pop((item["path"], None, None), []):
         page.finding(row, indent="  ")
@@ -67,6 +67,10 @@ def _log_dir(item: Row, report: Report, page: Page, findings: Findings) -> None:
         for row in findings.pop(key):
             page.finding(row, indent="  ")
     _partitions(item["partitions"], page, findings)
+
+
+def _short_name(checkpoint: str) -> str:
+    return "recovery-point" if checkpoint.startswith("recovery-point") else checkpoint.removesuffix("-checkpoint")
 
 
 def _yes(value: object) -> str:

@@ -1,5 +1,6 @@
 """What the log dirs of a broker say about themselves, in their meta.properties."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kcheck.model.names import META_PROPERTIES
@@ -25,10 +26,18 @@ class Identity:
         return dict(self.properties).get(key)
 
 
+KNOWN_KEYS = frozenset(("version", "broker.id", "node.id", "cluster.id"))
+
+
+def names_nothing(properties: Collection[str]) -> bool:
+    """Whether a meta.properties has no entry that means anything: it is empty, or holds only zero bytes."""
+    return KNOWN_KEYS.isdisjoint(properties)
+
+
 def identity(view: LogDirView) -> Identity | None:
     """Return what a log dir says about itself; None where there is no file, or nothing in it."""
     file = view.files.get(META_PROPERTIES)
-    if file is None or not file.parsed.value.properties:
+    if file is None or names_nothing(file.parsed.value.properties):
         return None
     value = file.parsed.value
     return Identity(view, file, value.version, value.broker_id, tuple(sorted(value.properties.items())))

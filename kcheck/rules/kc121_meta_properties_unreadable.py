@@ -23,7 +23,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._identity import META_PROPERTIES_KIND
+from kcheck.rules._identity import META_PROPERTIES_KIND, names_nothing
 from kcheck.rules._words import and_further, at, defect_rows, kafka
 
 FIRST_RELEASE = (0, 9)
@@ -61,7 +61,7 @@ def _problem(view: FileView, release: Release) -> tuple[Severity, str, str] | No
     why = and_further(defects) if defects else "an entry is missing"
     if view.reads.error is not None:
         return Severity.FATAL, why, _unreadable(release)
-    if not value.properties or (release.version >= KRAFT_ONLY and value.broker_id is None):
+    if names_nothing(value.properties) or (release.version >= KRAFT_ONLY and value.broker_id is None):
         return _without_ids(why, release)
     if release.version >= HAS_DIRECTORY_ID:
         directory_id = value.properties.get("directory.id")

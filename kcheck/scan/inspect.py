@@ -9,7 +9,7 @@ from kcheck.formats._contract import Format
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Location
 from kcheck.model.entries import Offset
-from kcheck.model.names import OFFSET_CHECKPOINTS, FileKind, parse_directory, parse_file
+from kcheck.model.names import OFFSET_CHECKPOINTS, parse_directory, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import Found, Report, Row, Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
@@ -196,7 +196,7 @@ def _file(target: Target, as_kind: str | None, shown: Shown, looked: _Looked, re
     where = Location(broker_id=target.broker_id, file=target.path)
     try:
         kind = _kind(target.path, as_kind)
-        if kind is None:
+        if kind.parse is None:
             looked.items.append(_segment_item(target.path, batches=shown.batches))
             return
         data = read_whole(target.path, follow=True)
@@ -216,21 +216,20 @@ def _formats() -> tuple[Format, ...]:
     return tuple(kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
 
 
-def _kind(path: str, as_kind: str | None) -> Format | None:
-    """Return the format of a file, None for a segment; UsageError lists the kinds where its name tells nothing."""
+def _kind(path: str, as_kind: str | None) -> Format:
+    """Return the format of a file; UsageError lists the kinds where neither its name nor `--as` tells one."""
     name = split(path)[1]
     for kind in _formats():
         if kind.kind == as_kind or (as_kind is None and kind.matches(name)):
             return kind
-    if as_kind == "segment" or (as_kind is None and parse_file(name).kind is FileKind.LOG):
-        return None
-    known = ", ".join(sorted([*(kind.kind for kind in _formats()), "segment"]))
+    known = ", ".join(sorted(kind.kind for kind in _formats()))
     if as_kind is None:
         raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
     raise UsageError(f"--as {as_kind} is not known; known are {known}")
 
 
 def _file_item(path: str, view: FileView, kind: Format) -> Row:
+    assert kind.row is not None
     item = {"kind": view.kind, "path": path, **kind.row(view.parsed.value)}
     item["defects"] = [
         {"line": d.line, "column": d.column, "position": d.position, "found": d.found.decode("latin-1"),

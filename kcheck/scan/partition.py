@@ -86,6 +86,7 @@ def read_small(path: str, kind: Format, where: Location, release: Release, *, si
 
 def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
     """Return the view of a small file's bytes."""
+    assert kind.parse is not None
     name = where.file or ""
     reads = None if kind.broker_reads is None else kind.broker_reads(data, release)
     return FileView(kind=kind.kind, name=name, where=where, size=len(data), parsed=kind.parse(data), reads=reads)

@@ -8,9 +8,9 @@ from kcheck.disk.walk import exists
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Finding, Location
+from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import CLUSTER_METADATA, DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import LogDirView, PartitionView
@@ -79,7 +79,9 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
     _one_cluster(identities)
     _no_equals(replicas)
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
-    return Replicas(replicas=tuple(ordered), findings=in_order(findings), unfinished=failed)
+    # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
+    told = (finding for finding in findings if finding.severity is not Severity.INFO)
+    return Replicas(replicas=tuple(ordered), findings=in_order(told), unfinished=failed)
 
 
 def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[PartitionView], LogDir]:
@@ -88,7 +90,8 @@ def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[Parti
         return ([] if view is None else [view]), log_dir
     log_dir = open_log_dir(target.path, target.broker_id, release)
     found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
-    return [view for view in found if view.state is DirectoryState.CURRENT], log_dir
+    # The metadata log of a KRaft cluster has rules of its own, and no broker leads it.
+    return [v for v in found if v.state is DirectoryState.CURRENT and v.topic != CLUSTER_METADATA], log_dir
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:

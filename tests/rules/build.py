@@ -88,7 +88,8 @@ def partition(
     topic_id: str | None = None,
 ) -> PartitionView:
     """Return a partition directory; its segments are 100 offsets apart."""
-    topic, _, number = name.partition(".")[0].rpartition("-")
+    plain = name if state is DirectoryState.CURRENT else name.rpartition(".")[0] or name
+    topic, _, number = plain.rpartition("-")
     return PartitionView(
         where=Location(log_dir=log_dir, dir=name, topic=topic, partition=int(number)),
         topic=topic,

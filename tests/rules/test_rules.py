@@ -10,9 +10,12 @@ import kcheck.rules
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import counted, listed, quoted
-from tests.rules.build import rules
+from kcheck.rules.kc001_unreadable import RULE as KC001
+from kcheck.rules.kc001_unreadable import finding
+from tests.rules.build import found_by, rules
 
-RULES = rules()
+RULES = tuple(rule for rule in rules() if rule.id != "KC001")
+"""KC001 is no judgement on what was read, but what is said where nothing could be."""
 IDS = [rule.id for rule in RULES]
 
 
@@ -62,6 +65,12 @@ def test_a_finding_carries_what_its_rule_says() -> None:
     )
     assert expected == found
     assert rule.finding(Location(), "m", effect="e", advice="a", severity=Severity.INFO).severity is Severity.INFO
+
+
+def test_what_could_not_be_read_is_the_scans_finding() -> None:
+    """A view is made of what could be read."""
+    assert not found_by(KC001, None)
+    assert finding(Location(file="x"), "Permission denied").message == "cannot be read: Permission denied"
 
 
 def test_words() -> None:

@@ -1,0 +1,34 @@
+"""docs/rules.md holds the page of every rule. Write it anew with `python -m tests.docs.test_rules_page`."""
+
+from pathlib import Path
+
+from tests.rules.build import rules
+
+PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
+
+HEAD = """# Rules
+
+What `kcheck` can find, by id. `kcheck explain KC201` shows one of these pages. The severity says what the broker will do
+about it: *info* not notice, *warning* heal it by itself at its start, *error* serve, replicate or drop something wrong,
+*fatal* not start, or take the log dir offline. A finding can be milder or worse than its rule, by release and file.
+
+This file is written from the modules in `kcheck/rules/`: change those, not this.
+"""
+
+
+def written() -> str:
+    """Return what docs/rules.md must hold."""
+    found = sorted(rules(), key=lambda rule: rule.id)
+    rows = [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | {r.scope} |" for r in found]
+    table = "\n".join(["| Id | Name | Severity | Looks at |", "|---|---|---|---|", *rows, ""])
+    pages = [f"## {rule.id} {rule.name}\n\n{(rule.page or '').strip()}\n" for rule in found]
+    return "\n".join([HEAD, table, *pages])
+
+
+def test_the_page_is_current() -> None:
+    """It says what the rules say."""
+    assert written() == PAGE.read_text("utf-8"), "write it anew: python -m tests.docs.test_rules_page"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), "utf-8")
