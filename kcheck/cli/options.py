@@ -13,7 +13,7 @@ import typer
 
 from kcheck.core.releases import NEWEST_TESTED, release, with_profile
 from kcheck.errors import UsageError
-from kcheck.model.finding import Finding, parse_severity
+from kcheck.model.finding import parse_severity
 from kcheck.model.release import Release
 from kcheck.model.report import Found, Report, Wanted
 from kcheck.registry import plug_names
@@ -75,7 +75,7 @@ class Common:
 
 
 def _leaving(
-    format: Annotated[  # noqa: A002 - the option's own name
+    format: Annotated[
         str, typer.Option("--format", metavar="text|json|ndjson|csv", help="How the answer is written.")
     ] = "text",
     output: Annotated[

@@ -65,9 +65,7 @@ def truncate_from_start(cache: EpochEntries, start_offset: Offset, *, how: Assig
     return tuple(kept)
 
 
-def end_offset_for(
-    cache: EpochEntries, requested: Epoch, *, log_end_offset: Offset, lookup: Lookup
-) -> EpochEndOffset:
+def end_offset_for(cache: EpochEntries, requested: Epoch, *, log_end_offset: Offset, lookup: Lookup) -> EpochEndOffset:
     """Return the end of `requested`: the start of the next epoch, or the log end for the latest (`endOffsetFor`).
 
     The epoch of the answer is the largest one not above `requested`. L1a and L1b answer an offset only: epoch None.

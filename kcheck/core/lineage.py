@@ -92,7 +92,7 @@ class Ranges:
 
 
 def ranges(found: Fork, *, log_start_offset: Offset, before: Offset, after: Offset) -> Ranges:
-    """Return the ranges of a follower that starts at `log_start_offset` and whose log end goes from `before` to `after`."""
+    """Return the ranges of a follower that starts at `log_start_offset`; its log end goes from `before` to `after`."""
     parts = found.common_prefix
     if parts is None:
         return Ranges(_range(found.first_difference, after), _range(after, before), None, certain=False)

@@ -6,6 +6,7 @@ before 2.1 there is no fencing.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from kcheck.core.leader_epochs import end_offset_for
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
@@ -61,9 +62,7 @@ class Answer:
     end_offset: Offset
 
 
-def refusal(
-    *, hosted: Hosted, leader_epoch: Epoch, current_leader_epoch: Epoch, release: Release
-) -> Error:
+def refusal(*, hosted: Hosted, leader_epoch: Epoch, current_leader_epoch: Epoch, release: Release) -> Error:
     """Return why the request is refused, NONE if it is not.
 
     `leader_epoch` is the one the broker knows, `current_leader_epoch` the one in the request (UNDEFINED_EPOCH: absent).
@@ -114,6 +113,6 @@ def epochs_to_ask(cache: EpochEntries) -> tuple[Epoch, ...]:
     if not known:
         return (UNDEFINED_EPOCH, Epoch(0))
     asked = {known[0] - 1, known[-1] + 1, *known}
-    for low, high in zip(known, known[1:], strict=False):
+    for low, high in pairwise(known):
         asked |= {low + 1, high - 1} if high - low > 1 else set()
     return tuple(Epoch(epoch) for epoch in sorted(asked))

@@ -198,8 +198,10 @@ def _version(kafka: str) -> Version:
         first, last = _numbers(row.first), _numbers(row.last)
         assert first is not None
         assert last is not None
-        if asked is not None and (asked == last[: _line_size(last)] or first <= asked <= last and len(asked) == len(last)):
-            return last if len(asked) < len(last) else asked
+        if asked == last[: _line_size(last)]:
+            return last
+        if asked is not None and len(asked) == len(last) and first <= asked <= last:
+            return asked
     raise UsageError(f"--kafka {kafka} is not a known release; known are {known_versions()}")
 
 

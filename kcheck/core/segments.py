@@ -50,9 +50,7 @@ def _reaches(batch: Batch, offset: Offset, release: Release) -> bool:
     return (batch.base_offset if release.searches_by_base_offset else batch.last_offset) >= offset
 
 
-def loaded_high_watermark(
-    checkpoint: Offset | None, *, log_start: Offset, log_end: Offset, release: Release
-) -> Offset:
+def loaded_high_watermark(checkpoint: Offset | None, *, log_start: Offset, log_end: Offset, release: Release) -> Offset:
     """Return the high watermark that a replica starts with: the checkpoint (0 without an entry) within the log.
 
     Up to 2.3 only the log end bounds it (Partition.getOrCreateReplica); a negative one is raised to 0 here, where the

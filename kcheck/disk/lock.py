@@ -1,4 +1,4 @@
-"""Who holds a log dir: the broker's `.lock`, a POSIX record lock (FileLock, FileChannel.tryLock), asked and not taken."""
+"""Who holds a log dir: the broker's `.lock`, a POSIX record lock (FileLock, FileChannel.tryLock), asked."""
 
 import os
 import struct

@@ -113,7 +113,8 @@ def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
         text = "no line end after the last line: its end may be missing"
         line_count = data.count(b"\n") + 1
         tail = data[data.rfind(b"\n") + 1 :]
-        collector.tell(_defect(text, line_count, len(data), tail[-FOUND_SIZE_MAX:], column=len(tail) + 1, accepted=True))
+        defect = _defect(text, line_count, len(data), tail[-FOUND_SIZE_MAX:], column=len(tail) + 1, accepted=True)
+        collector.tell(defect)
     found = len(collector.firsts)
     if count is not None and count != found and second is not None:
         text = f"the count is {count}, but {found} entries can be read"
@@ -140,7 +141,7 @@ def _header(line: tuple[int, int, bytes, bytes] | None, name: str, collector: _C
     value = java_int(text)
     if value is None:
         collector.tell(_defect(f"{_quoted(raw)} is not a {name}", number, position, raw))
-    elif text != str(value) or end == b"\r\n" or end == b"\r":
+    elif text != str(value) or end in (b"\r\n", b"\r"):
         collector.tell(_defect("no broker writes the line like this", number, position, raw + end, accepted=True))
     return value
 
@@ -188,7 +189,7 @@ def _entry(number: int, position: int, raw: bytes, end: bytes, collector: _Colle
     topic = fields[0] if framing.has_topic else None
     collector.take(topic, values[0], values[1])
     written = " ".join([*([topic] if topic is not None else []), *map(str, values)])
-    if text != written or end == b"\r\n" or end == b"\r":
+    if text != written or end in (b"\r\n", b"\r"):
         collector.tell(_defect("no broker writes the line like this", number, position, raw + end, accepted=True))
 
 
@@ -202,9 +203,7 @@ def _quoted(raw: bytes) -> str:
     return f'"{text}"' + ("..." if len(raw) > FOUND_SIZE_MAX else "")
 
 
-def _defect(
-    message: str, line: int, position: int, found: bytes, *, column: int = 1, accepted: bool = False
-) -> Defect:
+def _defect(message: str, line: int, position: int, found: bytes, *, column: int = 1, accepted: bool = False) -> Defect:
     return Defect(
         message=message, line=line, column=column, position=position, found=found[:FOUND_SIZE_MAX], accepted=accepted
     )
@@ -269,8 +268,9 @@ def _read(lines: Iterator[str], framing: Framing, reader: CheckpointReader) -> L
         fields = java_fields(line)
         if len(fields) != framing.field_count:
             raise _ReadError("IOException")
-        numbers = (_or_raise(read(field), entry_error) for read, field in zip((java_int, java_long), fields[-2:], strict=True))
-        collector.take(fields[0] if framing.has_topic else None, *numbers)
+        first_number = _or_raise(java_int(fields[-2]), entry_error)
+        second_number = _or_raise(java_long(fields[-1]), entry_error)
+        collector.take(fields[0] if framing.has_topic else None, first_number, second_number)
     found = Lines(0, count, collector.topics, collector.firsts, collector.seconds)
     by_keys = reader in (CheckpointReader.R1, CheckpointReader.R2)
     if not by_keys and len(found) != count:

@@ -13,9 +13,10 @@ class Format:
     """A kind of file.
 
     `kind` is its name in JSON and for `--as`; `matches` tells a file of this kind by its name. `parse` never raises on
-    content, and is None for a file that is read in windows; `serialize` gives back what `parse` read from any file that a broker wrote. `broker_reads` is what the
-    broker's own reader of a release does with the bytes, None where the kind has no reader of its own. `row` makes the
-    fields that JSON shows beside "kind" and "path", `reads_row` those that show what the broker reads.
+    content, and is None for a file that is read in windows; `serialize` gives back what `parse` read from any file that
+    a broker wrote. `broker_reads` is what the broker's own reader of a release does with the bytes, None where the kind
+    has no reader of its own. `row` makes the fields that JSON shows beside "kind" and "path", `reads_row` those that
+    show what the broker reads.
     """
 
     kind: str

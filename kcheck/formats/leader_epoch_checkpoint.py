@@ -1,12 +1,14 @@
 """leader-epoch-checkpoint of a partition directory: `<epoch> <start offset>` a line (LeaderEpochCheckpointFile 0.11 to
-4.3.1)."""
+4.3.1).
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kcheck.formats._checkpoint_file import Framing, Lines, serialize as serialize_lines
+from kcheck.formats._checkpoint_file import Framing, Lines
 from kcheck.formats._checkpoint_file import parse as parse_lines
 from kcheck.formats._checkpoint_file import reads as read_lines
+from kcheck.formats._checkpoint_file import serialize as serialize_lines
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.names import LEADER_EPOCHS

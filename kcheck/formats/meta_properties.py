@@ -1,6 +1,6 @@
-"""meta.properties: who a log dir belongs to (BrokerMetadataCheckpoint 0.9 to 3.6, MetaProperties 3.7 to 4.3.1).
+r"""meta.properties: who a log dir belongs to (BrokerMetadataCheckpoint 0.9 to 3.6, MetaProperties 3.7 to 4.3.1).
 
-The file is a java.util.Properties text: comments, `key=value`, `\\` escapes, ISO-8859-1.
+The file is a java.util.Properties text: comments, `key=value`, `\` escapes, ISO-8859-1.
 """
 
 import re
@@ -41,7 +41,7 @@ class MetaProperties:
 
 
 def properties(data: bytes) -> dict[str, str]:
-    """Return what java.util.Properties.load reads; a bad `\\u` escape stays as it stands."""
+    """Return what java.util.Properties.load reads; a bad Unicode escape stays as it stands."""
     found: dict[str, str] = {}
     for _, line in _logical_lines(data.decode("iso-8859-1")):
         match = _KEY_VALUE.fullmatch(line)

@@ -1,12 +1,14 @@
 """The four offset checkpoints of a log dir: `<topic> <partition> <offset>` a line (OffsetCheckpointFile 0.11 to 4.3.1,
-OffsetCheckpoint 0.8.2 to 0.10.2)."""
+OffsetCheckpoint 0.8.2 to 0.10.2).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kcheck.formats._checkpoint_file import Framing, Lines, serialize as serialize_lines
+from kcheck.formats._checkpoint_file import Framing, Lines
 from kcheck.formats._checkpoint_file import parse as parse_lines
 from kcheck.formats._checkpoint_file import reads as read_lines
+from kcheck.formats._checkpoint_file import serialize as serialize_lines
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.names import OFFSET_CHECKPOINTS

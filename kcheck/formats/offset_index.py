@@ -1,6 +1,7 @@
 """`.index`: which position of the `.log` to search from (OffsetIndex 0.8 to 4.3.1). Entries of 8 bytes."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
@@ -34,7 +35,7 @@ def parse(data: bytes) -> Parsed[Entries]:
     if whole != len(data):
         text = f"{len(data) - whole} bytes after the last whole entry"
         defects.append(Defect(message=text, position=whole, found=data[whole:]))
-    for number, (low, high) in enumerate(zip(entries, entries[1:], strict=False), 1):
+    for number, (low, high) in enumerate(pairwise(entries), 1):
         if high.offset <= low.offset or high.position <= low.position:
             at = number * OFFSET_INDEX_ENTRY.size
             text = f"entry {number} does not lie above the one before it"

@@ -1,4 +1,4 @@
-"""How Java reads numbers, lines and fields: Integer.parseInt, BufferedReader.readLine, String.split("\\\\s+")."""
+"""How Java reads numbers, lines and fields: Integer.parseInt, BufferedReader.readLine, String.split on white space."""
 
 import re
 
@@ -36,7 +36,7 @@ def java_fields(line: str) -> list[str]:
 
 
 def _number(text: str, least: int, most: int) -> int | None:
-    """Optional sign, then decimal digits of any script of the Basic Multilingual Plane; nothing else."""
+    """Read an optional sign, then decimal digits of any script of the Basic Multilingual Plane; nothing else."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not digits or not all(c.isdecimal() and ord(c) < 0x10000 for c in digits):
         return None

@@ -1,6 +1,7 @@
 """The names in a log dir: partition directories, segment files, checkpoints.
 
-Names come from the disk and may be anything. Rules: LocalLog.parseTopicPartitionName, LogFileUtils, LogManager.loadLogs.
+Names come from the disk and may be anything. Rules: LocalLog.parseTopicPartitionName, LogFileUtils,
+LogManager.loadLogs.
 """
 
 import re

@@ -52,8 +52,9 @@ class Wanted:
 
     def has(self, topic: str, partition: int) -> bool:
         """Whether this partition is meant."""
-        named = not self.topics or any(fnmatchcase(topic, pattern) for pattern in self.topics)
-        return named and (not self.partitions or not {str(partition), f"{topic}-{partition}"}.isdisjoint(self.partitions))
+        if self.topics and not any(fnmatchcase(topic, pattern) for pattern in self.topics):
+            return False
+        return not self.partitions or not {str(partition), f"{topic}-{partition}"}.isdisjoint(self.partitions)
 
 
 def finding_row(finding: Finding) -> dict[str, object]:

@@ -17,8 +17,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page = Page(stream, options)
     findings: Findings = defaultdict(list)
     for finding in report.findings:
-        row = finding_row(finding)
-        findings[(row["log_dir"], row["dir"], row["file"] if row["dir"] is None else None)].append(row)
+        found = finding_row(finding)
+        findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
     _LAYOUTS[report.verb](report, page, findings)
     for rows in findings.values():
         for row in rows:
@@ -74,7 +74,7 @@ def _short_name(checkpoint: str) -> str:
 
 
 def _yes(value: object) -> str:
-    return {True: "yes", False: "no"}.get(value, "?")  # type: ignore[call-overload]  # None: not known
+    return "?" if value is None else "yes" if value else "no"
 
 
 def _state(state: Row) -> str:

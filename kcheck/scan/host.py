@@ -60,7 +60,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
         where = replace(where, broker_id=identity.broker_id)
-        files = {name: replace(view, where=replace(view.where, broker_id=identity.broker_id)) for name, view in files.items()}
+        files = {name: replace(file, where=replace(where, file=name)) for name, file in files.items()}
     parsed = [(name, parse_directory(name)) for name in listing.directories]
     unparseable = tuple(
         name for name in listing.directories
@@ -68,7 +68,8 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     )  # fmt: skip
     for name in listing.others:
         if parse_directory(name) is not None:
-            findings.append(kc001_unreadable.finding(replace(where, dir=name), "a link out of the log dir: not followed"))
+            why = "a link out of the log dir: not followed"
+            findings.append(kc001_unreadable.finding(replace(where, dir=name), why))
     view = LogDirView(
         where=where,
         cluster_id=identity.properties.get("cluster.id"),
@@ -87,10 +88,9 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     )
 
 
-def partitions(
-    log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Release
-) -> Iterator[PartitionView]:
+def partitions(log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Release) -> Iterator[PartitionView]:
     """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
+
     def order(item: tuple[str, PartitionDirectory]) -> tuple[str, int, str]:
         return item[1].topic, item[1].partition, item[0]
 

@@ -9,15 +9,15 @@ from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.walk import Listing, exists, is_directory, join, list_directory, split
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
-from kcheck.model.names import parse_directory
-
-_CHECKPOINTS = (
-    "replication-offset-checkpoint",
-    "recovery-point-offset-checkpoint",
-    "log-start-offset-checkpoint",
-    "cleaner-offset-checkpoint",
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    parse_directory,
 )
-_OF_A_LOG_DIR = {*_CHECKPOINTS, "meta.properties"}
+
+_OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
 
@@ -40,7 +40,7 @@ class Target:
 
 
 def targets(paths: list[str]) -> tuple[Target, ...]:
-    """Return what each path is, folders and server.properties resolved; NotALogDirError for what holds nothing known."""
+    """Return what each path is, folders and server.properties resolved; NotALogDirError: nothing known in it."""
     return tuple(target for path in paths for target in _of(path, None))
 
 
@@ -60,7 +60,7 @@ def _split_broker(argument: str) -> tuple[int | None, str]:
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     if not is_directory(path):
-        if exists(path) and path.endswith(".properties") and split(path)[1] != "meta.properties":
+        if exists(path) and path.endswith(".properties") and split(path)[1] != META_PROPERTIES:
             yield from _server_properties(path, broker_id)
         else:
             yield Target(kind=Kind.FILE, path=path, broker_id=broker_id)
@@ -87,8 +87,7 @@ def _listed(path: str) -> Listing:
 def holds_partition(listing: Listing) -> bool:
     """Whether a directory with this content is a partition directory: segments or a leader-epoch-checkpoint."""
     return any(
-        name == "leader-epoch-checkpoint" or name == "partition.metadata" or name.endswith((".log", ".index"))
-        for name in listing.files
+        name in (LEADER_EPOCHS, PARTITION_METADATA) or name.endswith((".log", ".index")) for name in listing.files
     )
 
 

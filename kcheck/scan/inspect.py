@@ -7,8 +7,8 @@ from kcheck.disk.walk import exists, file_size, join, list_directory, split
 from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
-from kcheck.model.finding import Finding, Location
 from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
 from kcheck.model.names import OFFSET_CHECKPOINTS, parse_directory, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import Found, Report, Row, Wanted
@@ -18,7 +18,7 @@ from kcheck.rules import kc001_unreadable
 from kcheck.scan.batches import Walk
 from kcheck.scan.host import LogDir, one_partition, open_log_dir, partitions
 from kcheck.scan.inputs import Kind, Target, targets
-from kcheck.scan.partition import batch_row, batch_rows, read_partition, view_of, Checkpoints
+from kcheck.scan.partition import Checkpoints, batch_row, batch_rows, read_partition, view_of
 from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition, in_order
 
 
@@ -47,9 +47,7 @@ class _Looked:
     failed: bool = False
 
 
-def inspect_paths(
-    paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release
-) -> Found:
+def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release) -> Found:
     """Return a report with an item for each path (a folder of log dirs gives one for each)."""
     looked = _Looked([], [], [])
     for target in targets(paths):
@@ -110,7 +108,8 @@ def lone_partition(target: Target, *, walk_all: bool, release: Release) -> tuple
         target.path, directory, where, log_dir=None, checkpoints=Checkpoints({}, {}, {}), walk_all=walk_all,
         release=release,
     )  # fmt: skip
-    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), failed=bool(findings))
+    alone = LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), failed=bool(findings))
+    return view, alone
 
 
 def log_dir_row(view: LogDirView, rows: list[Row]) -> Row:

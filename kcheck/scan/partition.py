@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kcheck.core.segments import log_start_offset
 from kcheck.disk.read import UnreadableError, opened, read_whole
 from kcheck.disk.walk import Listing, join, list_directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.names import FileKind, PartitionDirectory, parse_file
+from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, FileKind, PartitionDirectory, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
-from kcheck.core.segments import log_start_offset
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.batches import Walk, log_name, tail_position
 
@@ -50,8 +50,8 @@ def read_partition(
         listing = Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, str(error)))
     files = set(listing.files)
-    epochs = _small(path, "leader-epoch-checkpoint", leader_epoch_checkpoint.FORMAT, files, where, findings, release)
-    metadata = _small(path, "partition.metadata", partition_metadata.FORMAT, files, where, findings, release)
+    epochs = _small(path, LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT, files, where, findings, release)
+    metadata = _small(path, PARTITION_METADATA, partition_metadata.FORMAT, files, where, findings, release)
     segments, last = _segments(path, files, where, findings, walk_all=walk_all)
     start_entry = checkpoints.log_start.get(directory.topic, {}).get(directory.partition)
     start = log_start_offset(start_entry, segments[0].base_offset if segments else None)

@@ -7,6 +7,7 @@ from kcheck.core.segments import loaded_high_watermark, log_start_offset, next_o
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.names import LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import CheckpointReader, Release
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.batches import Walk, last_index_entry, log_name
@@ -99,9 +100,7 @@ def after_start(view: PartitionView, log_dir: LogDirView | None, release: Releas
             gone = replace(state, logs=(), log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)
         first = logs[0].base_offset if logs else checkpoint
-        cache = load(
-            epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release
-        )
+        cache = load(epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release)
     except (_BrokerAbortsError, UnreadableError) as problem:
         return replace(state, problem=str(problem))
     except ValueError as error:
@@ -123,16 +122,17 @@ def _facts(
         for segment in view.segments
     )
     lines, problem = _epoch_lines(view, release)
-    for name in ("recovery-point-offset-checkpoint", "log-start-offset-checkpoint", "replication-offset-checkpoint"):
+    for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET):
         problem = problem or _checkpoint_problem(name, log_dir, release)
     if problem is None and view.metadata is not None and view.metadata.reads and view.metadata.reads.error:
         problem = f"partition.metadata cannot be read by the broker: {view.metadata.reads.error}"
-    checkpoint = view.log_start_checkpoint if _readable("log-start-offset-checkpoint", log_dir) else None
+    checkpoint = view.log_start_checkpoint if _readable(LOG_START, log_dir) else None
     start = log_start_offset(checkpoint, logs[0].base_offset if logs else None)
     batch_epoch = view.last_batch.epoch if view.last_batch is not None else None
     seen = max((UNDEFINED_EPOCH, batch_epoch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
     state = ReplicaState(
-        broker_id=view.where.broker_id, topic=view.topic or None, partition=view.partition if view.topic else None, logs=logs,
+        broker_id=view.where.broker_id, topic=view.topic or None,
+        partition=view.partition if view.topic else None, logs=logs,
         first_segment=logs[0].base_offset if logs else start, log_start_offset=start, latest_epoch=seen,
         problem=problem,
     )  # fmt: skip
@@ -162,7 +162,7 @@ def _checkpoint_problem(name: str, log_dir: LogDirView | None, release: Release)
     if view is None or view.reads is None or view.reads.error is None:
         return None
     error = view.reads.error
-    if name == "replication-offset-checkpoint":
+    if name == REPLICATION_OFFSET:
         return f"{name} cannot be read by the broker: {error}"
     if release.reader in (CheckpointReader.R1, CheckpointReader.R2, CheckpointReader.R3):
         return f"the broker aborts: {name}: {error}" if release.version < (0, 9) else None
@@ -172,7 +172,7 @@ def _checkpoint_problem(name: str, log_dir: LogDirView | None, release: Release)
 
 
 def _recovery_point(view: PartitionView, log_dir: LogDirView | None) -> Offset:
-    if view.recovery_point is None or not _readable("recovery-point-offset-checkpoint", log_dir):
+    if view.recovery_point is None or not _readable(RECOVERY_POINT, log_dir):
         return Offset(0)
     return view.recovery_point
 

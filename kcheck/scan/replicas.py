@@ -10,7 +10,7 @@ from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
-from kcheck.model.names import CLUSTER_METADATA, DirectoryState
+from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import LogDirView, PartitionView
@@ -116,7 +116,7 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
 
 
 def _agree(target: Target, log_dir: LogDir) -> None:
-    identity = log_dir.view.files.get("meta.properties")
+    identity = log_dir.view.files.get(META_PROPERTIES)
     own = None if identity is None else identity.parsed.value.broker_id
     if target.broker_id is not None and own is not None and own != target.broker_id:
         where = identity.where if identity is not None else Location()

@@ -42,7 +42,8 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
         by_partition.setdefault(files.key, []).append(state)
     rows = [row for states in by_partition.values() for row in _partition(tuple(states), election, release)]
     _known_leader(election, [state for states in by_partition.values() for state in states])
-    body = {"profile": str(release.profile), "leader": election.leader, "live": election.live, "partitions": tuple(rows)}
+    asked = {"profile": str(release.profile), "leader": election.leader, "live": election.live}
+    body = {**asked, "partitions": tuple(rows)}
     report = Report(
         verb="truncation", kafka=release.name, body=body, findings=found.findings, kinds={"partitions": "partition"}
     )
@@ -163,9 +164,7 @@ def _lineage(state: ReplicaState) -> Lineage:
     assert state.log_end_offset is not None
     if state.logs:
         return lineage(state.logs)
-    return lineage_of_cache(
-        state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset
-    )
+    return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
 
 
 def _cut_row(state: ReplicaState, offset: Offset) -> Row | None:

@@ -1,0 +1,371 @@
+"""Real Kafka brokers on this machine, from the jars of Maven Central: what the tests ask and what made `fixtures/brokers`.
+
+Standard library only; needs `mvn` and `java` (17) on PATH. `python tests/oracle/kafka.py fetch VERSION...` gets the jars.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+CACHE = Path(os.environ.get("KAFKA_CACHE") or Path.home() / ".cache" / "kcheck-kafka")
+CONTROLLER_ID = 100
+TIMEOUT = 90.0
+"""Seconds for a process to start or stop: the machine may be busy."""
+
+ZOOKEEPER_SESSION = 3.0
+
+JVM = (
+    "-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:-UsePerfData",
+    "-Dzookeeper.jmx.log4j.disable=true",  # reload4j lacks the class that ZooKeeper 3.5 asks for
+    # What Java 17 hides and old releases reach for: unmapping of index files, metrics.
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.nio", "java.lang", "sun.nio.ch", "jdk.internal.ref")),
+)  # fmt: skip
+
+BROKER_STARTED = re.compile(r"started \(kafka\.server\.Kafka(Raft)?Server\)")
+ZOOKEEPER_STARTED = re.compile("binding to port")
+
+POM = "<project><modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>kafka</artifactId><version>1</version>"
+DEPENDENCY = """<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version><exclusions>
+<exclusion><groupId>org.slf4j</groupId><artifactId>slf4j-log4j12</artifactId></exclusion>
+<exclusion><groupId>log4j</groupId><artifactId>log4j</artifactId></exclusion></exclusions></dependency>
+"""
+LOG4J = """log4j.rootLogger={level}, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.target=System.{target}
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+
+
+class NoKafkaError(Exception):
+    """Maven or Java is missing, or Maven cannot get the jars."""
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return "2.8.2" as (2, 8, 2)."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def classpath(version: str) -> str:
+    """Return the class path of a release's broker and tools. It is kept below `CACHE`; the jars are in Maven's own."""
+    for program in ("java", "mvn"):
+        if shutil.which(program) is None:
+            raise NoKafkaError(f"needs {program} on PATH")
+    kept = CACHE / f"{version}.classpath"
+    if not _usable(kept):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with (CACHE / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two Mavens at once spoil each other's downloads
+            if not _usable(kept):
+                _resolve(version, kept)
+    return kept.read_text()
+
+
+def _usable(kept: Path) -> bool:
+    return kept.exists() and all(Path(jar).exists() for jar in kept.read_text().split(":"))
+
+
+def _resolve(version: str, kept: Path) -> None:
+    """Write the class path that Maven finds to `kept`, which appears complete or not at all."""
+    scala = "2.13" if numbers(version) >= (2, 4) else "2.12"
+    wanted = [f"org.apache.kafka:{name}:{version}" for name in (f"kafka_{scala}", "kafka-tools")]
+    # One logging back end for all: old releases call log4j 1 itself, which reload4j is.
+    wanted += ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-reload4j:1.7.36"]
+    if numbers(version) < (1,):
+        wanted.append("javax.xml.bind:jaxb-api:2.3.1")  # left Java with release 11
+    elif (2,) <= numbers(version) < (2, 4):
+        wanted.append("org.apache.zookeeper:zookeeper:3.4.10")  # 3.4.13 and 3.4.14 cannot connect on Java 14 and later
+    dependencies = "".join(DEPENDENCY.format(*coordinate.split(":")) for coordinate in wanted)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        (Path(folder) / "pom.xml").write_text(f"{POM}<dependencies>{dependencies}</dependencies></project>")
+        command = ["mvn", "-q", "-B", "dependency:build-classpath", "-DincludeScope=runtime", "-Dmdep.outputFile=classpath"]
+        done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False)
+        if done.returncode:
+            raise NoKafkaError(f"{version} cannot be had from Maven:\n{done.stdout[-3000:]}{done.stderr[-1000:]}")
+        (Path(folder) / "classpath").rename(kept)
+
+
+def java_command(version: str, source_or_class: str | Path, *args: str, log4j: Path | None = None) -> list[str]:
+    """Return the command that runs a main class, or a single source file, on the jars of a release."""
+    jars = classpath(version)
+    if log4j is None:
+        log4j = CACHE / "log4j.properties"
+        if not log4j.exists():
+            log4j.write_text(LOG4J.format(level="WARN", target="err"))
+    return ["java", *JVM, f"-Dlog4j.configuration=file:{log4j}", "-cp", jars, str(source_or_class), *args]
+
+
+def run_java(version: str, source_or_class: str | Path, *args: str, stdin: str = "") -> str:
+    """Run a main class or a single source file to its end; return its standard output."""
+    command = java_command(version, source_or_class, *args)
+    done = subprocess.run(command, input=stdin, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{source_or_class} on {version} ends with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def wait_for(what: str, condition: Callable[[], bool], timeout: float = TIMEOUT) -> None:
+    """Return as soon as `condition()` holds; a refused connection counts as not yet."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            if condition():
+                return
+        except ConnectionError:
+            pass
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not in {timeout:.0f} s: {what}")
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """One JVM of a cluster: a broker, the controller or the ZooKeeper server."""
+
+    def __init__(self, version: str, folder: Path, main_class: str, argument: Path, started: re.Pattern[str], port: int) -> None:
+        self.dir, self.port = folder, port
+        self.log = folder / "server.log"
+        self.log_dirs: list[Path] = []
+        self.rest_after_kill = 0.0
+        self._command = java_command(version, main_class, str(argument), log4j=folder.parent / "log4j.properties")
+        self._started = started
+        self._log_start = 0
+        self._rested = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def spawn(self) -> None:
+        """Start the process and return at once."""
+        time.sleep(max(0.0, self._rested - time.monotonic()))
+        with self.log.open("ab") as log:
+            self._log_start = log.tell()
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.dir)
+
+    def wait_started(self) -> None:
+        """Return when the process says that it has started."""
+
+        def started() -> bool:
+            if not self.alive:
+                raise RuntimeError(f"{self.dir.name} died:\n{self.log_since_start()[-4000:]}")
+            return self._started.search(self.log_since_start()) is not None
+
+        wait_for(f"start of {self.dir.name}", started)
+
+    def start(self) -> None:
+        """Start the process; return when it says that it has started."""
+        self.spawn()
+        self.wait_started()
+
+    def stop(self) -> None:
+        """SIGTERM: a controlled shutdown. Slowness is an error, never a kill."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL: no clean-shutdown marker."""
+        if self.alive:
+            self._rested = time.monotonic() + self.rest_after_kill
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self.alive:
+            self._process.send_signal(number)
+            self._process.wait(TIMEOUT)
+
+    def log_since_start(self) -> str:
+        """Return what the process has logged since its latest start."""
+        with self.log.open("rb") as log:
+            log.seek(self._log_start)
+            return log.read().decode(errors="replace")
+
+
+class Cluster:
+    """Brokers 1 to `brokers`, started and ended by a `with` block; `cluster[1]` is one of them.
+
+    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is its
+    own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log directories of each
+    broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log` and so on.
+    """
+
+    def __init__(
+        self,
+        version: str,
+        brokers: int = 1,
+        *,
+        dir: str | Path,
+        mode: str | None = None,
+        log_dirs: int | Mapping[int, int] = 1,
+        broker_config: Mapping[str, object] | None = None,
+        loggers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.version = version
+        self.mode = mode or ("kraft" if numbers(version) >= (3, 3) else "zk")
+        self.dir = Path(dir).resolve()
+        self.dir.mkdir(parents=True)
+        lines = [f"log4j.logger.{name}={level}\n" for name, level in (loggers or {}).items()]
+        (self.dir / "log4j.properties").write_text(LOG4J.format(level="INFO", target="out") + "".join(lines))
+        self.cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
+        replicas = min(brokers, 3)
+        common: dict[str, object] = {
+            "offsets.topic.replication.factor": replicas,
+            "offsets.topic.num.partitions": 1,
+            "transaction.state.log.replication.factor": replicas,
+            "transaction.state.log.num.partitions": 1,
+            "transaction.state.log.min.isr": 1,
+            "group.initial.rebalance.delay.ms": 0,
+            "log.cleaner.dedupe.buffer.size": 4 << 20,  # 128 MiB by default: more than the heap allows
+            "socket.request.max.bytes": 10 << 20,
+        }
+        self.beside: Process
+        """The ZooKeeper server or the controller; broker 1 where that is its own controller."""
+        side_port = free_port()
+        if self.mode == "zk":
+            self.beside = self._zookeeper(side_port)
+            common |= {
+                "zookeeper.connect": f"127.0.0.1:{side_port}",
+                "zookeeper.session.timeout.ms": int(1000 * ZOOKEEPER_SESSION),
+                # The last replica of a partition cannot hand over its leadership and would wait 3 times 5 s.
+                "controlled.shutdown.max.retries": 1,
+                "controlled.shutdown.retry.backoff.ms": 100,
+            }
+        else:
+            common |= {
+                "controller.quorum.voters": f"{1 if brokers == 1 else CONTROLLER_ID}@127.0.0.1:{side_port}",
+                "controller.listener.names": "CONTROLLER",
+                "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                "broker.session.timeout.ms": 3000,
+                "broker.heartbeat.interval.ms": 500,
+            }
+        common |= broker_config or {}
+        self.brokers: dict[int, Process] = {}
+        for id in range(1, brokers + 1):
+            count = log_dirs if isinstance(log_dirs, int) else log_dirs.get(id, 1)
+            self.brokers[id] = self._broker(id, free_port(), count, common, side_port if brokers == 1 else None)
+        if self.mode == "kraft":
+            self.beside = self.brokers[1] if brokers == 1 else self._controller(side_port, common)
+            self._format({*self.brokers.values(), self.beside})
+
+    def _broker(self, id: int, port: int, log_dirs: int, common: Mapping[str, object], controller_port: int | None) -> Process:
+        listeners = f"PLAINTEXT://127.0.0.1:{port}"
+        if self.mode == "zk":
+            return self._node(f"broker-{id}", port, log_dirs, {"broker.id": id, "listeners": listeners, **common})
+        roles = "broker"
+        if controller_port is not None:
+            roles, listeners = "broker,controller", f"{listeners},CONTROLLER://127.0.0.1:{controller_port}"
+        return self._node(f"broker-{id}", port, log_dirs, {"process.roles": roles, "node.id": id, "listeners": listeners, **common})
+
+    def _controller(self, port: int, common: Mapping[str, object]) -> Process:
+        config = {"process.roles": "controller", "node.id": CONTROLLER_ID, "listeners": f"CONTROLLER://127.0.0.1:{port}"}
+        return self._node("controller", port, 1, {**config, **common})
+
+    def _node(self, name: str, port: int, log_dirs: int, config: Mapping[str, object]) -> Process:
+        folder = self.dir / name
+        folder.mkdir()
+        properties = folder / "server.properties"
+        node = Process(self.version, folder, "kafka.Kafka", properties, BROKER_STARTED, port)
+        node.log_dirs = [folder / f"data{number}" for number in range(1, log_dirs + 1)]
+        node.rest_after_kill = ZOOKEEPER_SESSION + 1 if self.mode == "zk" else 0.0  # else it dies with NodeExists
+        lines = {**config, "log.dirs": ",".join(map(str, node.log_dirs))}
+        properties.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
+        return node
+
+    def _zookeeper(self, port: int) -> Process:
+        folder = self.dir / "zookeeper"
+        folder.mkdir()
+        config = f"dataDir={folder}\nclientPort={port}\nclientPortAddress=127.0.0.1\ntickTime=500\nmaxClientCnxns=0\n"
+        (folder / "zoo.cfg").write_text(f"{config}admin.enableServer=false\n")
+        name = "org.apache.zookeeper.server.ZooKeeperServerMain"
+        return Process(self.version, folder, name, folder / "zoo.cfg", ZOOKEEPER_STARTED, port)
+
+    def _format(self, nodes: set[Process]) -> None:
+        """Format the storage of all nodes at once: one after the other takes a second each."""
+        tools = [
+            subprocess.Popen(
+                java_command(self.version, "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", str(node.dir / "server.properties")),
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )
+            for node in nodes
+        ]  # fmt: skip
+        for tool in tools:
+            output = tool.communicate(timeout=TIMEOUT)[0]
+            if tool.returncode:
+                raise RuntimeError(f"StorageTool {self.version}:\n{output.decode(errors='replace')[-3000:]}")
+
+    def __getitem__(self, id: int) -> Process:
+        return self.brokers[id]
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.kill()
+
+    @property
+    def bootstrap(self) -> str:
+        """Return the value of bootstrap.servers."""
+        return ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers.values())
+
+    def start(self) -> None:
+        """Start every process that does not run, the brokers at once."""
+        if not self.beside.alive:
+            self.beside.spawn()
+            if self.mode == "zk":
+                self.beside.wait_started()
+        down = [broker for broker in self.brokers.values() if not broker.alive]
+        for broker in down:
+            broker.spawn()
+        for broker in self.brokers.values():
+            broker.wait_started()
+
+    def stop(self) -> None:
+        """Shut the brokers down cleanly one after the other, then what is beside them."""
+        for broker in self.brokers.values():
+            broker.stop()
+        if self.mode == "zk":
+            self.beside.kill()  # it holds nothing that a later start would miss, and takes its time to stop
+        else:
+            self.beside.stop()
+
+    def kill(self) -> None:
+        """SIGKILL to all."""
+        for process in (*self.brokers.values(), self.beside):
+            process.kill()
+
+
+def main() -> None:
+    """`fetch VERSION...`: get the jars of these releases."""
+    if len(sys.argv) < 3 or sys.argv[1] != "fetch":
+        sys.exit("usage: python tests/oracle/kafka.py fetch VERSION...")
+    for version in sys.argv[2:]:
+        print(version, len(classpath(version).split(":")), "jars")
+
+
+if __name__ == "__main__":
+    main()
