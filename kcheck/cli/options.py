@@ -13,9 +13,9 @@ import typer
 
 from kcheck.core.releases import NEWEST_TESTED, release, with_profile
 from kcheck.errors import UsageError
-from kcheck.model.finding import parse_severity
+from kcheck.model.finding import Finding, parse_severity
 from kcheck.model.release import Release
-from kcheck.model.report import Found, Report, Wanted
+from kcheck.model.report import Report, Wanted
 from kcheck.registry import plug_names
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
@@ -57,21 +57,23 @@ class Common:
         """Return which partitions are meant."""
         return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
 
-    def leave(self, found: Found) -> None:
-        """Write what was found and end the command with its exit code."""
+    def leave(self, report: Report) -> None:
+        """Write the report and end the command with its exit code."""
         fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
         selected, ignored = _ids(self.select), _ids(self.ignore)
-        findings = tuple(
-            finding
-            for finding in found.report.findings
-            if (not selected or finding.id.startswith(selected)) and not (ignored and finding.id.startswith(ignored))
-        )
-        shown = tuple(finding for finding in findings if finding.severity.rank >= least.rank)
-        leave(replace(found.report, findings=shown), self.leaving, checked=found.checked)
+
+        def counts(finding: Finding) -> bool:
+            wanted = not selected or finding.id.startswith(selected)
+            return wanted and not (ignored and finding.id.startswith(ignored))
+
+        def shown(finding: Finding) -> bool:
+            return counts(finding) and finding.severity.rank >= least.rank
+
+        leave(replace(report, keep=shown), self.leaving)
         if not self.leaving.quiet:
             print("No files were changed.", file=sys.stderr)
-        failed = any(finding.severity.rank >= fail_on.rank for finding in findings)
-        raise typer.Exit(3 if found.unfinished else 1 if failed else 0)
+        failed = any(counts(finding) and finding.severity.rank >= fail_on.rank for finding in report.collected)
+        raise typer.Exit(3 if report.unfinished else 1 if failed else 0)
 
 
 def _leaving(
@@ -150,7 +152,7 @@ def _with(
     return run
 
 
-def leave(report: Report, how: Leaving, *, checked: tuple[str, ...] = ()) -> None:
+def leave(report: Report, how: Leaving) -> None:
     """Write a report to stdout or a file, which must not stand inside of what was checked."""
     from kcheck.renderers._contract import Options, Renderer
 
@@ -166,7 +168,7 @@ def leave(report: Report, how: Leaving, *, checked: tuple[str, ...] = ()) -> Non
         sys.stdout.flush()
         return
     target = os.path.realpath(how.output)
-    for path in checked:
+    for path in report.checked:
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
             raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
     try:

@@ -9,6 +9,7 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kcheck.model.java import java_fields, java_int, java_lines, java_long
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
@@ -57,6 +58,8 @@ class Lines:
         return len(self.firsts)
 
 
+_CANONICAL_HEAD = re.compile(rb"0\n(0|[1-9][0-9]{0,8})\n")
+_LINE = re.compile(rb"([^\r\n]*+)(\r\n|\n|\r|\Z)")
 _CANONICAL = {
     True: re.compile(rb"(?:[!-~]++ (?:0|[1-9][0-9]{0,8}) (?:0|[1-9][0-9]{0,17})\n)*+"),
     False: re.compile(rb"(?:(?:0|[1-9][0-9]{0,8}) (?:0|[1-9][0-9]{0,17})\n)*+"),
@@ -98,15 +101,14 @@ class _Collector:
         self.seconds.append(second)
 
 
+@lru_cache(maxsize=1)
 def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
-    """Return every entry that can be read, and every defect with its line; never raises."""
+    """Return every entry that can be read, and every defect with its line; never raises.
+
+    The last answer is kept, because whoever asks what the broker reads has just asked what stands there.
+    """
     collector = _Collector(framing)
-    lines = _lines(data)
-    version = _header(next(lines, None), "version", collector)
-    if version is not None and version != 0:
-        collector.tell(_defect(f"version {version} is not known, only 0 is", 1, 0, data[:FOUND_SIZE_MAX]))
-    second = next(lines, None)
-    count = _header(second, "count", collector)
+    version, count, second = _heads(data, collector)
     if second is not None:
         _entries(data, second, collector)
     if data and not data.endswith((b"\n", b"\r")):
@@ -127,10 +129,23 @@ def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
 
 def _lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
     """Yield (line number, position, bytes, line end), as BufferedReader splits lines."""
-    for number, match in enumerate(re.finditer(rb"([^\r\n]*+)(\r\n|\n|\r|\Z)", data), 1):
+    for number, match in enumerate(_LINE.finditer(data), 1):
         if match.start() == len(data):
             return
         yield number, match.start(), match[1], match[2]
+
+
+def _heads(data: bytes, collector: _Collector) -> tuple[int | None, int | None, tuple[int, int, bytes, bytes] | None]:
+    """Return version, count and the second line, None where it is missing."""
+    written = _CANONICAL_HEAD.match(data)
+    if written:
+        return 0, int(written[1]), (2, 2, written[1], b"\n")
+    lines = _lines(data)
+    version = _header(next(lines, None), "version", collector)
+    if version is not None and version != 0:
+        collector.tell(_defect(f"version {version} is not known, only 0 is", 1, 0, data[:FOUND_SIZE_MAX]))
+    second = next(lines, None)
+    return version, _header(second, "count", collector), second
 
 
 def _header(line: tuple[int, int, bytes, bytes] | None, name: str, collector: _Collector) -> int | None:
@@ -222,12 +237,12 @@ def reads(data: bytes, framing: Framing, reader: CheckpointReader, parsed: Parse
         return _counted(parsed.value, reader)
     strict = reader in (CheckpointReader.R5, CheckpointReader.R6)
     try:
-        return _counted(_read(_decoded_lines(data, strict=strict), framing, reader), reader)
-    except _ReadError as error:
+        return _counted(_read(decoded_lines(data, strict=strict), framing, reader), reader)
+    except ReadError as error:
         return BrokerReads(value=None, error=error.args[0])
 
 
-class _ReadError(Exception):
+class ReadError(Exception):
     """The exception that the broker's reader throws, by its simple class name."""
 
 
@@ -252,7 +267,7 @@ def _read(lines: Iterator[str], framing: Framing, reader: CheckpointReader) -> L
         return empty
     header_error = "NumberFormatException" if reader is CheckpointReader.R1 else "IOException"
     if _or_raise(java_int(first), header_error) != 0:
-        raise _ReadError("IOException")
+        raise ReadError("IOException")
     second = next(lines, None)
     if second is None:
         return empty
@@ -260,27 +275,27 @@ def _read(lines: Iterator[str], framing: Framing, reader: CheckpointReader) -> L
     if reader is CheckpointReader.R6:
         error = _preallocation_error(count)
         if error is not None:
-            raise _ReadError(error)
+            raise ReadError(error)
     collector = _Collector(framing)
     escapes = reader in (CheckpointReader.R1, CheckpointReader.R6)
     entry_error = "NumberFormatException" if escapes else "IOException"
     for line in lines:
         fields = java_fields(line)
         if len(fields) != framing.field_count:
-            raise _ReadError("IOException")
+            raise ReadError("IOException")
         first_number = _or_raise(java_int(fields[-2]), entry_error)
         second_number = _or_raise(java_long(fields[-1]), entry_error)
         collector.take(fields[0] if framing.has_topic else None, first_number, second_number)
     found = Lines(0, count, collector.topics, collector.firsts, collector.seconds)
     by_keys = reader in (CheckpointReader.R1, CheckpointReader.R2)
     if not by_keys and len(found) != count:
-        raise _ReadError("IOException")
+        raise ReadError("IOException")
     return found
 
 
 def _or_raise(value: int | None, error: str) -> int:
     if value is None:
-        raise _ReadError(error)
+        raise ReadError(error)
     return value
 
 
@@ -288,10 +303,10 @@ def _preallocation_error(count: int) -> str | None:
     """From 3.1 the list of entries is made for `count` entries before the first is read."""
     if count < 0:
         return "IllegalArgumentException"
-    return "OutOfMemoryError" if 4 * count > _HEAP_SIZE else None
+    return "OutOfMemoryError" if 4 * count >= _HEAP_SIZE else None
 
 
-def _decoded_lines(data: bytes, *, strict: bool) -> Iterator[str]:
+def decoded_lines(data: bytes, *, strict: bool) -> Iterator[str]:
     """Yield lines as BufferedReader does over a decoder: bytes that are no UTF-8 end it once their fill is reached.
 
     A fill is `_FILL_SIZE` UTF-16 units. Bytes that the end of the file cuts short are noticed only at the end.
@@ -305,23 +320,25 @@ def _decoded_lines(data: bytes, *, strict: bool) -> Iterator[str]:
         text = data[: error.start].decode("utf-8")
         cut_by_end = error.end == len(data) and error.reason == "unexpected end of data"
         cut_by_end |= len(data) == error.start + 2 and _SURROGATE.match(data, error.start) is not None
-        yield from _lines_before(text, cut_by_end=cut_by_end)
-        raise _ReadError("MalformedInputException") from None
+        # Three good bytes of four: the decoder looks at the fourth only where two units have room.
+        room = 2 if error.end - error.start == 3 else 1
+        yield from _lines_before(text, cut_by_end=cut_by_end, room=room)
+        raise ReadError("MalformedInputException") from None
     yield from java_lines(text)
 
 
-def _lines_before(text: str, *, cut_by_end: bool) -> Iterator[str]:
+def _lines_before(text: str, *, cut_by_end: bool, room: int) -> Iterator[str]:
     """Yield the lines that are complete before the fill in which decoding fails."""
-    seen = text if cut_by_end else _whole_fills(text)
+    seen = text if cut_by_end else _whole_fills(text, room)
     # A line counts as read once its end is seen; what follows the last end is not.
     whole = max(seen.rfind("\n"), seen.rfind("\r")) + 1
     yield from java_lines(seen[:whole])
 
 
-def _whole_fills(text: str) -> str:
+def _whole_fills(text: str, room: int) -> str:
     """Return the part of `text` that the fills before the failing one hold, counted in UTF-16 units."""
     if text.isascii():
-        return text[: len(text) // _FILL_SIZE * _FILL_SIZE]
+        return text[: (len(text) + room - 1) // _FILL_SIZE * _FILL_SIZE]
     encoded = text.encode("utf-16-le")
-    whole = len(encoded) // (2 * _FILL_SIZE) * 2 * _FILL_SIZE
+    whole = (len(encoded) // 2 + room - 1) // _FILL_SIZE * 2 * _FILL_SIZE
     return encoded[:whole].decode("utf-16-le", "ignore")

@@ -5,9 +5,10 @@ Two lines, the second without an end: `version: 0` and `topic_id: ` with 22 char
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from kcheck.formats._checkpoint_file import ReadError, decoded_lines
 from kcheck.formats._contract import Format
 from kcheck.model.java import java_int, java_lines
 from kcheck.model.names import PARTITION_METADATA
@@ -17,6 +18,7 @@ from kcheck.model.release import Release
 _SEPARATOR = re.compile(r":[ \t\n\x0b\f\r]+")
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 _ZERO = bytes(16)
+_CANONICAL = re.compile(rb"version: 0\ntopic_id: ([A-Za-z0-9_-]{21}[AQgw])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ class _UnreadableError(Exception):
 
 def parse(data: bytes) -> Parsed[PartitionMetadata]:
     """Return version and topic id, and what is wrong by the newest broker's reader."""
+    written = _written(data)
+    if written is not None:
+        return Parsed(value=written)
     text = data.decode("utf-8", "replace")
     lines = java_lines(text)
     version = java_int(_value(lines, 0) or "")
@@ -73,10 +78,21 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[PartitionMetadata
     """
     if not release.has_partition_metadata:
         return BrokerReads(value=PartitionMetadata(None, None))
+    written = _written(data)
+    if written is not None:
+        return BrokerReads(value=written)
     try:
         return BrokerReads(value=_read(data, accepts_later_versions=release.version >= (3, 7)))
     except _UnreadableError as error:
         return BrokerReads(value=None, error=str(error))
+
+
+def _written(data: bytes) -> PartitionMetadata | None:
+    """Return the value of a file that is as every broker writes it."""
+    match = _CANONICAL.fullmatch(data)
+    if match is None or match[1].startswith(b"AAAAAAAAAAAAAAAAAAAAA"):
+        return None
+    return PartitionMetadata(0, match[1].decode())
 
 
 def _value(lines: list[str], number: int) -> str | None:
@@ -93,10 +109,7 @@ def _split(line: str) -> list[str]:
 
 
 def _read(data: bytes, *, accepts_later_versions: bool) -> PartitionMetadata:
-    try:
-        lines = java_lines(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise _UnreadableError("MalformedInputException", "bytes that are no UTF-8", 1) from None
+    lines = decoded_lines(data, strict=True)
     version = java_int(_field(lines, 1))
     if version is None:
         raise _UnreadableError("IOException", "the version is no number", 1)
@@ -105,15 +118,21 @@ def _read(data: bytes, *, accepts_later_versions: bool) -> PartitionMetadata:
     topic_id = _field(lines, 2)
     if len(topic_id) > 24 or not _ALPHABET.fullmatch(topic_id):
         raise _UnreadableError("IllegalArgumentException", "the topic id is no base64 of 16 bytes", 2)
-    if base64.urlsafe_b64decode(topic_id[:22] + "==") == _ZERO:
+    decoded = base64.urlsafe_b64decode(topic_id[:22] + "==")
+    if decoded == _ZERO:
         raise _UnreadableError("IOException", "the topic id is zero", 2)
-    return PartitionMetadata(version, topic_id)
+    return PartitionMetadata(version, base64.urlsafe_b64encode(decoded)[:22].decode())
 
 
-def _field(lines: list[str], number: int) -> str:
-    if number > len(lines):
+def _field(lines: Iterator[str], number: int) -> str:
+    """Return the value in the next line. What follows the second is decoded only as far as the reader's buffer."""
+    try:
+        line = next(lines, None)
+    except ReadError as error:
+        raise _UnreadableError(str(error), "bytes that are no UTF-8", number) from None
+    if line is None:
         raise _UnreadableError("NullPointerException", f"line {number} is missing", number)
-    parts = _split(lines[number - 1])
+    parts = _split(line)
     if len(parts) != 2:
         raise _UnreadableError("IOException", "not `name: value`", number)
     return parts[1]

@@ -1,10 +1,16 @@
 """What a verb found, ready to leave: JSON rows and findings. Renderers look at nothing else."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from kcheck.model.finding import Finding, Severity
+
+
+def _every(finding: Finding) -> bool:
+    del finding
+    return True
+
 
 Row = Mapping[str, object]
 """A JSON object: values are str, int, bool, None, rows, and tuples of them."""
@@ -12,35 +18,41 @@ Row = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The answer of one verb.
+    """The answer of one verb, read once.
 
-    `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order; each of its tuples of
-    rows is a list of objects there and `kind`-tagged lines in ndjson, tagged with `kinds` where a row names no kind
-    itself. `table` names the field that csv shows, None where the answer is not one table.
+    `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
+    one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
+    memory. Such lists and tuples are `kind`-tagged lines in ndjson, tagged by `kinds` where a row names no kind itself.
+    `table` names the field that csv shows, None where the answer is not one table, and `columns` its header.
+
+    `collected` grows while the body is read; `findings()` is complete after that. `checked` are the paths looked at.
     """
 
     verb: str
     kafka: str
     body: Mapping[str, object]
-    findings: tuple[Finding, ...] = ()
+    collected: list[Finding] = field(default_factory=list)
+    keep: Callable[[Finding], bool] = _every
     table: str | None = None
-    kinds: Mapping[str, str] | None = None
+    columns: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    checked: tuple[str, ...] = ()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the findings that are wanted, in the order of their places."""
+        return tuple(sorted(filter(self.keep, self.collected), key=Finding.sort_key))
 
     def summary(self) -> dict[str, int]:
         """Return how many findings there are of each severity."""
         counts = {str(severity): 0 for severity in Severity}
-        for finding in self.findings:
+        for finding in filter(self.keep, self.collected):
             counts[finding.severity] += 1
         return counts
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A report with what the command line needs to know: the paths read, and whether something could not be."""
-
-    report: Report
-    checked: tuple[str, ...] = ()
-    unfinished: bool = False
+    @property
+    def unfinished(self) -> bool:
+        """Whether something could not be looked at (KC000, KC001)."""
+        return any(finding.id.startswith("KC00") for finding in self.collected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

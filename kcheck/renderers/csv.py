@@ -1,7 +1,7 @@
 """Comma-separated values (RFC 4180), where the answer is one table."""
 
 import csv
-from typing import TextIO
+from typing import Any, TextIO
 
 from kcheck.errors import UsageError
 from kcheck.model.report import Report
@@ -16,9 +16,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     del options
     if report.table is None:
         raise UsageError(f"--format csv: the answer of {report.verb} is not one table; use json or ndjson")
-    rows = report.body[report.table]
-    assert isinstance(rows, tuple)
-    writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [], lineterminator="\r\n")
+    rows: Any = report.body[report.table]
+    writer = csv.DictWriter(stream, fieldnames=report.columns, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows(rows)
 

@@ -1,10 +1,11 @@
 """One JSON document per run."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from kcheck import __version__
-from kcheck.model.report import Report, Row, finding_row
+from kcheck.model.report import Report, finding_row
 from kcheck.renderers._contract import Options, Renderer
 
 
@@ -14,27 +15,36 @@ def head(report: Report) -> dict[str, object]:
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write the document; a list of rows is written row by row, so that a large one is never one string."""
+    """Write the document; iterators are written row by row, so that a large answer is never whole in memory."""
     del options
-    findings = tuple(finding_row(finding) for finding in report.findings)
-    fields = {**head(report), **report.body, "findings": findings, "summary": report.summary()}
     separator = "{"
-    for name, value in fields.items():
+    for name, value in {**head(report), **report.body}.items():
         stream.write(f"{separator}\n {json.dumps(name)}: ")
+        _write(value, stream)
         separator = ","
-        if isinstance(value, tuple) and value:
-            _write_rows(value, stream)
-        else:
-            stream.write(json.dumps(value))
-    stream.write("\n}\n")
+    # The findings are complete only now.
+    stream.write(',\n "findings": ')
+    _write(map(finding_row, report.findings()), stream)
+    stream.write(f',\n "summary": {json.dumps(report.summary())}\n}}\n')
 
 
-def _write_rows(rows: tuple[Row, ...], stream: TextIO) -> None:
-    separator = "["
-    for row in rows:
-        stream.write(f"{separator}\n  {json.dumps(row)}")
-        separator = ","
-    stream.write("\n ]")
+def _write(value: object, stream: TextIO) -> None:
+    if isinstance(value, (Iterator, tuple)):
+        separator = "["
+        for row in value:
+            stream.write(f"{separator}\n  ")
+            _write(row, stream)
+            separator = ","
+        stream.write("[]" if separator == "[" else "\n ]")
+    elif isinstance(value, Mapping) and any(isinstance(part, Iterator) for part in value.values()):
+        separator = "{"
+        for name, part in value.items():
+            stream.write(f"{separator}{json.dumps(name)}: ")
+            _write(part, stream)
+            separator = ", "
+        stream.write("}")
+    else:
+        stream.write(json.dumps(value))
 
 
 RENDERER = Renderer(name="json", render=render)

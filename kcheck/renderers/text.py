@@ -1,7 +1,8 @@
 """Text for people: 80 columns, more on a wider terminal, the same without colour on a pipe."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TextIO
 
 from kcheck.model.report import Report, Row, finding_row
@@ -15,15 +16,25 @@ Findings = dict[tuple[object, ...], list[Row]]
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the layout of the verb, then the findings that stand under no row, then how many there are."""
     page = Page(stream, options)
+    body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
-    for finding in report.findings:
+    for finding in report.findings():
         found = finding_row(finding)
         findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
-    _LAYOUTS[report.verb](report, page, findings)
+    _LAYOUTS[report.verb](replace(report, body=body), page, findings)
     for rows in findings.values():
         for row in rows:
             page.finding(row)
     _totals(report, page)
+
+
+def _whole(value: object) -> object:
+    """Read iterators to their end: columns are as wide as their widest cell, and findings stand under their rows."""
+    if isinstance(value, Iterator):
+        return [_whole(row) for row in value]
+    if isinstance(value, dict) and any(isinstance(part, Iterator) for part in value.values()):
+        return {name: _whole(part) for name, part in value.items()}
+    return value
 
 
 def _totals(report: Report, page: Page) -> None:
@@ -31,7 +42,7 @@ def _totals(report: Report, page: Page) -> None:
     if not counts:
         return
     words = ", ".join("fatal " + str(count) if name == "fatal" else _count(name, count) for name, count in counts)
-    worst = max(report.findings, key=lambda finding: finding.severity.rank)
+    worst = max(report.findings(), key=lambda finding: finding.severity.rank)
     page.line()
     page.line(f"{words}: kcheck explain {worst.id}")
 

@@ -7,7 +7,7 @@ from kcheck.model.entries import OffsetEntry
 from kcheck.model.finding import Location
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
-from kcheck.rules._words import counted, listed
+from kcheck.rules._words import counted, escaped, listed
 
 HEADER_LINES = 2
 """The version and the count stand above the entries."""
@@ -64,8 +64,7 @@ def repeated_in_words(view: FileView) -> str:
 
 def partition_name(topic: str, partition: int) -> str:
     """Return `orders-0`, with escapes for what would disturb a terminal."""
-    text = f"{topic}-{partition}"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+    return escaped(f"{topic}-{partition}")
 
 
 def offsets_in_words(view: FileView, indexes: tuple[int, ...]) -> Iterator[str]:

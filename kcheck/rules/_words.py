@@ -1,5 +1,6 @@
 """How the rules put what they saw into words, always the same way."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -33,16 +34,23 @@ def listed(things: Iterable[object]) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
+def escaped(text: str) -> str:
+    r"""Return text of a file with everything that would disturb a terminal as an escape; of many `\x00` only four."""
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+    return re.sub(r"((?:\\x00){4})(?:\\x00)+", r"\1...", safe)
+
+
 def quoted(found: bytes) -> str:
-    r"""Return bytes of a file between quotes, with everything that would disturb a terminal as an escape (`\x00`)."""
-    text = found.decode("utf-8", "backslashreplace")
-    return '"' + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + '"'
+    """Return bytes of a file between quotes, escaped."""
+    return f'"{escaped(found.decode("utf-8", "backslashreplace"))}"'
 
 
 def what_stands_there(defect: Defect) -> str:
-    """Return `line 4: not an offset, found "x"`."""
+    """Return `line 4: not an offset, found "x"`; what the message quotes already is not told twice."""
     place = f"position {defect.position}" if defect.line is None else f"line {defect.line}"
-    return f"{place}: {defect.message}" + (f", found {quoted(defect.found)}" if defect.found else "")
+    message, found = escaped(defect.message), quoted(defect.found)
+    told = not defect.found or found[1:-1] in message
+    return f"{place}: {message}" + ("" if told else f", found {found}")
 
 
 def and_further(defects: Sequence[Defect]) -> str:
@@ -63,7 +71,7 @@ def defect_rows(defects: Sequence[Defect]) -> tuple[dict[str, object], ...]:
             "line": defect.line,
             "column": defect.column,
             "position": defect.position,
-            "message": defect.message,
+            "message": escaped(defect.message),
             "found": quoted(defect.found)[1:-1],
         }
         for defect in defects[:DATA_MAX]

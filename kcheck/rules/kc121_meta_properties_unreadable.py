@@ -58,7 +58,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
 def _problem(view: FileView, release: Release) -> tuple[Severity, str, str] | None:
     assert view.reads is not None
     value, defects = view.parsed.value, view.parsed.defects
-    why = and_further(defects) if defects else "an entry is missing"
+    why = and_further(defects) if defects else "it names no broker"
     if view.reads.error is not None:
         return Severity.FATAL, why, _unreadable(release)
     if names_nothing(value.properties) or (release.version >= KRAFT_ONLY and value.broker_id is None):

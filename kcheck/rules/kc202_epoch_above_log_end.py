@@ -42,8 +42,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.epochs.where,
         f"{entry_words(above[0])}, above the log end {end}{further}",
-        effect=f"{kafka(release)} drops the {counted(len(above), 'epoch')} when it loads the log. The log once reached "
-        f"offset {above[-1].start_offset}: {offset_range(end, above[-1].start_offset)} were truncated, or are lost.",
+        effect=f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. The log once reached "
+        f"offset {above[-1].start_offset}. "
+        f"No longer here: {offset_range(end, above[-1].start_offset)}, by a truncation or a loss.",
         advice="Look for a truncation of this partition in the broker's log. Without one, records are lost here: keep "
         "a copy of the directory, and do not let this replica lead while another one is in sync.",
         severity=Severity.INFO if killed else Severity.WARNING,

@@ -24,10 +24,12 @@ from kcheck.rules._words import kafka
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find a first epoch below the log start."""
-    start = view.log_start_offset
+    start, end = view.log_start_offset, view.log_end_offset
     entries = loaded_lines(view, release)
     if start is None or not entries or entries[0].start_offset >= start or not served(view):
         return
+    if end is not None and start > end:
+        return  # KC211
     raised_to = start if release.epoch_load in (EpochLoad.E1, EpochLoad.E2) else view.log_start_checkpoint or 0
     does = f"raises it to {raised_to} when it loads the log" if raised_to > entries[0].start_offset else "keeps it"
     assert view.epochs is not None

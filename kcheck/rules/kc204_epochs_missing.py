@@ -54,7 +54,7 @@ def _dropped(view: PartitionView) -> str:
         return "As a follower the replica truncates to its high watermark."
     if mark >= end:
         return f"As a follower the replica truncates to its high watermark {mark}, which drops nothing now."
-    return f"As a follower the replica truncates to its high watermark {mark}: {offset_range(mark, end)} are dropped."
+    return f"As a follower the replica truncates to its high watermark {mark}, which drops {offset_range(mark, end)}."
 
 
 RULE = Rule(

@@ -53,7 +53,7 @@ def _effect(view: PartitionView, point: int) -> str:
 def _gone(point: int, end: int) -> str:
     if point == OFFSET_MAX:
         return "No log reaches that offset."
-    return f"The log once had {offset_range(end, point)} on the disk; they were truncated, or are lost."
+    return f"Once on the disk and no longer here: {offset_range(end, point)}, by a truncation or a loss."
 
 
 RULE = Rule(

@@ -16,22 +16,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import broker_accepts, skipped_by_broker
+from kcheck.model.names import broker_accepts, parse_directory, skipped_by_broker
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka, quoted
 
+NO_PARTITION = "is not <topic>-<partition>"
+
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the directories that abort the start."""
-    for name in view.unparseable:
+    names = dict.fromkeys((*view.unparseable, *(partition.where.dir or "" for partition in view.partitions)))
+    for name in names:
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release):
-            yield _finding(view, name, release, "is not <topic>-<partition>")
-    for partition in view.partitions:
-        name = partition.where.dir or ""
-        if broker_accepts(name, release) is None and not skipped_by_broker(name, release):
-            yield _finding(view, name, release, f"has the ending -{partition.state}, which only newer brokers can read")
+            newer = parse_directory(name) is not None
+            yield _finding(view, name, release, "has an ending that only newer brokers read" if newer else NO_PARTITION)
 
 
 def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:

@@ -15,15 +15,13 @@ shows them), and move the other out of the log dir. Keep it until you are sure. 
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import CLUSTER_METADATA, DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import partition_name
 from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, counted, kafka, listed
-
-METADATA_TOPIC = "__cluster_metadata"
 
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
@@ -42,11 +40,14 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
     first, second = twins[0], twins[1]
     kind = "-future directories" if first.state is DirectoryState.FUTURE else "directories"
     where = listed(f"{p.where.dir} in {p.where.log_dir}" + _log_end(p) for p in twins)
-    rule = "accepts the metadata log in its metadata log dir only" if first.topic == METADATA_TOPIC else "aborts"
+    metadata = first.topic == CLUSTER_METADATA
+    rule = (
+        "it takes the metadata log in its metadata log dir only" if metadata else "it finds a duplicate log directory"
+    )
     return RULE.finding(
         second.where,
         f"{partition_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
-        effect=f"{kafka(release)} does not start: it {rule}, for all its log dirs.",
+        effect=f"{kafka(release)} does not start, with none of its log dirs: {rule}.",
         advice="Find out which directory is the right one (higher log end, later leader epochs), and move the other "
         "out of the log dir. Keep it until you are sure.",
         data={

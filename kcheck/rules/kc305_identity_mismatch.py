@@ -63,8 +63,8 @@ def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Di
     kraft = all(known.version >= KRAFT_VERSION for known in found)
     limit = KRAFT_COMPARES_IDS_ONLY if kraft else COMPARES_IDS_ONLY
     if COMPARES_ALL <= release.version < limit:
-        listings = [(known, " ".join(f"{key}={value}" for key, value in known.properties)) for known in found]
-        yield from _different("properties", listings)
+        for key in sorted({key for known in found for key, _ in known.properties}):
+            yield from _different(f"values of {key}", [(known, known.get(key) or "none") for known in found])
 
 
 def _different(what: str, values: Sequence[tuple[Identity, object]]) -> Iterator[Difference]:

@@ -8,10 +8,23 @@ from kcheck.core.offsets_for_leader_epoch import Answer, Error, answer, epochs_t
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
 from kcheck.model.release import Release
-from kcheck.model.report import Found, Report, Row, Wanted
+from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import targets
 from kcheck.scan.replica import ReplicaState, after_start, as_it_lies
 from kcheck.scan.replicas import ReplicaFiles, replicas_of
+
+COLUMNS = (
+    "broker_id",
+    "topic",
+    "partition",
+    "requested_epoch",
+    "epoch",
+    "end_offset",
+    "error",
+    "log_end_offset",
+    "problem",
+)
+"""The fields of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +37,23 @@ class Question:
     after_start: bool = False
 
 
-def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release: Release) -> Found:
+def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release: Release) -> Report:
     """Return the answers of every replica that the paths hold, in the order of partitions and brokers."""
     found = replicas_of(targets(paths), release=release, wanted=wanted)
     states = [_state(files, question, release) for files in found.replicas]
-    answers = tuple(row for state in states for row in _answers(state, question, release))
-    body = {"profile": str(release.profile), "answers": answers}
-    report = Report(
-        verb="end-offset", kafka=release.name, body=body, findings=found.findings, table="answers",
+    return Report(
+        verb="end-offset",
+        kafka=release.name,
+        body={
+            "profile": str(release.profile),
+            "answers": (row for state in states for row in _answers(state, question, release)),
+        },
+        collected=found.findings,
+        table="answers",
+        columns=COLUMNS,
         kinds={"answers": "answer"},
-    )  # fmt: skip
-    return Found(report=report, checked=tuple(paths), unfinished=found.unfinished)
+        checked=tuple(paths),
+    )
 
 
 def _state(files: ReplicaFiles, question: Question, release: Release) -> ReplicaState:
@@ -51,17 +70,8 @@ def _answers(state: ReplicaState, question: Question, release: Release) -> Itera
     epochs = tuple(Epoch(epoch) for epoch in question.epochs) or epochs_to_ask(state.cache)
     for epoch in epochs:
         said = _answer(state, epoch, question, release)
-        yield {
-            "broker_id": state.broker_id,
-            "topic": state.topic,
-            "partition": state.partition,
-            "requested_epoch": epoch,
-            "epoch": said.epoch,
-            "end_offset": said.end_offset,
-            "error": str(said.error),
-            "log_end_offset": state.log_end_offset,
-            "problem": state.problem,
-        }
+        values = (state.broker_id, state.topic, state.partition, epoch, said.epoch, said.end_offset, str(said.error))
+        yield dict(zip(COLUMNS, (*values, state.log_end_offset, state.problem), strict=True))
 
 
 def _answer(state: ReplicaState, epoch: Epoch, question: Question, release: Release) -> Answer:

@@ -44,7 +44,6 @@ class LogDir:
     checkpoints: Checkpoints
     directories: tuple[tuple[str, PartitionDirectory], ...] = ()
     findings: list[Finding] = field(default_factory=list)
-    failed: bool = False
 
 
 def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
@@ -84,7 +83,6 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         checkpoints=_checkpoints(files),
         directories=tuple((name, found) for name, found in parsed if found is not None),
         findings=findings,
-        failed=bool(findings),
     )
 
 
@@ -113,10 +111,8 @@ def one_partition(
         )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - one bad partition must not hide the others
         log_dir.findings.append(bug(where, error))
-        log_dir.failed = True
         return None
     log_dir.findings.extend(findings)
-    log_dir.failed = log_dir.failed or bool(findings)
     return view
 
 

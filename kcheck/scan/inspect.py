@@ -1,5 +1,6 @@
 """`kcheck inspect`: files, partitions and log dirs as rows, with the findings of the rules."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.disk.read import UnreadableError, opened, read_whole
@@ -11,7 +12,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import OFFSET_CHECKPOINTS, parse_directory, parse_file
 from kcheck.model.release import Release
-from kcheck.model.report import Found, Report, Row, Wanted
+from kcheck.model.report import Report, Row, Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
@@ -19,7 +20,7 @@ from kcheck.scan.batches import Walk
 from kcheck.scan.host import LogDir, one_partition, open_log_dir, partitions
 from kcheck.scan.inputs import Kind, Target, targets
 from kcheck.scan.partition import Checkpoints, batch_row, batch_rows, read_partition, view_of
-from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition, in_order
+from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,60 +38,91 @@ class Shown:
         return self.segments or self.batches
 
 
-@dataclass(slots=True)
-class _Looked:
-    """What has been looked at so far."""
-
-    items: list[Row]
-    findings: list[Finding]
-    log_dirs: list[LogDirView]
-    failed: bool = False
-
-
-def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release) -> Found:
-    """Return a report with an item for each path (a folder of log dirs gives one for each)."""
-    looked = _Looked([], [], [])
-    for target in targets(paths):
-        match target.kind:
-            case Kind.FILE:
-                _file(target, as_kind, shown, looked, release)
-            case Kind.PARTITION:
-                _partition(target, shown, looked, release)
-            case Kind.LOG_DIR:
-                _log_dir(target, wanted, shown, looked, release)
-    by_broker: dict[int | None, list[LogDirView]] = {}
-    for view in looked.log_dirs:
-        by_broker.setdefault(view.where.broker_id, []).append(view)
-    for views in by_broker.values():
-        looked.findings.extend(check_broker(tuple(views), release))
-    report = Report(
-        verb="inspect", kafka=release.name, body={"items": tuple(looked.items)}, findings=in_order(looked.findings)
+def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release) -> Report:
+    """Return a report with an item for each path (a folder of log dirs gives one for each), read as it is written."""
+    found = targets(paths)
+    kinds = {target: _kind(target.path, as_kind) for target in found if target.kind is Kind.FILE}
+    collected: list[Finding] = []
+    items = _Inspection(wanted=wanted, shown=shown, release=release, collected=collected).items(found, kinds)
+    return Report(
+        verb="inspect",
+        kafka=release.name,
+        body={"items": items},
+        collected=collected,
+        kinds={"items": "item", "partitions": "partition"},
+        checked=tuple(paths),
     )
-    return Found(report=report, checked=tuple(paths), unfinished=looked.failed)
 
 
-def _log_dir(target: Target, wanted: Wanted, shown: Shown, looked: _Looked, release: Release) -> None:
-    log_dir = open_log_dir(target.path, target.broker_id, release)
-    views: list[PartitionView] = []
-    rows: list[Row] = []
-    for view in partitions(log_dir, wanted=wanted, walk_all=shown.walk_all, release=release):
-        rows.append(partition_row(view, shown))
-        views.append(view)
-    whole = replace(log_dir.view, partitions=tuple(views))
-    looked.items.append(log_dir_row(whole, rows))
-    looked.findings.extend(check_log_dir(whole, release))
-    looked.findings.extend(log_dir.findings)
-    looked.failed = looked.failed or log_dir.failed
-    looked.log_dirs.append(whole)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inspection:
+    """What is asked, and the findings so far."""
 
+    wanted: Wanted
+    shown: Shown
+    release: Release
+    collected: list[Finding]
 
-def _partition(target: Target, shown: Shown, looked: _Looked, release: Release) -> None:
-    view, log_dir = lone_partition(target, walk_all=shown.walk_all, release=release)
-    looked.failed = looked.failed or log_dir.failed
-    looked.findings.extend(log_dir.findings)
-    if view is not None:
-        looked.items.append({"kind": "partition", "path": target.path, **partition_row(view, shown)})
-        looked.findings.extend(check_partition(view, release))
+    def items(self, found: tuple[Target, ...], kinds: dict[Target, Format]) -> Iterator[Row]:
+        """Yield an item for each target, then compare the log dirs of each broker."""
+        by_broker: dict[int | None, list[LogDirView]] = {}
+        for target in found:
+            if target.kind is Kind.LOG_DIR:
+                views: list[LogDirView] = []
+                yield self._log_dir(target, views)
+                for view in views:
+                    by_broker.setdefault(view.where.broker_id, []).append(view)
+            else:
+                yield from self._partition(target) if target.kind is Kind.PARTITION else self._file(target, kinds)
+        for views in by_broker.values():
+            self.collected.extend(check_broker(tuple(views), self.release))
+
+    def _log_dir(self, target: Target, views: list[LogDirView]) -> Row:
+        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        return log_dir_row(log_dir.view, self._partitions(log_dir, views))
+
+    def _partitions(self, log_dir: LogDir, views: list[LogDirView]) -> Iterator[Row]:
+        """Yield the partitions; afterwards `views` has the log dir with the little that its own rules need of them."""
+        names: list[PartitionView] = []
+        for view in partitions(log_dir, wanted=self.wanted, walk_all=self.shown.walk_all, release=self.release):
+            self.collected.extend(check_partition(view, self.release))
+            names.append(
+                PartitionView(
+                    where=view.where,
+                    topic=view.topic,
+                    partition=view.partition,
+                    state=view.state,
+                    topic_id=view.topic_id,
+                )
+            )
+            yield partition_row(view, self.shown)
+        whole = replace(log_dir.view, partitions=tuple(names))
+        self.collected.extend(check_log_dir(whole, self.release))
+        self.collected.extend(log_dir.findings)
+        views.append(whole)
+
+    def _partition(self, target: Target) -> Iterator[Row]:
+        view, log_dir = lone_partition(target, walk_all=self.shown.walk_all, release=self.release)
+        self.collected.extend(log_dir.findings)
+        if view is not None:
+            self.collected.extend(check_partition(view, self.release))
+            yield {"kind": "partition", "path": target.path, **partition_row(view, self.shown)}
+
+    def _file(self, target: Target, kinds: dict[Target, Format]) -> Iterator[Row]:
+        where = Location(broker_id=target.broker_id, file=target.path)
+        kind = kinds[target]
+        try:
+            if kind.parse is None:
+                yield _segment_item(target.path, batches=self.shown.batches)
+                return
+            data = read_whole(target.path, follow=True)
+        except UnreadableError as error:
+            self.collected.append(kc001_unreadable.finding(where, str(error)))
+            return
+        view = view_of(data, kind, replace(where, file=split(target.path)[1]), self.release)
+        view = replace(view, where=where)
+        self.collected.extend(check_file(view, self.release))
+        yield _file_item(target.path, view, kind)
 
 
 def lone_partition(target: Target, *, walk_all: bool, release: Release) -> tuple[PartitionView | None, LogDir]:
@@ -101,18 +133,16 @@ def lone_partition(target: Target, *, walk_all: bool, release: Release) -> tuple
     log_dir = open_log_dir(parent, target.broker_id, release)
     if log_dir.view.files:
         log_dir.findings.clear()
-        log_dir.failed = False
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
     where = Location(broker_id=target.broker_id, dir=target.path)
     view, findings = read_partition(
         target.path, directory, where, log_dir=None, checkpoints=Checkpoints({}, {}, {}), walk_all=walk_all,
         release=release,
     )  # fmt: skip
-    alone = LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), failed=bool(findings))
-    return view, alone
+    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings))
 
 
-def log_dir_row(view: LogDirView, rows: list[Row]) -> Row:
+def log_dir_row(view: LogDirView, rows: Iterator[Row]) -> Row:
     """Return a log dir as JSON shows it."""
     return {
         "kind": "log-dir",
@@ -191,32 +221,14 @@ def _extra(view: PartitionView, row: Row, shown: Shown) -> Row:
     return extra
 
 
-def _file(target: Target, as_kind: str | None, shown: Shown, looked: _Looked, release: Release) -> None:
-    where = Location(broker_id=target.broker_id, file=target.path)
-    try:
-        kind = _kind(target.path, as_kind)
-        if kind.parse is None:
-            looked.items.append(_segment_item(target.path, batches=shown.batches))
-            return
-        data = read_whole(target.path, follow=True)
-    except UnreadableError as error:
-        if not exists(target.path):
-            raise UsageError(f"{target.path}: {error}") from error
-        looked.findings.append(kc001_unreadable.finding(where, str(error)))
-        looked.failed = True
-        return
-    view = view_of(data, kind, replace(where, file=split(target.path)[1]), release)
-    view = replace(view, where=where)
-    looked.items.append(_file_item(target.path, view, kind))
-    looked.findings.extend(check_file(view, release))
-
-
 def _formats() -> tuple[Format, ...]:
     return tuple(kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
 
 
 def _kind(path: str, as_kind: str | None) -> Format:
     """Return the format of a file; UsageError lists the kinds where neither its name nor `--as` tells one."""
+    if not exists(path):
+        raise UsageError(f"{path}: no such file or directory")
     name = split(path)[1]
     for kind in _formats():
         if kind.kind == as_kind or (as_kind is None and kind.matches(name)):

@@ -18,7 +18,7 @@ from kcheck.scan.host import LogDir, open_log_dir, partitions
 from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.inspect import lone_partition
 from kcheck.scan.partition import view_of
-from kcheck.scan.rules import check_file, check_partition, in_order
+from kcheck.scan.rules import check_file, check_partition
 
 _BARE_OPTION = re.compile(r",(leo|hw|start)=([^,]*)$")
 
@@ -43,8 +43,7 @@ class Replicas:
     """What the paths hold, sorted by partition and broker."""
 
     replicas: tuple[ReplicaFiles, ...]
-    findings: tuple[Finding, ...]
-    unfinished: bool
+    findings: list[Finding]
 
 
 def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release) -> Replicas:
@@ -56,7 +55,6 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
     replicas: list[ReplicaFiles] = []
     findings: list[Finding] = []
     identities: list[tuple[str, LogDirView]] = []
-    failed = False
     for target in targets:
         if target.kind is Kind.FILE:
             bare = _bare(target, release)
@@ -75,13 +73,12 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
         for small in log_dir.view.files.values():
             findings.extend(check_file(small, release))
         findings.extend(log_dir.findings)
-        failed = failed or log_dir.failed
     _one_cluster(identities)
     _no_equals(replicas)
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
     # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
-    told = (finding for finding in findings if finding.severity is not Severity.INFO)
-    return Replicas(replicas=tuple(ordered), findings=in_order(told), unfinished=failed)
+    told = [finding for finding in findings if finding.severity is not Severity.INFO]
+    return Replicas(replicas=tuple(ordered), findings=told)
 
 
 def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[PartitionView], LogDir]:

@@ -1,6 +1,7 @@
 """The rules: run over views, listed, explained."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import cache
 
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.errors import UsageError
@@ -9,13 +10,18 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
-from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._contract import Check, Rule, Scope
 
 
 def all_rules() -> tuple[Rule, ...]:
     """Return every rule, by id."""
     rules = [rule for rule in discover("kcheck.rules", "RULE") if isinstance(rule, Rule)]
     return tuple(sorted(rules, key=lambda rule: rule.id))
+
+
+@cache
+def _checks(scope: Scope) -> tuple[Check, ...]:
+    return tuple(rule.check for rule in all_rules() if rule.scope is scope)
 
 
 def check_file(view: FileView, release: Release) -> Iterator[Finding]:
@@ -32,11 +38,9 @@ def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
 
 
 def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
-    """Run the rules of one log dir, of its files and of its partitions."""
+    """Run the rules of one log dir and of its files, not those of its partitions."""
     for file in view.files.values():
         yield from check_file(file, release)
-    for partition in view.partitions:
-        yield from check_partition(partition, release)
     yield from _check(Scope.LOG_DIR, view, release)
 
 
@@ -45,15 +49,9 @@ def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Fi
     return _check(Scope.BROKER, views, release)
 
 
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings in the order of their places, each once."""
-    return tuple(sorted(findings, key=Finding.sort_key))
-
-
 def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
-    for rule in all_rules():
-        if rule.scope is scope:
-            yield from rule.check(view, release)
+    for check in _checks(scope):
+        yield from check(view, release)
 
 
 def every_rule() -> Report:
@@ -71,8 +69,15 @@ def one_rule(wanted: str) -> Report:
 
 
 def _report(verb: str, rules: tuple[Rule, ...]) -> Report:
-    return Report(verb=verb, kafka=NEWEST_TESTED, body={"rules": tuple(_row(rule) for rule in rules)}, table="rules",
-                  kinds={"rules": "rule"})  # fmt: skip
+    rows = tuple(_row(rule) for rule in rules)
+    return Report(
+        verb=verb,
+        kafka=NEWEST_TESTED,
+        body={"rules": rows},
+        table="rules",
+        columns=tuple(rows[0]),
+        kinds={"rules": "rule"},
+    )
 
 
 def _row(rule: Rule) -> Row:

@@ -10,7 +10,7 @@ from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.release import Release
-from kcheck.model.report import Found, Report, Row, Wanted
+from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
 from kcheck.scan.loss import amount, cut_at, lineage
 from kcheck.scan.replica import ReplicaState, after_start, live
@@ -27,7 +27,7 @@ class Election:
     live: bool = False
 
 
-def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: Release) -> Found:
+def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: Release) -> Report:
     """Return the plan for every partition that the replicas share."""
     targets = replica_targets(arguments)
     found = replicas_of(targets, wanted=wanted, release=release)
@@ -40,14 +40,17 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
         if files.bare and state.log_end_offset is None:
             raise UsageError(f"{files.path}: the log end of a bare file must be told: {files.path},leo=N")
         by_partition.setdefault(files.key, []).append(state)
-    rows = [row for states in by_partition.values() for row in _partition(tuple(states), election, release)]
     _known_leader(election, [state for states in by_partition.values() for state in states])
+    rows = (row for states in by_partition.values() for row in _partition(tuple(states), election, release))
     asked = {"profile": str(release.profile), "leader": election.leader, "live": election.live}
-    body = {**asked, "partitions": tuple(rows)}
-    report = Report(
-        verb="truncation", kafka=release.name, body=body, findings=found.findings, kinds={"partitions": "partition"}
+    return Report(
+        verb="truncation",
+        kafka=release.name,
+        body={**asked, "partitions": rows},
+        collected=found.findings,
+        kinds={"partitions": "partition"},
+        checked=tuple(target.path for target in targets),
     )
-    return Found(report=report, checked=tuple(target.path for target in targets), unfinished=found.unfinished)
 
 
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:

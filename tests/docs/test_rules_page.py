@@ -8,9 +8,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
 
 HEAD = """# Rules
 
-What `kcheck` can find, by id. `kcheck explain KC201` shows one of these pages. The severity says what the broker will do
-about it: *info* not notice, *warning* heal it by itself at its start, *error* serve, replicate or drop something wrong,
-*fatal* not start, or take the log dir offline. A finding can be milder or worse than its rule, by release and file.
+What `kcheck` can find, by id. `kcheck explain KC201` shows one of these pages. The severity says what the broker will
+do about it: *info* not notice, *warning* heal it by itself at its start, *error* serve, replicate or drop something
+wrong, *fatal* not start, or take the log dir offline. A finding can be milder or worse than its rule, by release and
+file.
 
 This file is written from the modules in `kcheck/rules/`: change those, not this.
 """

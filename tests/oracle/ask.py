@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -93,3 +94,8 @@ def broken(answer: str) -> str:
     """
     classes = answer[1:].split() if answer.startswith("!") else []
     return next((name for name in classes if name != "KafkaStorageException"), "")
+
+
+def text(encoded: str) -> str:
+    """Return a text of an answer of `Readers.java`."""
+    return b64decode(encoded).decode("utf-16-be", "surrogatepass")

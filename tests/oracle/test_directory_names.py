@@ -3,7 +3,7 @@
 About a thousand names for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Iterator
 from itertools import product
 from random import Random
@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.names import TopicPartition, broker_accepts
-from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal
+from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, text
 
 pytestmark = pytest.mark.oracle
 
@@ -34,7 +34,7 @@ def _accepted(answer: str) -> TopicPartition | None:
         assert answer == "!KafkaException"
         return None
     topic, partition = answer.split(" ")
-    return TopicPartition(b64decode(topic).decode(), int(partition))
+    return TopicPartition(text(topic), int(partition))
 
 
 def _names(random: Random) -> Iterator[str]:

@@ -37,7 +37,7 @@ def file_view(kind: str, name: str, data: bytes, kafka: str = "4.3", **where: st
     """Return a file of that kind as it is read for a release."""
     form = next(module.FORMAT for module in FORMATS if module.FORMAT.kind == kind)
     reads = None if form.broker_reads is None else form.broker_reads(data, release(kafka))
-    place = Location(log_dir=LOG_DIR, file=name, **where)  # type: ignore[arg-type]
+    place = Location(log_dir=LOG_DIR, file=name, **where)
     return FileView(kind=kind, name=name, where=place, size=len(data), parsed=form.parse(data), reads=reads)
 
 

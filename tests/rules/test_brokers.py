@@ -83,7 +83,7 @@ def test_two_directories_for_a_partition(views: tuple[LogDirView, ...]) -> None:
     (found,) = found_by(KC304, views)
     assert found.severity is Severity.FATAL
     assert "t-0 has 2 directories: t-0 in /data/d1" in found.message
-    assert "aborts" in found.effect
+    assert "duplicate log directory" in found.effect
 
 
 def test_two_future_directories() -> None:
@@ -119,7 +119,7 @@ def test_log_dirs_of_one_broker() -> None:
     [
         (KRAFT.replace(b"=7", b"=8"), "4.3", "different broker ids: 7 in /data/d1 and 8 in /data/d2"),
         (KRAFT.replace(b"Tzy", b"tZY"), "4.3", "different cluster ids"),
-        (KRAFT + b"directory.id=tYaS4r3WQ8Ky_ObhEGQ-Bw\n", "3.3", "different properties"),
+        (KRAFT + b"directory.id=tYaS4r3WQ8Ky_ObhEGQ-Bw\n", "3.3", "different values of directory.id: none in /data/d1"),
     ],
 )
 def test_log_dirs_that_disagree(other: bytes, kafka: str, words: str) -> None:

@@ -89,7 +89,7 @@ def test_a_recovery_point_above_the_log_end(clean: bool | None, point: int, word
     (found,) = found_by(KC212, partition(recovery_point=point, log_end=150, clean=clean))
     assert found.severity is Severity.WARNING
     assert words in found.effect
-    assert ("offsets 150 to 199 on the disk" in found.effect) is (point == 200)
+    assert ("offsets 150 to 199" in found.effect) is (point == 200)
     assert ("No log reaches that offset" in found.effect) is (point != 200)
 
 

@@ -78,4 +78,5 @@ def test_words() -> None:
     assert (counted(1, "entry", "entries"), counted(2, "entry", "entries")) == ("1 entry", "2 entries")
     assert (listed([]), listed("a"), listed("abc")) == ("", "a", "a, b and c")
     assert listed(range(12)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert quoted(bytes(64)) == '"' + 4 * "\\x00" + '..."'
     assert quoted(b"a\x1b\x00\xff\xc3\xa9") == '"a\\x1b\\x00\\xffé"'

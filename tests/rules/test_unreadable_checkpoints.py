@@ -104,7 +104,7 @@ def test_the_first_line_is_named_and_the_others_counted() -> None:
     assert found.where.line == 3
     assert "line 3" in found.message
     assert "further defect" in found.message
-    assert found.data["defect_count"] == len(found.data["defects"])  # type: ignore[arg-type]
+    assert found.data["defect_count"] == len(found.data["defects"])
 
 
 def test_duplicates_are_unreadable_up_to_0_10() -> None:

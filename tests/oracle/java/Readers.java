@@ -1,7 +1,7 @@
 // Asks the readers of one kind of small file, or of directory names, of the release on the class path. Arguments: a
 // folder to work in, and offsets, epochs, partition.metadata, meta.properties or directory. A case is a line with the
 // bytes of the file or the name in base64, its answer a line with what the reader returns, or "!" and the simple class
-// names of the exception and of its causes. Text in answers is base64 of UTF-8.
+// names of the exception and of its causes. Text in answers is base64 of UTF-16.
 // By reflection: packages and constructors change from release to release.
 import java.io.BufferedReader;
 import java.io.File;
@@ -9,10 +9,12 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Properties;
 import java.util.StringJoiner;
 
 public class Readers {
@@ -71,7 +73,9 @@ public class Readers {
     }
 
     private static String base64(String text) {
-        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+        ByteBuffer bytes = ByteBuffer.allocate(2 * text.length());
+        bytes.asCharBuffer().put(text);
+        return Base64.getEncoder().encodeToString(bytes.array());
     }
 
     private static Object parse(File directory) throws Exception {
@@ -80,21 +84,23 @@ public class Readers {
         return log.getMethod("parseTopicPartitionName", File.class).invoke(target, directory);
     }
 
-    /** Version, node or broker id, cluster id, directory id as a broker finds them: MetaProperties (3.7+), or read() up to 3.6. */
+    /** The properties, after what a broker makes of them: MetaProperties (3.7+), BrokerMetadata (to 2.7), or nothing more. */
     private static String metaProperties(File file) throws Exception {
-        Object found;
-        try {
-            Class<?> builder = Class.forName("org.apache.kafka.metadata.properties.MetaProperties$Builder");
-            Object properties = Class.forName("org.apache.kafka.metadata.properties.PropertiesUtils")
-                .getMethod("readPropertiesFile", String.class).invoke(null, file.getPath());
-            found = call(builder.getConstructor(java.util.Properties.class).newInstance(properties), "build");
-        } catch (ClassNotFoundException e) {
-            found = call(read(file, "kafka.server.BrokerMetadataCheckpoint"), "get");
+        Class<?> files = firstOf("org.apache.kafka.metadata.properties.PropertiesUtils", "org.apache.kafka.common.utils.Utils");
+        boolean ensemble = files.getSimpleName().equals("PropertiesUtils");
+        Object loaded = files.getMethod(ensemble ? "readPropertiesFile" : "loadProps", String.class).invoke(null, file.getPath());
+        Object found = ensemble
+            ? call(firstOf("org.apache.kafka.metadata.properties.MetaProperties$Builder").getConstructor(Properties.class)
+                .newInstance(loaded), "build")
+            : call(read(file, "kafka.server.BrokerMetadataCheckpoint"), "get");
+        StringJoiner answer = new StringJoiner(" ");
+        if (!found.equals(loaded)) {
+            answer.add(ensemble ? call(call(found, "version"), "number").toString() : "0");
+            answer.add(call(found, ensemble ? "nodeId" : "brokerId").toString());
         }
-        if (!(found instanceof java.util.Properties)) return found.toString();
-        Object raw = Class.forName("kafka.server.RawMetaProperties").getConstructor(java.util.Properties.class).newInstance(found);
-        return "version=" + call(raw, "version") + " brokerId=" + call(raw, "brokerId") + " nodeId=" + call(raw, "nodeId")
-            + " clusterId=" + call(raw, "clusterId");
+        for (String key : ((Properties) loaded).stringPropertyNames())
+            answer.add(base64(key) + ":" + base64(((Properties) loaded).getProperty(key)));
+        return answer.toString();
     }
 
     /** Calls read() of the first of the classes that exists, constructed with the file and a failure channel. */

@@ -1,0 +1,1 @@
+"""The cases in fixtures/cases."""
