@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kcheck.formats._contract import Format
-from kcheck.model.java import java_int, java_lines
+from kcheck.model.java import INT_MAX, java_int, java_lines
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_TRIMMED = "".join(map(chr, range(0x21)))
+"""What String.trim takes away."""
+_WELL_ESCAPED = re.compile(r"(?:[^\\]|\\[^u]|\\u[0-9a-fA-F]{4})*+", re.DOTALL)
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 _KEY_VALUE = re.compile(r"((?:[^\\=: \t\f]|\\.)*)(?:[ \t\f]*[=:]?[ \t\f]*)((?:.|\n)*)", re.DOTALL)
 
@@ -32,7 +35,7 @@ class MetaProperties:
     @property
     def version(self) -> int:
         """The version: 0 where the file names none (trimmed, as the broker does)."""
-        return java_int(self.properties.get("version", "0").strip()) or 0
+        return java_int(self.properties.get("version", "0").strip(_TRIMMED)) or 0
 
     @property
     def broker_id(self) -> int | None:
@@ -57,7 +60,8 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     start = 0
     for number, raw in enumerate(java_lines(text), 1):
         line = raw.lstrip(" \t\f")
-        if not pending and (not line or line[0] in "#!"):
+        if not "".join(pending) and (not line or line[0] in "#!"):
+            pending = []  # a line that continues nothing is a new one
             continue
         start = start if pending else number
         slashes = len(line) - len(line.rstrip("\\"))
@@ -80,7 +84,8 @@ def _unescaped(text: str) -> str:
             return chr(int(match[1], 16))
         return _ESCAPES.get(match[2], match[2])
 
-    return re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", one, text, flags=re.DOTALL)
+    units = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", one, text, flags=re.DOTALL)
+    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def parse(data: bytes) -> Parsed[MetaProperties]:
@@ -114,7 +119,7 @@ def _escaped(text: str) -> str:
 
 def _problem(found: Mapping[str, str], *, strict_directory: bool) -> tuple[str, str] | None:
     """Return (key, what is wrong with it) as MetaPropertiesVersion and MetaProperties.Builder read them."""
-    version = java_int(found.get("version", "0").strip())
+    version = java_int(found.get("version", "0").strip(_TRIMMED))
     if version not in (0, 1):
         return "version", f'version "{found["version"]}" is not known, only 0 and 1 are'
     own = "node.id" if version == 1 else "broker.id"
@@ -134,16 +139,28 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
     3.7 and later: MetaProperties; 2.8 to 3.6: RawMetaProperties reads any properties and fails only when they are
     used; before 2.8 the version is required and must be 0 (BrokerMetadataCheckpoint).
     """
-    value = MetaProperties(properties(data))
+    found = properties(data)
+    if not all(_WELL_ESCAPED.fullmatch(line) for _, line in _logical_lines(data.decode("iso-8859-1"))):
+        return BrokerReads(value=None, error="IllegalArgumentException")
+    error = None
     if release.version >= (3, 7):
-        error = "RuntimeException" if _problem(value.properties, strict_directory=True) else None
-    elif release.version >= (2, 8):
-        error = None
-    else:
-        version = java_int(value.properties.get("version", ""))
-        known = version == 0 and java_int(value.properties.get("broker.id", "")) is not None
-        error = None if known else "KafkaException"
-    return BrokerReads(value=None, error=error) if error else BrokerReads(value=value)
+        error = "RuntimeException" if _problem(found, strict_directory=True) else None
+    elif release.version < (2, 8):
+        found = {key: text.strip(_TRIMMED) for key, text in found.items()}
+        error = _required(found, "version", most=0) or _required(found, "broker.id", most=INT_MAX)
+    return BrokerReads(value=None, error=error) if error else BrokerReads(value=MetaProperties(found))
+
+
+def _required(found: Mapping[str, str], key: str, *, most: int) -> str | None:
+    """Return what VerifiableProperties.getIntInRange throws, or BrokerMetadataCheckpoint for a higher version."""
+    if key not in found:
+        return "IllegalArgumentException"
+    number = java_int(found[key])
+    if number is None:
+        return "NumberFormatException"
+    if number < 0:
+        return "IllegalArgumentException"
+    return "IOException" if number > most else None
 
 
 def row(value: MetaProperties) -> Mapping[str, object]:

@@ -52,10 +52,19 @@ class PartitionDirectory:
     canonical: bool
 
 
-_CANONICAL = re.compile(r"([A-Za-z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})(?:\.([0-9a-f]{32})-(delete|future|stray))?")
+TOPIC_CHARACTERS = "A-Za-z0-9._-"
+TOPIC_SIZE_MAX = 249
+_TOPIC = f"[{TOPIC_CHARACTERS}]{{1,{TOPIC_SIZE_MAX}}}"
+_LEGAL_TOPIC = re.compile(_TOPIC)
+_CANONICAL = re.compile(rf"({_TOPIC})-(0|[1-9][0-9]{{0,9}})(?:\.([0-9a-f]{{32}})-(delete|future|stray))?")
 _SUFFIXED = re.compile(r"[^ \t\n\x0b\f\r]+-[^ \t\n\x0b\f\r]+\.[^ \t\n\x0b\f\r]+-(delete|future|stray)")
 _STATES = {"delete": DirectoryState.DELETED, "future": DirectoryState.FUTURE, "stray": DirectoryState.STRAY}
 _SUFFIX_SINCE = {"delete": (0, 10, 2), "future": (1, 1), "stray": (3, 6, 1)}
+
+
+def is_legal_topic(topic: str) -> bool:
+    """Whether a client can make a topic of this name (Topic.validate 0.8.2 to 4.3.1)."""
+    return _LEGAL_TOPIC.fullmatch(topic) is not None and topic not in (".", "..")
 
 
 def parse_directory(name: str) -> PartitionDirectory | None:

@@ -31,7 +31,7 @@ def _candidate(partition: Row) -> tuple[object, ...]:
     lost = [follower["lost"] for follower in followers if follower["lost"] is not None]
     refetch = [follower["refetch"] for follower in followers if follower["refetch"] is not None]
     return (
-        f"{partition['topic']}-{partition['partition']}",
+        partition_name(partition),
         partition["leader"],
         partition["leader_log_end_offset"],
         f"{cut} of {len(followers)}",
@@ -41,13 +41,18 @@ def _candidate(partition: Row) -> tuple[object, ...]:
     )
 
 
+def partition_name(row: Row) -> str:
+    """Return topic and partition; a bare file is of neither."""
+    return "bare files" if row["topic"] is None else f"{row['topic']}-{row['partition']}"
+
+
 def _sum(rows: list[Row], key: str) -> int | None:
     values = [row[key] for row in rows]
     return sum(value for value in values if isinstance(value, int)) if None not in values else None
 
 
 def _partition(partition: Row, page: Page) -> None:
-    name = f"{partition['topic']}-{partition['partition']}"
+    name = partition_name(partition)
     state = f"log end {cell(partition['leader_log_end_offset'])}, epoch {cell(partition['leader_epoch'])}"
     page.line(f"{name}   leader {cell(partition['leader'])} ({state})", "bold")
     followers: Any = partition["followers"]

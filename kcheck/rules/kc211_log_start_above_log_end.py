@@ -10,7 +10,8 @@ What the broker does:
   next start, then starts an empty log at the checkpointed offset. If no other replica has the records, they are gone.
   Up to 2.7 it also keeps epochs and producers that no longer fit.
 - From 0.11 to 2.2.0 it does not look: the log keeps its segments, but nothing in them can be read, because the log
-  start is above its end.
+  start is above its end. What is produced after that is acknowledged and cannot be read either, until the log end has
+  reached the log start.
 
 What to do: DO NOT START THE BROKER. Keep a copy of the partition directory outside of every log dir. Then drop the
 line of this partition from log-start-offset-checkpoint (and lower the count in line 2 by one): that is always safe
@@ -48,7 +49,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _effect(view: PartitionView, start: int, release: Release) -> str:
     if not release.wipes_log_start_above_log_end:
-        return f"{kafka(release)} does not look: the segments stay, but nothing in them can be read."
+        return f"{kafka(release)} does not look: nothing can be read until the log end reaches {start}."
     if not has_data(view):
         return f"{kafka(release)} starts the log, which has no records, empty at {start}."
     return (

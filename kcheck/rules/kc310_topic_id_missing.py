@@ -23,8 +23,8 @@ from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import formatted_for_kraft
-from kcheck.rules._partition import has_data, segments_in_words, served
-from kcheck.rules._words import kafka
+from kcheck.rules._partition import has_data, served
+from kcheck.rules._words import counted, kafka
 
 FIRST_RELEASE = (3,)
 ONLY_LOGS = (3, 3)
@@ -59,7 +59,7 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
 
 def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str]:
     if release.version >= RENAMES:
-        held = segments_in_words(partition)
+        held = counted(partition.size, "byte")
         return Severity.ERROR, f"will RENAME THE DIRECTORY to -stray and serve it no more ({held})"
     if release.version >= ABORTS:
         return Severity.FATAL, "does not start"

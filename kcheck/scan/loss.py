@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kcheck.core.lineage import Lineage, lineage_of_batches
 from kcheck.disk.read import opened
@@ -34,8 +35,9 @@ def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
             yield from Walk(descriptor, log.size)
 
 
+@lru_cache(maxsize=16)
 def lineage(logs: tuple[LogFile, ...]) -> Lineage:
-    """Return which epoch wrote which offsets, by every batch header of the log."""
+    """Return which epoch wrote which offsets, by every batch header of the log; each log is walked once."""
     return lineage_of_batches(batches_of(logs))
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.segments import loaded_high_watermark, log_start_offset, next_offset, unflushed_segments
 from kcheck.disk.read import UnreadableError, opened
-from kcheck.disk.walk import join
+from kcheck.disk.walk import exists, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.names import LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import CheckpointReader, Release
 from kcheck.model.views import FileView, LogDirView, PartitionView
-from kcheck.scan.batches import Walk, last_index_entry, log_name
+from kcheck.scan.batches import Walk, index_path, last_index_entry, log_name
 
 _OFFSET_LIMIT = 2**31 - 1
 """A segment holds offsets up to its base offset plus this (AbstractIndex.toRelative)."""
@@ -95,7 +95,7 @@ def after_start(view: PartitionView, log_dir: LogDirView | None, release: Releas
         if view.clean_shutdown is False:
             logs, end = _recovered(state, _recovery_point(view, log_dir), epochs, release)
         else:
-            logs, end = state.logs, _end_by_index(state, view, release)
+            logs, end = _end_by_index(state, view, epochs, release)
         if release.wipes_log_start_above_log_end and checkpoint > end:
             gone = replace(state, logs=(), log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)
@@ -226,11 +226,19 @@ def _rescan(log: LogFile, epochs: list[EpochEntry], release: Release) -> tuple[W
     return walk, end
 
 
-def _end_by_index(state: ReplicaState, view: PartitionView, release: Release) -> Offset:
-    """Return the log end after a clean shutdown: what the last entry of the last segment's index leads to."""
+def _end_by_index(
+    state: ReplicaState, view: PartitionView, epochs: list[EpochEntry], release: Release
+) -> tuple[tuple[LogFile, ...], Offset]:
+    """Return the segments and the log end after a clean shutdown: what the last segment's last index entry leads to.
+
+    Where the index is missing the segment is rescanned, as after an unclean shutdown.
+    """
     if not state.logs:
-        return state.log_start_offset if view.log_end_offset is None else view.log_end_offset
-    last = state.logs[-1]
+        return (), state.log_start_offset if view.log_end_offset is None else view.log_end_offset
+    *before, last = state.logs
+    if not exists(index_path(last.path)):
+        walk, end = _rescan(last, epochs, release)
+        return (*before, replace(last, size=walk.position)), end
     entry = last_index_entry(last.path, last.base_offset)
     offset = last.base_offset if entry is None else entry.offset
     with opened(last.path) as (descriptor, size):
@@ -238,4 +246,4 @@ def _end_by_index(state: ReplicaState, view: PartitionView, release: Release) ->
         end = next_offset(walk, base_offset=last.base_offset, last_index_offset=offset, release=release)
         if walk.corrupt:
             raise _BrokerAbortsError(f"the broker aborts: {last.path}: position {walk.position}: {walk.corrupt}")
-    return end
+    return state.logs, end

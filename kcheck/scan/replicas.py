@@ -55,6 +55,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
     replicas: list[ReplicaFiles] = []
     findings: list[Finding] = []
     identities: list[tuple[str, LogDirView]] = []
+    seen: set[str | None] = set()
     for target in targets:
         if target.kind is Kind.FILE:
             bare = _bare(target, release)
@@ -70,8 +71,10 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
             findings.extend(check_partition(view, release))
-        for small in log_dir.view.files.values():
-            findings.extend(check_file(small, release))
+        if log_dir.view.where.log_dir not in seen:
+            seen.add(log_dir.view.where.log_dir)
+            for small in log_dir.view.files.values():
+                findings.extend(check_file(small, release))
         findings.extend(log_dir.findings)
     _one_cluster(identities)
     _no_equals(replicas)

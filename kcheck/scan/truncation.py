@@ -34,15 +34,16 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
     bring = live if election.live else after_start
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in found.replicas:
-        state = bring(files.view, files.log_dir, release)
-        if state.broker_id is None:
+        if files.view.where.broker_id is None:
             raise UsageError(f"{files.path}: which broker is it? Write BROKER={files.path}")
-        if files.bare and state.log_end_offset is None:
+        if files.bare and files.view.log_end_offset is None:
             raise UsageError(f"{files.path}: the log end of a bare file must be told: {files.path},leo=N")
+        state = bring(files.view, files.log_dir, release)
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
     rows = (row for states in by_partition.values() for row in _partition(tuple(states), election, release))
-    asked = {"profile": str(release.profile), "leader": election.leader, "live": election.live}
+    leader = int(election.leader) if election.leader and election.leader.isdigit() else election.leader
+    asked = {"profile": str(release.profile), "leader": leader, "live": election.live}
     return Report(
         verb="truncation",
         kafka=release.name,

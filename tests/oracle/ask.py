@@ -1,16 +1,17 @@
 """Puts many cases to the classes of one Kafka release: one JVM, a line for each case, a line for each answer."""
 
 import os
+import subprocess
 import tempfile
-from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Protocol
 
 import pytest
 
-from tests.oracle.kafka import run_java
+from tests.oracle.kafka import java_command
 
 SWEEP = int(os.environ.get("KCHECK_SWEEP", "1"))
 """Every number of generated cases is multiplied by this."""
@@ -24,17 +25,30 @@ CASE_MAX = 1000
 class Ask(Protocol):
     """The fixture `ask`: the answers of `java/<source>` on the jars of `version`, one for each case, in their order."""
 
-    def __call__(self, version: str, source: str, cases: Sequence[str], *args: str) -> list[str]:
-        """Run it with a folder to work in and `args`."""
+    def __call__(
+        self, version: str, source: str, cases: Iterable[object], *args: str, jvm: Sequence[str] = ()
+    ) -> list[str]:
+        """Run it with a folder to work in and `args`; `jvm` are more options of the JVM."""
 
 
-def ask(version: str, source: str, cases: Sequence[str], *args: str) -> list[str]:
+def ask(version: str, source: str, cases: Iterable[object], *args: str, jvm: Sequence[str] = ()) -> list[str]:
     """Return what `Ask` promises."""
+    lines = [f"{case}\n" for case in cases]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(__file__).parent / "java" / source
-        answers = run_java(version, path, folder, *args, stdin="".join(f"{case}\n" for case in cases)).splitlines()
-    assert len(answers) == len(cases)
+        command = java_command(version, Path(__file__).parent / "java" / source, folder, *args)
+        at = command.index("-cp")
+        # Up to 0.10 files are read in the charset of the platform; kcheck takes it to be UTF-8.
+        command[at:at] = ["-Dfile.encoding=UTF-8", *jvm]
+        done = subprocess.run(command, input="".join(lines), text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers = done.stdout.splitlines()
+    assert len(answers) == len(lines)
     return answers
+
+
+def encoded(files: Iterable[bytes]) -> list[str]:
+    """Return files as the cases of `Readers.java`."""
+    return [b64encode(file).decode() for file in files]
 
 
 def assert_equal(cases: Sequence[object], ours: Sequence[object], theirs: Sequence[object]) -> None:
@@ -47,25 +61,26 @@ def assert_equal(cases: Sequence[object], ours: Sequence[object], theirs: Sequen
         pytest.fail(f"{text}\n{short}\nkcheck {our!r}\nKafka  {their!r}", pytrace=False)
 
 
-
 NUMBERS = (
-    "0", "-0", "+0", "000", "+5", "-5", "--5", "+-5", "+", "-", "", "005", "1_000", "1,000", "0x5", "5.0", "5L", "5e3",
-    "5 ", "\t5", "5\x00", "\x005", "\xa05", "\ufeff5", "\u0665", "\u096b", "\uff15", "\U0001d7d3", "\u00b2", "\u2164",
-    "-\u0660\u0665", "five", "null", "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967296",
-    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "9" * 40, "0" * 40 + "1",
+    "0", "-0", "+0", "000", "+5", "-5", "--5", "+-5", "+", "-", "", "005", "1_000", "1,000", "0x5", "5.0", "5L",
+    "5e3", "5 ", "\t5", "5\x00", "\x005", "\xa05", "\ufeff5", "\u0665", "\u096b", "\uff15", "\U0001d7d3",
+    "\u00b2", "\u2164", "-\u0660\u0665", "five", "null", "2147483647", "2147483648", "-2147483648",
+    "-2147483649", "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
+    "-9223372036854775809", "9" * 40, "0" * 40 + "1",
 )  # fmt: skip
 """What Integer.parseInt and Long.parseLong take, refuse, or take to be digits of another script."""
 
 SPACES = (
-    "\t", "\n", "\x0b", "\x0c", "\r", " ", "  ", " \t ", "\x00", "\x08", "\x1c", "\x1d", "\x1f", "\x85", "\xa0", "\u1680",
-    "\u2003", "\u2007", "\u2028", "\u2029", "\u200b", "\u3000", "\ufeff",
+    "\t", "\n", "\x0b", "\x0c", "\r", " ", "  ", " \t ", "\x00", "\x08", "\x1c", "\x1d", "\x1f", "\x85", "\xa0",
+    "\u1680", "\u2003", "\u2007", "\u2028", "\u2029", "\u200b", "\u3000", "\ufeff",
 )  # fmt: skip
 """White space of Java, of Python, and of neither."""
 
 BAD_UTF8 = (
-    b"\xff", b"\xfe\xff", b"\x80", b"\xbf\xbf", b"\xc3", b"\xc3(", b"\xc0\x80", b"\xc1\xbf", b"\xe2\x82", b"\xe2(\x82",
-    b"\xe0\x80\x80", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xed\xa0\x80\xed\xb0\x80", b"\xed\xa0", b"\xed\xa0(", b"\xf0\x90\x80", b"\xf0\x8f\xbf\xbf",
-    b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xf0\x90(", b"\xe2\xe2\x82\xac", b"\xf0\xf0\xf0",
+    b"\xff", b"\xfe\xff", b"\x80", b"\xbf\xbf", b"\xc3", b"\xc3(", b"\xc0\x80", b"\xc1\xbf", b"\xe2\x82",
+    b"\xe2(\x82", b"\xe0\x80\x80", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xed\xa0\x80\xed\xb0\x80", b"\xed\xa0",
+    b"\xed\xa0(", b"\xf0\x90\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80",
+    b"\xf8\x88\x80\x80\x80", b"\xf0\x90(", b"\xe2\xe2\x82\xac", b"\xf0\xf0\xf0",
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What the tests share that ask Kafka's own classes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 import pytest
@@ -14,9 +14,9 @@ from tests.oracle.kafka import NoKafkaError
 def ask() -> asking.Ask:
     """Ask Kafka; without it a test is skipped, or fails where KCHECK_NEEDS_KAFKA=1 or CI=true promise it."""
 
-    def asked(version: str, source: str, cases: Sequence[str], *args: str) -> list[str]:
+    def asked(version: str, source: str, cases: Iterable[object], *args: str, jvm: Sequence[str] = ()) -> list[str]:
         try:
-            return asking.ask(version, source, cases, *args)
+            return asking.ask(version, source, cases, *args, jvm=jvm)
         except NoKafkaError as error:
             no_kafka(error)
 
@@ -25,7 +25,7 @@ def ask() -> asking.Ask:
 
 def no_kafka(error: NoKafkaError) -> NoReturn:
     """Skip the test, or fail it in one line where KCHECK_NEEDS_KAFKA=1 or CI=true."""
-    needed = os.environ.get("KCHECK_NEEDS_KAFKA") == "1" or os.environ.get("CI") == "true"
-    if needed:
-        pytest.fail(f"Kafka {error}", pytrace=False)
-    pytest.skip(str(error))
+    reason = f"Kafka {error}".partition("\n")[0]
+    if os.environ.get("KCHECK_NEEDS_KAFKA") == "1" or os.environ.get("CI") == "true":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)

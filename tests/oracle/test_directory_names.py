@@ -3,7 +3,6 @@
 About a thousand names for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
-from base64 import b64encode
 from collections.abc import Iterator
 from itertools import product
 from random import Random
@@ -12,7 +11,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.names import TopicPartition, broker_accepts
-from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, text
+from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, encoded, text
 
 pytestmark = pytest.mark.oracle
 
@@ -24,7 +23,7 @@ def test_directory_names(version: str, ask: Ask) -> None:
     """The same topic and partition, or refused."""
     # A name cannot hold a slash or NUL; the empty one is no directory's.
     names = [name for name in _names(Random(f"{SEED} {version}")) if name and "/" not in name and "\0" not in name]
-    answers = ask(version, "Readers.java", [b64encode(name.encode()).decode() for name in names], "directory")
+    answers = ask(version, "Readers.java", encoded(name.encode() for name in names), "directory")
     ours = [broker_accepts(name, release(version)) for name in names]
     assert_equal([repr(name) for name in names], ours, [_accepted(answer) for answer in answers])
 

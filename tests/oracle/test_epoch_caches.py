@@ -52,7 +52,7 @@ def test_epoch_caches(version: str, ask: Ask) -> None:
     """Every lookup, every cache after an operation and every exception is equal."""
     random, chosen = Random(f"{SEED} {version}"), release(version)
     cases = [*_lookups(random, 2500 * SWEEP, chosen), *_sequences(random, 2000 * SWEEP)]
-    answers = ask(version, "EpochCaches.java", [str(case) for case in cases])
+    answers = ask(version, "EpochCaches.java", cases)
     theirs = [[_numbers(part) for part in answer.split("\t")] for answer in answers]
     ours = [list(_ours(case, chosen)) for case in cases]
     assert_equal(cases, ours, theirs)
@@ -134,7 +134,7 @@ def _lines(random: Random) -> EpochEntries:
 
 
 def _epoch(random: Random, lines: EpochEntries) -> int:
-    """An epoch of the file, its neighbours, the undefined one, or anything."""
+    """Return an epoch of the file, one beside it, the undefined one, or anything."""
     near = [line.epoch + step for line in lines for step in (-1, 0, 1)]
     return min(random.choice([-1, random.randint(-3, 8), EPOCH_MAX, *near, *near]), EPOCH_MAX)
 

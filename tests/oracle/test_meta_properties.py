@@ -3,7 +3,6 @@
 About a thousand files for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
-from base64 import b64encode
 from collections.abc import Iterator
 from itertools import product
 from random import Random
@@ -12,7 +11,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.formats.meta_properties import broker_reads
-from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, broken, cuts, flips, text
+from tests.oracle.ask import NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, broken, cuts, encoded, flips, text
 
 pytestmark = pytest.mark.oracle
 
@@ -27,7 +26,7 @@ Answer = tuple[list[str], dict[str, str]] | str
 def test_meta_properties(version: str, ask: Ask) -> None:
     """The same properties and, except in 2.8 to 3.6, version and id; or an exception of the same class."""
     files = list(_files(Random(f"{SEED} {version}")))
-    answers = ask(version, "Readers.java", [b64encode(file).decode() for file in files], "meta.properties")
+    answers = ask(version, "Readers.java", encoded(files), "meta.properties")
     chosen = release(version)
     ours: list[Answer] = []
     for file in files:
@@ -38,15 +37,18 @@ def test_meta_properties(version: str, ask: Ask) -> None:
             raw = (2, 8) <= chosen.version < (3, 7)
             identity = [] if raw else [str(number) for number in (read.value.version, read.value.broker_id)]
             ours.append((identity, dict(read.value.properties)))
-    assert_equal(files, ours, [_answer(answer) for answer in answers])
+    assert_equal(files, ours, [_answer(answer, trimmed=chosen.version < (2, 8)) for answer in answers])
 
 
-def _answer(answer: str) -> Answer:
+def _answer(answer: str, *, trimmed: bool) -> Answer:
+    """Up to 2.7 the reader trims every value; here it is seen as it stands."""
     if error := broken(answer):
         return error
     words = answer.split()
     identity = ["".join(c for c in word if c in "-0123456789") or "None" for word in words if ":" not in word]
-    return identity, {text(key): text(value) for key, value in (word.split(":") for word in words if ":" in word)}
+    properties = {text(key): text(value) for key, value in (word.split(":") for word in words if ":" in word)}
+    white = "".join(map(chr, range(0x21)))
+    return identity, {key: value.strip(white) if trimmed else value for key, value in properties.items()}
 
 
 def _files(random: Random) -> Iterator[bytes]:
@@ -71,24 +73,52 @@ def _values() -> Iterator[str]:
         lines = {"version": "0", "broker.id": "1", "cluster.id": "c", "directory.id": "tYaS4r3WQ8Ky_ObhEGQ-Bw"}
         for value in (space, space + lines[number], lines[number] + space):
             yield "".join(f"{key}={text}\n" for key, text in (lines | {number: value}).items())
-    keys = {"version": ("0", "1"), "broker.id": ("1",), "node.id": ("2",), "cluster.id": ("c", ""), "directory.id": ("A" * 22,)}
-    for chosen in product(*((None, *values) for values in keys.values())):
-        yield "".join(f"{key}={value}\n" for key, value in zip(keys, chosen, strict=True) if value is not None)
-    for topic_id in ("A" * 21, "A" * 23, "A" * 24, "A" * 22 + "==", "tYaS4r3WQ8Ky_ObhEGQ+Bw", "A" * 21 + "B", "=" * 22, "A" * 20 + "=="):
-        yield f"version=1\nnode.id=1\ncluster.id=c\ndirectory.id={topic_id}\n"
+    keys = (
+        "version=0",
+        "version=1",
+        "broker.id=1",
+        "node.id=2",
+        "cluster.id=c",
+        "cluster.id=",
+        f"directory.id={'A' * 22}",
+    )
+    for present in product((False, True), repeat=len(keys)):
+        yield "".join(f"{key}\n" for key, there in zip(keys, present, strict=True) if there)
+    directory_ids = [*("A" * size + filling for size in range(19, 25) for filling in ("", "==", "B")), "=" * 22]
+    for directory_id in (*directory_ids, "tYaS4r3WQ8Ky_ObhEGQ+Bw", "tYaS4r3WQ8Ky/ObhEGQ-Bw", "tYaS4r3WQ8Ky_ObhEGQ-Bx"):
+        yield f"version=1\nnode.id=1\ncluster.id=c\ndirectory.id={directory_id}\n"
 
 
 def _lines() -> Iterator[str]:
-    """What java.util.Properties makes of separators, escapes, comments and continued lines."""
-    for escape in ("\\u0041", "\\u00zz", "\\u004", "\\U0041", "\\ud800", "\\ud83d\\ude00", "\\x41", "\\101", "\\t", "\\\\", "\\"):
+    """Separators, escapes, comments and continued lines of java.util.Properties."""
+    letters = (r"\u0041", r"\u00zz", r"\u004", r"\U0041", r"\ud800", r"\ud83d\ude00", r"\x41", r"\101", r"\t", r"\\")
+    for escape in (*letters, "\\"):
         yield f"version=0\nbroker.id=1\ncluster.id={escape}\n"
         yield f"version=0\nbroker.id=1\n{escape}=1\n"
         yield f"version=0\nbroker.id=1\n#{escape}=1\n"
         yield f"version=0\nbroker.id=1\n{escape}"
-    for separator in ("=", ":", " ", "\t", "\f", " = ", " : ", "==", "=:", ":=", "\\=", "\\:", "\\ ", "", "\x0b", "\xa0"):
+    for separator in (
+        "=",
+        ":",
+        " ",
+        "\t",
+        "\f",
+        " = ",
+        " : ",
+        "==",
+        "=:",
+        ":=",
+        r"\=",
+        r"\:",
+        r"\ ",
+        "",
+        "\x0b",
+        "\xa0",
+    ):
         yield f"version{separator}0\nbroker.id{separator}1\ncluster.id{separator}c\n"
     for start in (" ", "\t", "\f", "#", "!", " #", " !", "\\#", "\\!", "\\", "=", ":", "\x0b", "\xa0"):
         yield f"{start}version=0\n{start}broker.id=1\n{start}cluster.id=c\n"
-    for end in ("\n", "\r\n", "\r", "\n\r", "\\\n", "\\\r\n", "\\\n  ", "\\\n#", "\\\n\n", "\\\\\n", "\\\\\\\n", *SPACES):
+    continued = ("\\\n", "\\\r\n", "\\\n  ", "\\\n#", "\\\n\n", "\\\\\n", "\\\\\\\n")
+    for end in ("\n", "\r\n", "\r", "\n\r", *continued, *SPACES):
         yield f"version=0{end}broker.id=1{end}cluster.id=c{end}"
     yield from ("version=0\nbroker.id=1\nbroker.id=2\n", "version=0\nversion=1\nbroker.id=1\nnode.id=2\ncluster.id=c\n")

@@ -3,7 +3,6 @@
 About a thousand files for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
-from base64 import b64encode
 from collections.abc import Iterator
 from itertools import product
 from random import Random
@@ -12,7 +11,8 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.formats.partition_metadata import broker_reads
-from tests.oracle.ask import BAD_UTF8, NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, broken, cuts, flips
+from kcheck.model.release import Release
+from tests.oracle.ask import BAD_UTF8, NUMBERS, SEED, SPACES, SWEEP, Ask, assert_equal, broken, cuts, encoded, flips
 
 pytestmark = pytest.mark.oracle
 
@@ -24,11 +24,14 @@ VALID = f"version: 0\ntopic_id: {ID}"
 def test_partition_metadata(version: str, ask: Ask) -> None:
     """The same version and topic id, or an exception of the same class."""
     files = list(_files(Random(f"{SEED} {version}")))
-    answers = ask(version, "Readers.java", [b64encode(file).decode() for file in files], "partition.metadata")
+    answers = ask(version, "Readers.java", encoded(files), "partition.metadata")
     theirs = [broken(answer) or answer for answer in answers]
-    read = [broker_reads(file, release(version)) for file in files]
-    ours = [each.error or f"{each.value.version} {each.value.topic_id}" for each in read]
-    assert_equal(files, ours, theirs)
+    assert_equal(files, [_ours(file, release(version)) for file in files], theirs)
+
+
+def _ours(file: bytes, chosen: Release) -> str:
+    read = broker_reads(file, chosen)
+    return str(read.error) if read.value is None else f"{read.value.version} {read.value.topic_id}"
 
 
 def _files(random: Random) -> Iterator[bytes]:
@@ -48,8 +51,8 @@ def _lines() -> Iterator[str]:
         yield from (VALID.replace("\n", end), VALID + end, end + VALID, end, f"version: 0{end}")
     for space in (*SPACES, "", ": ", "::", " :"):
         yield from (VALID.replace(" ", space), VALID.replace(": ", space), VALID.replace(": ", f":{space} "))
-        yield from (f"version: 0\ntopic_id: {ID}{space}", f"version: 0{space}\ntopic_id: {ID}", f"version: {space}0\n{ID}")
-        yield f"version: 0\n{space}topic_id: {space}{ID}"
+        yield from (VALID + space, VALID.replace("\n", f"{space}\n"), VALID.replace("0", f"{space}0"))
+        yield VALID.replace("topic_id: ", f"{space}topic_id: {space}")
     for number in NUMBERS:
         yield f"version: {number}\ntopic_id: {ID}"
         yield f"version: {number}"
@@ -66,7 +69,7 @@ def _ids(random: Random) -> Iterator[str]:
     filled = [ID[:size] + "=" * (filling - size) for filling in range(20, 27) for size in range(18, filling)]
     foreign = [ID.replace("Q", character) for character in "+/=.,!~ \t\x00\x7f\xe9\u20ac\U0001f600"]
     tails = ["==", "=", "===", "=A", "A=", "A==", "+/", "\x00", "\xe9"]
-    reserved = ["A" * 22, "A" * 21 + "Q", "A" * 21 + "B", "A" * 21 + "w", "A" * 20 + "AA==", "_" * 22, "-" * 22, "A" * 24]
+    reserved = [*("A" * 21 + character for character in "ABPQRw"), "A" * 22 + "==", "_" * 22, "-" * 22, "A" * 24]
     for topic_id in (*last, *long, *filled, *foreign, *(ID + tail for tail in tails), *reserved):
         yield f"version: 0\ntopic_id: {topic_id}"
         yield f"version: 0\ntopic_id: {topic_id}\n"

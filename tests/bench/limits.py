@@ -1,0 +1,130 @@
+"""Measures kcheck's limits as ratios against a reference in the same run: `python tests/bench/limits.py`.
+
+Each pair of commands is run in turns, and the smallest wall-clock time of each counts. Where mvn and java are there,
+kafka-dump-log of the newest release is measured too. Nothing here is asserted: the figures stand in
+docs/performance.md.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from kcheck.formats import offset_checkpoint  # noqa: E402 - the path above comes first
+from tests.oracle.kafka import NoKafkaError, java_command  # noqa: E402 - the same
+
+SEGMENTS = sorted((ROOT / "fixtures" / "brokers" / "4.3.1").glob("stopped/broker-1/*/*-0/*.log"))
+LINE_COUNT = 1_000_000
+PARTITION_COUNT = 10_000
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
+def seconds(command: list[str]) -> float:
+    """Return how long a command takes, start to end."""
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, env=ENVIRONMENT, cwd=ROOT)
+    return time.perf_counter() - start
+
+
+def compare(name: str, ours: list[str], theirs: list[str], *, runs: int = 15) -> None:
+    """Print the smallest time of both commands, run in turns, and their ratio."""
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
+    best, reference = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
+    print(f"{name:58} {best * 1000:8.1f} ms {reference * 1000:8.1f} ms   ratio {best / reference:5.2f}")
+
+
+def kcheck(*arguments: str) -> list[str]:
+    """Return the command line of kcheck."""
+    return [sys.executable, "-m", "kcheck", *arguments]
+
+
+def start_up() -> None:
+    """Compare the start of kcheck with that of Python."""
+    bare = [sys.executable, "-c", "pass"]
+    file = str(next((ROOT / "fixtures" / "brokers" / "4.3.1").glob("stopped/broker-1/*/replication-offset-checkpoint")))
+    compare("--help, against python -c pass", kcheck("--help"), bare)
+    compare("inspect FILE --format json, against python -c pass", kcheck("inspect", file, "--format", "json"), bare)
+    compare("inspect FILE, against python -c pass", kcheck("inspect", file), bare)
+
+
+def dump_log() -> None:
+    """Compare the inspection of a small segment with kafka-dump-log."""
+    segment = str(min((path for path in SEGMENTS if path.stat().st_size), key=lambda path: path.stat().st_size))
+    try:
+        theirs = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", "--files", segment)
+    except NoKafkaError as error:
+        print(f"kafka-dump-log not measured: {error}")
+        return
+    compare("inspect SEGMENT, against kafka-dump-log", kcheck("inspect", segment), theirs, runs=5)
+
+
+def checkpoint() -> None:
+    """Compare the parser on a large checkpoint with reading and splitting its lines; and its memory with the file."""
+    lines = b"".join(b"topic-name-%d %d %d\n" % (n // 50, n % 50, n * 37) for n in range(LINE_COUNT))
+    data = b"0\n%d\n" % LINE_COUNT + lines
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        path = Path(file.name)
+
+        def split() -> object:
+            return [line.split() for line in path.read_bytes().split(b"\n")]
+
+        def parse() -> object:
+            return offset_checkpoint.parse(path.read_bytes())
+
+        ours, reference = _smallest(parse), _smallest(split)
+        name = f"parse {LINE_COUNT:,} lines, against read and split"
+        print(f"{name:58} {ours:8.3f} s  {reference:8.3f} s    ratio {ours / reference:5.2f}")
+        code = "import sys; from kcheck.formats import offset_checkpoint as o; o.parse(open(sys.argv[1], 'rb').read())"
+        peak = _peak([sys.executable, "-c", code, file.name])
+        name = "peak memory of that, against the size of the file"
+        print(f"{name:58} {peak >> 20:8} MB {len(data) >> 20:8} MB   ratio {peak / len(data):5.2f}")
+
+
+def _smallest(function: Callable[[], object]) -> float:
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def log_dir() -> None:
+    """Measure a log dir of many partitions: partitions a second, and memory against a tenth of them."""
+    partition = next(path.parent for path in SEGMENTS if path.stat().st_size)
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (PARTITION_COUNT // 10, PARTITION_COUNT):
+            path = Path(folder) / f"log-dir-{count}"
+            path.mkdir()
+            for number in range(count):
+                shutil.copytree(partition, path / f"orders-{number}")
+            entries = "".join(f"orders {number} 1\n" for number in range(count))
+            (path / "recovery-point-offset-checkpoint").write_text(f"0\n{count}\n{entries}")
+            command = kcheck("inspect", str(path), "--format", "json", "--quiet", "-o", os.devnull)
+            best = min(seconds(command) for _ in range(3))
+            peak = _peak(command)
+            print(f"inspect {count:6,} partitions {best:34.2f} s  {count / best:8.0f} a second   peak {peak >> 20} MB")
+
+
+def _peak(command: list[str]) -> int:
+    """Return the largest resident size of one run, in bytes."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=ENVIRONMENT)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_maxrss * 1024
+
+
+if __name__ == "__main__":
+    start_up()
+    dump_log()
+    checkpoint()
+    log_dir()
