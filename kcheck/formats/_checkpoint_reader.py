@@ -65,9 +65,9 @@ def _read(data: bytes, framing: Framing, reader: CheckpointReader) -> Lines:
     columns = Columns()
     if reader in _STRICT:
         found = utf8_lines(data)
-        lines, malformed = iter(found.lines), found.malformed
+        lines, malformed = found.lines, found.malformed
     else:
-        lines, malformed = iter(utf8_lines_replaced(data)), False
+        lines, malformed = utf8_lines_replaced(data), False
     head: list[int] = []
     for line in lines:
         number = java_int(line)

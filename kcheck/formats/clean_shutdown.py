@@ -1,6 +1,7 @@
-""".kafka_cleanshutdown: its existence says that the last shutdown was clean (CleanShutdownFileHandler).
+""".kafka_cleanshutdown: its existence says that the last shutdown was clean.
 
-Empty up to 3.6; from 3.7 one JSON object with the broker epoch, which only the registration uses.
+Empty from 0.8 to 3.6 (LogManager); one JSON object with the broker epoch from 3.7 to 4.3.1 (CleanShutdownFileHandler),
+which only the broker's registration uses.
 """
 
 import json
@@ -8,14 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kcheck.formats._contract import Format
+from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_long
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
 
+_WHITE_SPACE = " \t\r\n"
+_DIGITS_MAX = 1000
+"""Jackson refuses a number of more characters (StreamReadConstraints)."""
+
 
 @dataclass(frozen=True, slots=True)
 class CleanShutdown:
-    """The version and broker epoch; both None in an empty file."""
+    """The version and the broker epoch (-1 from a ZooKeeper broker); both None in an empty file."""
 
     version: int | None = None
     broker_epoch: int | None = None
@@ -26,11 +32,13 @@ def parse(data: bytes) -> Parsed[CleanShutdown]:
     if not data:
         return Parsed(value=CleanShutdown())
     value = _read(data)
-    if value is None:
-        defect = Defect(message="no JSON object with a brokerEpoch", position=0, line=1, column=1,
-                        found=data[:FOUND_SIZE_MAX])  # fmt: skip
-        return Parsed(value=CleanShutdown(), defects=(defect,))
-    return Parsed(value=value)
+    if serialize(value) == data:
+        return Parsed(value=value)
+    accepted = value.broker_epoch is not None
+    message = "no broker writes the file like this" if accepted else "no JSON object with a brokerEpoch"
+    found = data[:FOUND_SIZE_MAX]
+    defect = Defect(message=message, position=0, line=1, column=1, found=found, accepted=accepted)
+    return Parsed(value=value, defects=(defect,))
 
 
 def serialize(value: CleanShutdown) -> bytes:
@@ -41,21 +49,54 @@ def serialize(value: CleanShutdown) -> bytes:
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
-    """Return the broker epoch that the broker takes from the file; None where it takes none. It never fails."""
-    value = _read(data) if release.version >= (3, 7) else None
-    return BrokerReads(value=value or CleanShutdown())
+    """Return the epoch that CleanShutdownFileHandler.read takes from the file, None where it takes none.
+
+    It never fails: content that Jackson cannot make an object of counts as none. Up to 3.6 nobody reads the content.
+    """
+    return BrokerReads(value=_read(data) if release.version >= (3, 7) else CleanShutdown())
 
 
-def _read(data: bytes) -> CleanShutdown | None:
+def _read(data: bytes) -> CleanShutdown:
+    """Read as Jackson does with its defaults: what follows the object is not looked at, numbers are coerced."""
+    text = data.decode("utf-8", "replace").lstrip(_WHITE_SPACE)
+    decoder = json.JSONDecoder(parse_constant=_refuse, parse_int=_int)
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    epoch = found.get("brokerEpoch") if isinstance(found, dict) else None
-    if not isinstance(epoch, int) or isinstance(epoch, bool):
-        return None
-    version = found.get("version")
-    return CleanShutdown(version if isinstance(version, int) else None, epoch)
+        found = decoder.raw_decode(text)[0]
+        epoch = _coerced(found["brokerEpoch"], LONG_MIN, LONG_MAX)
+        version = _coerced(found.get("version"), INT_MIN, INT_MAX)
+    except (ValueError, RecursionError, ArithmeticError, LookupError, TypeError, AttributeError):
+        return CleanShutdown()
+    return CleanShutdown() if epoch is None else CleanShutdown(version or 0, epoch)
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(constant)
+
+
+def _int(digits: str) -> int:
+    if len(digits) > _DIGITS_MAX:
+        raise ValueError(digits[:FOUND_SIZE_MAX])
+    return int(digits)
+
+
+def _coerced(value: object, least: int, most: int) -> int | None:
+    """Return a number as Jackson makes it of numbers and text; None for null and empty text; else ValueError."""
+    match value:
+        case None:
+            return None
+        case bool():
+            number = None
+        case int() | float():
+            number = int(value)
+        case str():
+            if value.strip() in ("", "null"):
+                return None
+            number = java_long(value.strip())
+        case _:
+            number = None
+    if number is None or not least <= number <= most:
+        raise ValueError(str(value)[:FOUND_SIZE_MAX])
+    return number
 
 
 def row(value: CleanShutdown) -> Mapping[str, object]:

@@ -1,14 +1,15 @@
-"""leader-epoch-checkpoint of a partition directory: `<epoch> <start offset>` a line (LeaderEpochCheckpointFile 0.11 to
-4.3.1).
+"""leader-epoch-checkpoint of a partition directory: `<epoch> <start offset>` a line.
+
+LeaderEpochCheckpointFile 0.11 to 4.3.1. What a broker's cache makes of the lines is in `kcheck.core.leader_epochs`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kcheck.formats._checkpoint_file import Framing, Lines
 from kcheck.formats._checkpoint_file import parse as parse_lines
-from kcheck.formats._checkpoint_file import reads as read_lines
 from kcheck.formats._checkpoint_file import serialize as serialize_lines
+from kcheck.formats._checkpoint_reader import read
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.names import LEADER_EPOCHS
@@ -20,39 +21,48 @@ _FRAMING = Framing(has_topic=False, names=("an epoch", "an offset"))
 
 @dataclass(frozen=True, slots=True)
 class LeaderEpochCheckpoint:
-    """The lines in file order, whatever their order; `version` is None where its line is missing or no number."""
+    """The lines as columns in file order; `version` is None where its line is missing or no number."""
 
     version: int | None
-    lines: Lines
+    epochs: Sequence[int]
+    start_offsets: Sequence[int]
 
     @property
     def entries(self) -> EpochEntries:
         """Every line as an entry."""
-        return tuple(map(EpochEntry, map(Epoch, self.lines.firsts), map(Offset, self.lines.seconds)))
+        return tuple(map(EpochEntry, map(Epoch, self.epochs), map(Offset, self.start_offsets)))
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self.epochs)
 
 
 def parse(data: bytes) -> Parsed[LeaderEpochCheckpoint]:
-    """Return every line that can be read, and the defects. Their order is not judged here."""
+    """Return every line that can be read, and the defects. The order of the epochs is not judged here."""
     found = parse_lines(data, _FRAMING)
-    return Parsed(value=LeaderEpochCheckpoint(found.value.version, found.value), defects=found.defects)
+    return Parsed(value=_checkpoint(found.value), defects=found.defects)
 
 
 def serialize(value: LeaderEpochCheckpoint) -> bytes:
     """Return the file as a broker writes it."""
-    return serialize_lines((), value.lines.firsts, value.lines.seconds)
+    return serialize_lines(value.version, (), value.epochs, value.start_offsets)
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
-    """Return the lines that the broker's reader returns, before its cache orders them, or its error.
+    """Return the lines that the broker's reader returns, before its cache orders them, or its exception's simple name.
 
-    Up to 0.10.2 no broker looks at the file: no entries.
+    Up to 0.10.2 no broker looks at the file: no entries. Otherwise as `offset_checkpoint.broker_reads`.
     """
     if release.version < (0, 11):
         return BrokerReads(value=())
-    found = read_lines(data, _FRAMING, release.reader, parse_lines(data, _FRAMING))
+    found = read(data, _FRAMING, release.reader)
     if found.value is None:
         return BrokerReads(value=None, error=found.error)
-    return BrokerReads(value=LeaderEpochCheckpoint(0, found.value).entries)
+    return BrokerReads(value=_checkpoint(found.value).entries)
+
+
+def _checkpoint(lines: Lines) -> LeaderEpochCheckpoint:
+    return LeaderEpochCheckpoint(lines.version, lines.firsts, lines.seconds)
 
 
 def row(value: LeaderEpochCheckpoint) -> Mapping[str, object]:

@@ -1,32 +1,32 @@
-r"""meta.properties: who a log dir belongs to (BrokerMetadataCheckpoint 0.9 to 3.6, MetaProperties 3.7 to 4.3.1).
+"""meta.properties: who a log dir belongs to.
 
-The file is a java.util.Properties text: comments, `key=value`, `\` escapes, ISO-8859-1.
+BrokerMetadataCheckpoint 0.9 to 2.7, RawMetaProperties 2.8 to 3.6, MetaProperties 3.7 to 4.3.1. Version 0 (absent up to
+3.6 in ZooKeeper mode too) names broker.id, version 1 (2.8, KRaft) node.id; cluster.id came with 2.4, directory.id with
+3.7.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kcheck.formats._contract import Format
-from kcheck.model.java import INT_MAX, java_int, java_lines
+from kcheck.formats._properties import Property, comments, load, store
+from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
 
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _TRIMMED = "".join(map(chr, range(0x21)))
 """What String.trim takes away."""
-_WELL_ESCAPED = re.compile(r"(?:[^\\]|\\[^u]|\\u[0-9a-fA-F]{4})*+", re.DOTALL)
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
-_KEY_VALUE = re.compile(r"((?:[^\\=: \t\f]|\\.)*)(?:[ \t\f]*[=:]?[ \t\f]*)((?:.|\n)*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """The properties in file order (of a repeated key the last), with the comment lines as they stand before them."""
+    """The properties in file order, of a repeated key the last value, and the comment lines at the top."""
 
     properties: Mapping[str, str]
-    comments: tuple[str, ...] = field(default=())
+    comments: tuple[str, ...] = ()
 
     def number(self, key: str) -> int | None:
         """Return a property as Java reads an int, None where it is absent or no number."""
@@ -34,141 +34,105 @@ class MetaProperties:
 
     @property
     def version(self) -> int:
-        """The version: 0 where the file names none (trimmed, as the broker does)."""
+        """The version, trimmed as the broker does; 0 where the file names none or no number."""
         return java_int(self.properties.get("version", "0").strip(_TRIMMED)) or 0
 
     @property
     def broker_id(self) -> int | None:
-        """node.id of version 1, broker.id of version 0."""
+        """The broker's id: node.id from version 1 on, broker.id in version 0."""
         return self.number("node.id" if self.version >= 1 else "broker.id")
 
 
 def properties(data: bytes) -> dict[str, str]:
-    """Return what java.util.Properties.load reads; a bad Unicode escape stays as it stands."""
-    found: dict[str, str] = {}
-    for _, line in _logical_lines(data.decode("iso-8859-1")):
-        match = _KEY_VALUE.fullmatch(line)
-        assert match is not None
-        found[_unescaped(match[1])] = _unescaped(match[2])
-    return found
-
-
-def _logical_lines(text: str) -> list[tuple[int, str]]:
-    """Return (number of the first line, text) of lines that are no comments, with continued lines joined."""
-    lines: list[tuple[int, str]] = []
-    pending: list[str] = []
-    start = 0
-    for number, raw in enumerate(java_lines(text), 1):
-        line = raw.lstrip(" \t\f")
-        if not "".join(pending) and (not line or line[0] in "#!"):
-            pending = []  # a line that continues nothing is a new one
-            continue
-        start = start if pending else number
-        slashes = len(line) - len(line.rstrip("\\"))
-        if slashes % 2:
-            pending.append(line[:-1])
-            continue
-        lines.append((start, "".join([*pending, line])))
-        pending = []
-    if pending:
-        lines.append((start, "".join(pending)))
-    return lines
-
-
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
-        return text
-
-    def one(match: re.Match[str]) -> str:
-        if match[1]:
-            return chr(int(match[1], 16))
-        return _ESCAPES.get(match[2], match[2])
-
-    units = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", one, text, flags=re.DOTALL)
-    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    """Return what java.util.Properties.load reads; a Unicode escape that it refuses stays as it stands."""
+    return {found.key: found.value for found in load(data)}
 
 
 def parse(data: bytes) -> Parsed[MetaProperties]:
-    """Return the properties, and what keeps the newest broker from reading them."""
-    text = data.decode("iso-8859-1")
-    comments = tuple(line for line in java_lines(text) if line[:1] == "#")
-    value = MetaProperties(properties(data), comments)
-    problem = _problem(value.properties, strict_directory=True)
-    defects: list[Defect] = []
-    if not value.properties:
-        words = "no property at all" + (": only zero bytes" if data and not data.strip(b"\0") else "")
-        defects.append(Defect(message=words, line=1, column=1, position=0, found=data[:FOUND_SIZE_MAX]))
-    elif problem:
-        key, words = problem
-        number = next((n for n, line in _logical_lines(text) if line.startswith(key)), 1)
-        at = sum(len(line) + 1 for line in text.split("\n")[: number - 1])
-        found = data[at : at + FOUND_SIZE_MAX].split(b"\n")[0]
-        defects.append(Defect(message=words, line=number, column=1, position=at, found=found))
-    return Parsed(value=value, defects=tuple(defects))
+    """Return the properties, and everything that keeps the newest broker from reading them.
+
+    Nothing is said about the order of the keys, comments or spaces: people edit this file, and every broker takes it.
+    """
+    found = tuple(load(data))
+    value = MetaProperties({each.key: each.value for each in found}, comments(data))
+    if not found:
+        message = "no property at all" + (": only zero bytes" if data and not data.strip(b"\0") else "")
+        return Parsed(value=value, defects=(_defect(data, message, None),))
+    lines = {each.key: each for each in found}
+    unreadable = [_defect(data, "a Unicode escape without four digits", each) for each in found if not each.readable]
+    problems = [_defect(data, message, lines.get(key)) for key, message in _problems(value.properties)]
+    return Parsed(value=value, defects=(*unreadable, *problems))
 
 
 def serialize(value: MetaProperties) -> bytes:
-    """Return the file as java.util.Properties.store writes it: comments, then the properties in their order."""
-    lines = [*value.comments, *(f"{key}={_escaped(text)}" for key, text in value.properties.items()), ""]
-    return "\n".join(lines).encode("iso-8859-1")
+    """Return the file as PropertiesUtils.writePropertiesFile leaves it, comments and keys in their order."""
+    return store(value.comments, value.properties)
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\=:#!])", r"\\\1", text)
+def _defect(data: bytes, message: str, where: Property | None) -> Defect:
+    position = 0 if where is None else where.position
+    found = re.split(rb"[\r\n]", data[position : position + FOUND_SIZE_MAX], maxsplit=1)[0]
+    return Defect(message=message, line=1 if where is None else where.line, column=1, position=position, found=found)
 
 
-def _problem(found: Mapping[str, str], *, strict_directory: bool) -> tuple[str, str] | None:
-    """Return (key, what is wrong with it) as MetaPropertiesVersion and MetaProperties.Builder read them."""
+def _problems(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (key, what is wrong with it) as MetaPropertiesVersion and MetaProperties.Builder check, in their order."""
     version = java_int(found.get("version", "0").strip(_TRIMMED))
     if version not in (0, 1):
-        return "version", f'version "{found["version"]}" is not known, only 0 and 1 are'
+        yield "version", f'version "{found["version"]}" is not known, only 0 and 1 are'
+        return
     own = "node.id" if version == 1 else "broker.id"
-    if (version == 1 or own in found) and java_int(found.get(own, "")) is None:
-        return own, f"{own} is missing" if own not in found else f'{own} "{found[own]}" is no number'
-    if version == 1 and "cluster.id" not in found:
-        return "cluster.id", "cluster.id is missing"
-    directory = found.get("directory.id")
-    if strict_directory and directory is not None and not _UUID.fullmatch(directory):
-        return "directory.id", f'directory.id "{directory}" is no base64 of 16 bytes'
-    return None
+    if own in found and java_int(found[own]) is None:
+        yield own, f'{own} "{found[own]}" is no number'
+    for key in ("node.id", "cluster.id"):
+        if version == 1 and key not in found:
+            yield key, f"{key} is missing"
+    directory_id = found.get("directory.id")
+    if directory_id is not None and not _UUID.fullmatch(directory_id):
+        yield "directory.id", f'directory.id "{directory_id}" is no base64 of 16 bytes'
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
-    """Return the properties as the broker of this release reads them, or the exception its reader throws.
+    """Return the properties as the broker of this release reads them, or the simple name of its exception.
 
-    3.7 and later: MetaProperties; 2.8 to 3.6: RawMetaProperties reads any properties and fails only when they are
-    used; before 2.8 the version is required and must be 0 (BrokerMetadataCheckpoint).
+    Every release: IllegalArgumentException for a malformed Unicode escape. 3.7 and later: RuntimeException of
+    MetaProperties.Builder. 2.8 to 3.6: RawMetaProperties takes any properties and fails only when they are used.
+    Before, version and broker.id are required, values trimmed, and only version 0 is known: IllegalArgumentException,
+    NumberFormatException, IOException of BrokerMetadataCheckpoint. Up to 0.8.2 no broker looks at the file.
     """
-    found = properties(data)
-    if not all(_WELL_ESCAPED.fullmatch(line) for _, line in _logical_lines(data.decode("iso-8859-1"))):
-        return BrokerReads(value=None, error="IllegalArgumentException")
-    error = None
+    lines = tuple(load(data))
+    found = {each.key: each.value for each in lines}
+    error = None if all(each.readable for each in lines) else "IllegalArgumentException"
     if release.version >= (3, 7):
-        error = "RuntimeException" if _problem(found, strict_directory=True) else None
+        error = error or ("RuntimeException" if any(_problems(found)) else None)
+    elif release.version < (0, 9):
+        error, found = None, {}
     elif release.version < (2, 8):
-        found = {key: text.strip(_TRIMMED) for key, text in found.items()}
-        error = _required(found, "version", most=0) or _required(found, "broker.id", most=INT_MAX)
+        found = {key: value.strip(_TRIMMED) for key, value in found.items()}
+        error = error or _refused(found, (("version", 0), ("broker.id", INT_MAX)))
     return BrokerReads(value=None, error=error) if error else BrokerReads(value=MetaProperties(found))
 
 
-def _required(found: Mapping[str, str], key: str, *, most: int) -> str | None:
+def _refused(found: Mapping[str, str], required: Iterable[tuple[str, int]]) -> str | None:
     """Return what VerifiableProperties.getIntInRange throws, or BrokerMetadataCheckpoint for a higher version."""
-    if key not in found:
-        return "IllegalArgumentException"
-    number = java_int(found[key])
-    if number is None:
-        return "NumberFormatException"
-    if number < 0:
-        return "IllegalArgumentException"
-    return "IOException" if number > most else None
+    for key, most in required:
+        number = java_int(found.get(key, ""))
+        if key not in found or (number is not None and number < 0):
+            return "IllegalArgumentException"
+        if number is None:
+            return "NumberFormatException"
+        if number > most:
+            return "IOException"
+    return None
 
 
 def row(value: MetaProperties) -> Mapping[str, object]:
-    """Return the fields of JSON."""
+    """Return the fields of JSON; `broker_id` is the broker's id whatever key names it."""
     found = value.properties
     return {
         "version": value.version,
         "broker_id": value.broker_id,
+        "node_id": value.number("node.id"),
         "cluster_id": found.get("cluster.id"),
         "directory_id": found.get("directory.id"),
         "properties": dict(found),

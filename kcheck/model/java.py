@@ -4,6 +4,7 @@ Facts: JDK 8 to 17, `sun.nio.cs.UTF_8`, `sun.nio.cs.StreamDecoder`, `java.io.Buf
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,7 +13,7 @@ LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 
 _SHORT = 20
 """Digits of a file name and of every number that a broker writes: read without looking at each."""
-_LINE_ENDS = re.compile(r"\r\n|\n|\r")
+_LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\n|\r|\Z)")
 _WHITE_SPACE = re.compile(r"[ \t\n\x0b\f\r]+")
 _FILL_SIZE = 8192
 """BufferedReader asks for so many UTF-16 units at a time, and the decoder below it reads so many bytes."""
@@ -30,12 +31,9 @@ def java_long(text: str) -> int | None:
     return _number(text, LONG_MIN, LONG_MAX)
 
 
-def java_lines(text: str) -> list[str]:
-    """Return the lines of BufferedReader.readLine: ended by LF, CR or CR LF, and by nothing else."""
-    lines = _LINE_ENDS.split(text)
-    if not lines[-1]:
-        lines.pop()
-    return lines
+def java_lines(text: str) -> Iterator[str]:
+    """Yield the lines of BufferedReader.readLine: ended by LF, CR or CR LF, and by nothing else."""
+    return (match[1] for match in _LINE.finditer(text) if match.start() < len(text))
 
 
 def java_fields(line: str, most: int = 0) -> list[str]:
@@ -51,9 +49,9 @@ def java_fields(line: str, most: int = 0) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Utf8Lines:
-    """The lines that BufferedReader.readLine gives, and whether it throws MalformedInputException after them."""
+    """The lines that BufferedReader.readLine gives, once, and whether it throws MalformedInputException after them."""
 
-    lines: list[str]
+    lines: Iterator[str]
     malformed: bool = False
 
 
@@ -71,8 +69,8 @@ def utf8_lines(data: bytes) -> Utf8Lines:
     return Utf8Lines(java_lines(seen[:whole]), malformed=True)
 
 
-def utf8_lines_replaced(data: bytes) -> list[str]:
-    """Return the lines of a file read by an InputStreamReader, whose decoder puts U+FFFD for what is no UTF-8."""
+def utf8_lines_replaced(data: bytes) -> Iterator[str]:
+    """Yield the lines of a file read by an InputStreamReader, whose decoder puts U+FFFD for what is no UTF-8."""
     return java_lines(_SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace"))
 
 

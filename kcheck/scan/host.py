@@ -135,5 +135,10 @@ def _files(
 
 
 def _checkpoints(files: dict[str, FileView]) -> Checkpoints:
-    found = {name: view.parsed.value.by_topic() for name, view in files.items() if name in OFFSET_CHECKPOINTS}
+    """Return the offsets that the broker takes from the files: none from a file that its reader refuses."""
+    found = {
+        name: view.parsed.value.by_topic()
+        for name, view in files.items()
+        if name in OFFSET_CHECKPOINTS and view.reads is not None and view.reads.error is None
+    }
     return Checkpoints(found.get(RECOVERY_POINT, {}), found.get(LOG_START, {}), found.get(REPLICATION_OFFSET, {}))

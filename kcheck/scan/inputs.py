@@ -32,11 +32,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One thing to look at; `broker_id` is what the user said, None without `BROKER=`."""
+    """One thing to look at; `broker_id` is what the user said, None without `BROKER=`.
+
+    `config` is the server.properties that names a log dir: all that it names belong to one broker. `folder` is the
+    folder of log dirs that it stands in.
+    """
 
     kind: Kind
     path: str
     broker_id: int | None = None
+    config: str | None = None
+    folder: str | None = None
 
 
 def targets(paths: list[str]) -> tuple[Target, ...]:
@@ -74,7 +80,8 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
         found = [*_log_dirs_below(path, listing, depth=2)]
         if not found:
             raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
-        yield from (Target(kind=Kind.LOG_DIR, path=below, broker_id=broker_id) for below in found)
+        for below in found:
+            yield Target(kind=Kind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
 
 
 def _listed(path: str) -> Listing:
@@ -135,4 +142,5 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
         if not is_directory(directory):
             raise NotALogDirError(f"{path} names {directory}, which is no directory")
-        yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=own if broker_id is None else broker_id)
+        said_id = own if broker_id is None else broker_id
+        yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)

@@ -1,6 +1,6 @@
 """`kcheck inspect`: files, partitions and log dirs as rows, with the findings of the rules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.disk.read import UnreadableError, opened, read_whole
@@ -65,17 +65,24 @@ class _Inspection:
 
     def items(self, found: tuple[Target, ...], kinds: dict[Target, Format]) -> Iterator[Row]:
         """Yield an item for each target, then compare the log dirs of each broker."""
-        by_broker: dict[int | None, list[LogDirView]] = {}
+        by_broker: dict[object, list[LogDirView]] = {}
         for target in found:
             if target.kind is Kind.LOG_DIR:
                 views: list[LogDirView] = []
                 yield self._log_dir(target, views)
                 for view in views:
-                    by_broker.setdefault(view.where.broker_id, []).append(view)
+                    by_broker.setdefault(_broker(target, view), []).append(view)
             else:
                 yield from self._partition(target) if target.kind is Kind.PARTITION else self._file(target, kinds)
-        for views in by_broker.values():
-            self.collected.extend(check_broker(tuple(views), self.release))
+        for same in by_broker.values():
+            self._collect(check_broker(tuple(same), self.release))
+
+    def _collect(self, findings: Iterable[Finding]) -> None:
+        """Keep what concerns no partition, or one that was asked for."""
+        for finding in findings:
+            where = finding.where
+            if where.topic is None or where.partition is None or self.wanted.has(where.topic, where.partition):
+                self.collected.append(finding)
 
     def _log_dir(self, target: Target, views: list[LogDirView]) -> Row:
         log_dir = open_log_dir(target.path, target.broker_id, self.release)
@@ -83,29 +90,26 @@ class _Inspection:
 
     def _partitions(self, log_dir: LogDir, views: list[LogDirView]) -> Iterator[Row]:
         """Yield the partitions; afterwards `views` has the log dir with the little that its own rules need of them."""
-        names: list[PartitionView] = []
+        light: list[PartitionView] = []
         for view in partitions(log_dir, wanted=self.wanted, walk_all=self.shown.walk_all, release=self.release):
-            self.collected.extend(check_partition(view, self.release))
-            names.append(
-                PartitionView(
-                    where=view.where,
-                    topic=view.topic,
-                    partition=view.partition,
-                    state=view.state,
-                    topic_id=view.topic_id,
-                )
-            )
+            self._check(view, log_dir)
+            light.append(replace(view, epochs=None, segments=(), last_batch=None))
             yield partition_row(view, self.shown)
-        whole = replace(log_dir.view, partitions=tuple(names))
-        self.collected.extend(check_log_dir(whole, self.release))
+        whole = replace(log_dir.view, partitions=tuple(light))
+        self._collect(check_log_dir(whole, self.release))
         self.collected.extend(log_dir.findings)
         views.append(whole)
+
+    def _check(self, view: PartitionView, log_dir: LogDir) -> None:
+        """Run the rules of a partition, unless a part of it could not be read: they would take it for missing."""
+        if not any(finding.where.dir == view.where.dir for finding in log_dir.findings):
+            self.collected.extend(check_partition(view, self.release))
 
     def _partition(self, target: Target) -> Iterator[Row]:
         view, log_dir = lone_partition(target, walk_all=self.shown.walk_all, release=self.release)
         self.collected.extend(log_dir.findings)
         if view is not None:
-            self.collected.extend(check_partition(view, self.release))
+            self._check(view, log_dir)
             yield {"kind": "partition", "path": target.path, **partition_row(view, self.shown)}
 
     def _file(self, target: Target, kinds: dict[Target, Format]) -> Iterator[Row]:
@@ -123,6 +127,16 @@ class _Inspection:
         view = replace(view, where=where)
         self.collected.extend(check_file(view, self.release))
         yield _file_item(target.path, view, kind)
+
+
+def _broker(target: Target, view: LogDirView) -> object:
+    """Return what tells the log dirs of one broker from those of others."""
+    if target.config is not None:
+        return target.config
+    if view.where.broker_id is None:
+        return target.path
+    # Disks of one id side by side are those of one broker, even where one of them is foreign.
+    return (target.folder or view.cluster_id, view.where.broker_id)
 
 
 def lone_partition(target: Target, *, walk_all: bool, release: Release) -> tuple[PartitionView | None, LogDir]:

@@ -10,7 +10,7 @@ from tests.oracle import ask as asking
 from tests.oracle.kafka import NoKafkaError
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def ask() -> asking.Ask:
     """Ask Kafka; without it a test is skipped, or fails where KCHECK_NEEDS_KAFKA=1 or CI=true promise it."""
 
@@ -18,14 +18,14 @@ def ask() -> asking.Ask:
         try:
             return asking.ask(version, source, cases, *args, jvm=jvm)
         except NoKafkaError as error:
-            no_kafka(error)
+            reason = f"Kafka {error}".partition("\n")[0]
+        no_kafka(reason)
 
     return asked
 
 
-def no_kafka(error: NoKafkaError) -> NoReturn:
+def no_kafka(reason: str) -> NoReturn:
     """Skip the test, or fail it in one line where KCHECK_NEEDS_KAFKA=1 or CI=true."""
-    reason = f"Kafka {error}".partition("\n")[0]
     if os.environ.get("KCHECK_NEEDS_KAFKA") == "1" or os.environ.get("CI") == "true":
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)

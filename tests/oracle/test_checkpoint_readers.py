@@ -1,6 +1,6 @@
 """`broker_reads` of kcheck.formats and the checkpoint readers of each release agree on odd files.
 
-OffsetCheckpoint, OffsetCheckpointFile and LeaderEpochCheckpointFile read about a thousand files each: valid ones, valid
+OffsetCheckpoint, OffsetCheckpointFile and LeaderEpochCheckpointFile read about two thousand files each: valid ones, valid
 ones changed at random (KCHECK_SWEEP multiplies their number, KCHECK_SEED chooses other ones), and built ones.
 """
 
@@ -67,9 +67,9 @@ def test_leader_epoch_checkpoints(version: str, ask: Ask) -> None:
 def test_huge_counts(version: str, ask: Ask) -> None:
     """From 3.1 a count whose list does not fit a heap of 1 GiB, the default of a broker, is an OutOfMemoryError.
 
-    Counts from 250 million to 2^28 are not asked: what fits there depends on what the heap holds already.
+    Counts from 100 million to 2^28 are not asked: what fits there depends on what the heap holds already.
     """
-    counts = (10**6, 10**8, 2 * 10**8, 250 * 10**6, 2**28, 3 * 10**8, 10**9, 2**31 - 1)
+    counts = (10**6, 10**8, 2**28, 3 * 10**8, 10**9, 2**31 - 1)
     files = [f"0\n{count}\n1 5\n".encode() for count in counts]
     heap = ("-Xms1g", "-Xmx1g", "-XX:-UseSerialGC", "-XX:+UseG1GC")
     theirs = [broken(answer) for answer in ask(version, "Readers.java", encoded(files), "epochs", jvm=heap)]
@@ -164,18 +164,16 @@ def _bad_utf8(random: Random, entry: str) -> Iterator[bytes]:
             yield b"0\n1\n" + b" ".join(line) + b"\n"
         yield f"0\n2\n{entry[:-1]}x\n".encode() + bad + b"\n"
     wrong = ("", entry[:-1] + "x\n", "x\n")
-    for size in (8180, *range(8186, 8196), 12288, *range(16382, 16387), 24575, 40000):
-        for fill in ("7", "7", "7", "\u00e9", "\u20ac", "\U0001f600"):
-            bad = random.choice(BAD_UTF8)
-            head = _long(random.choice(wrong), entry, fill, size)
-            # On the border itself it depends on how many bytes the decoder has read ahead, if not all are ASCII.
-            if fill == "7" or 4 < len(head.decode().encode("utf-16-le")) // 2 % 8192 < 8188:
-                yield head + bad
-                yield head + bad + b"\n" * random.randrange(2) + b"7" * random.randrange(20000)
+    for size in (8180, *range(8186, 8196), 12288, *range(16379, 16388), 24575, 40000):
+        for fill in ("7", "\u00e9", "\u20ac", "\U0001f600", "7\u20ac\U0001f600\u00e9"):
+            head = _long(random.choice(wrong), entry, fill, size) + random.choice(BAD_UTF8)
+            yield head
+            yield head + b"\n" * random.randrange(2) + b"7" * random.randrange(20000)
 
 
-def _long(before: str, entry: str, fill: str, size: int) -> bytes:
-    """Lines until `size` bytes: a first one that may be wrong, then entries, the last one of `fill`."""
-    lines = max(0, size - 100) // (len(entry) + 1) // 2
-    head = f"0\n{lines + bool(before)}\n{before}".encode() + f"{entry}\n".encode() * lines
-    return head + fill.encode() * ((size - len(head)) // len(fill.encode()))
+def _long(first: str, entry: str, fill: str, size: int) -> bytes:
+    """Return `size` UTF-16 units, or one less: a line that may be wrong, good ones, and a last one of `fill`."""
+    lines = (size - 100) // (len(entry) + 1) // 2
+    head = f"0\n{lines + bool(first)}\n{first}" + f"{entry}\n" * lines
+    units = (head + fill * size).encode("utf-16-le")[: 2 * size]
+    return units.decode("utf-16-le", "ignore").encode()

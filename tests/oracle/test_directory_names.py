@@ -1,6 +1,6 @@
 """kcheck.model.names accepts the directory names that Log.parseTopicPartitionName of each release accepts.
 
-About a thousand names for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
+More than a thousand names for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
 from collections.abc import Iterator

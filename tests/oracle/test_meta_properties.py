@@ -1,6 +1,6 @@
 """`broker_reads` of meta.properties agrees with BrokerMetadataCheckpoint and MetaProperties of each release.
 
-About a thousand files for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
+More than a thousand files for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
 from collections.abc import Iterator
@@ -121,4 +121,5 @@ def _lines() -> Iterator[str]:
     continued = ("\\\n", "\\\r\n", "\\\n  ", "\\\n#", "\\\n\n", "\\\\\n", "\\\\\\\n")
     for end in ("\n", "\r\n", "\r", "\n\r", *continued, *SPACES):
         yield f"version=0{end}broker.id=1{end}cluster.id=c{end}"
+    yield from (f"version=0\nbroker.id=1\n\\{end}" for end in ("\n", "\r", "\r\n", "\n\r\n", "\r\n\\\r\n", "\n\\\n"))
     yield from ("version=0\nbroker.id=1\nbroker.id=2\n", "version=0\nversion=1\nbroker.id=1\nnode.id=2\ncluster.id=c\n")

@@ -1,6 +1,6 @@
 """`broker_reads` of partition.metadata and the PartitionMetadataFile of each release agree on odd files.
 
-About a thousand files for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
+More than a thousand files for each release; KCHECK_SWEEP multiplies the random ones, KCHECK_SEED chooses other ones.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 // Asks the LeaderEpochFileCache of the release on the class path. The first argument is a folder to work in.
-// A case is a line "EPOCH:START EPOCH:START ...|LOG END OFFSET|QUESTION QUESTION ...", its answer a line of tab-separated
-// toString()s; an exception is "!" and its simple class name and ends the case. Questions:
+// A case is a line "EPOCH:START EPOCH:START ...|LOG END OFFSET|QUESTION QUESTION ...", its answer a line of toString()s
+// with tabs between; an exception is "!" and its simple class name and ends the case. Questions:
 //   ?EPOCH endOffsetFor   @OFFSET epochForOffset (3.5+)   +EPOCH:START assign   <OFFSET truncateFromEnd
 //   >OFFSET truncateFromStart; the last three answer with the entries that the cache has afterwards.
 // Everything by reflection: the classes have other packages, constructors and method names from release to release.
@@ -18,14 +18,18 @@ import java.util.StringJoiner;
 import org.apache.kafka.common.TopicPartition;
 
 public class EpochCaches {
-    private static final Class<?> CACHE = oneOf("org.apache.kafka.storage.internals.epoch", "LeaderEpochFileCache", "kafka.server.epoch");
-    private static final Class<?> FILE =
-        oneOf("org.apache.kafka.storage.internals.checkpoint", "LeaderEpochCheckpointFile", "kafka.server.checkpoints");
+    private static final Class<?> CACHE = firstOf(
+        "org.apache.kafka.storage.internals.epoch.LeaderEpochFileCache", "kafka.server.epoch.LeaderEpochFileCache");
+    private static final Class<?> FILE = firstOf(
+        "org.apache.kafka.storage.internals.checkpoint.LeaderEpochCheckpointFile",
+        "kafka.server.checkpoints.LeaderEpochCheckpointFile");
     private static final Method END_OFFSET_FOR = method("endOffsetFor");
     private static final Method EPOCH_FOR_OFFSET = method("epochForOffset");
     private static final Method ASSIGN = method("assign");
-    private static final Method FROM_END = method("truncateFromEndAsyncFlush", "truncateFromEnd", "clearAndFlushLatest");
-    private static final Method FROM_START = method("truncateFromStartAsyncFlush", "truncateFromStart", "clearAndFlushEarliest");
+    private static final Method FROM_END =
+        method("truncateFromEndAsyncFlush", "truncateFromEnd", "clearAndFlushLatest");
+    private static final Method FROM_START =
+        method("truncateFromStartAsyncFlush", "truncateFromStart", "clearAndFlushEarliest");
     private static final Method ENTRIES = method("epochEntries");
 
     public static void main(String[] args) throws Exception {
@@ -54,13 +58,13 @@ public class EpochCaches {
         return text.isEmpty() ? new String[0] : text.split(" ");
     }
 
-    private static String ask(Object cache, String question, long logEndOffset) throws ReflectiveOperationException {
+    private static String ask(Object cache, String question, long logEnd) throws ReflectiveOperationException {
         long[] numbers = Arrays.stream(question.substring(1).split(":")).mapToLong(Long::parseLong).toArray();
         switch (question.charAt(0)) {
             case '?':
                 int epoch = (int) numbers[0];
-                boolean given = END_OFFSET_FOR.getParameterCount() == 2;
-                return (given ? END_OFFSET_FOR.invoke(cache, epoch, logEndOffset) : END_OFFSET_FOR.invoke(cache, epoch)).toString();
+                return (END_OFFSET_FOR.getParameterCount() == 2 ? END_OFFSET_FOR.invoke(cache, epoch, logEnd)
+                    : END_OFFSET_FOR.invoke(cache, epoch)).toString();
             case '@': return EPOCH_FOR_OFFSET.invoke(cache, numbers[0]).toString();
             case '+': ASSIGN.invoke(cache, (int) numbers[0], numbers[1]); break;
             case '<': FROM_END.invoke(cache, numbers[0]); break;
@@ -71,37 +75,37 @@ public class EpochCaches {
     }
 
     private static Object cache(File file, long logEndOffset) throws ReflectiveOperationException {
-        boolean metadata = CACHE.getConstructors()[0].toGenericString().contains("LogOffsetMetadata");
-        Object end = metadata ? Class.forName("kafka.server.LogOffsetMetadata").getConstructor(long.class, long.class, int.class)
-            .newInstance(logEndOffset, 0L, 0) : Long.valueOf(logEndOffset);
+        // Up to 2.0.0 the function gives a LogOffsetMetadata, to 2.8 a number; from 3.0 there is none.
+        Object end = CACHE.getConstructors()[0].toGenericString().contains("LogOffsetMetadata")
+            ? firstOf("kafka.server.LogOffsetMetadata").getConstructors()[0].newInstance(logEndOffset, 0L, 0)
+            : Long.valueOf(logEndOffset);
         scala.Function0<Object> logEnd = () -> end;
         return make(CACHE, new TopicPartition("t", 0), logEnd, make(FILE, file));
     }
 
-    /** Calls the only public constructor; what is not among the arguments is a failure channel or a scheduler that never runs. */
-    private static Object make(Class<?> made, Object... arguments) throws ReflectiveOperationException {
+    /** Calls the only constructor; what is not given is a failure channel, or a scheduler that never runs anything. */
+    private static Object make(Class<?> made, Object... given) throws ReflectiveOperationException {
         Constructor<?> constructor = made.getConstructors()[0];
         Object[] values = new Object[constructor.getParameterCount()];
         for (int i = 0; i < values.length; i++) {
             Class<?> type = constructor.getParameterTypes()[i];
-            values[i] = Arrays.stream(arguments).filter(type::isInstance).findFirst().orElse(null);
+            values[i] = Arrays.stream(given).filter(type::isInstance).findFirst().orElse(null);
             if (values[i] == null) values[i] = type.isInterface()
-                ? Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> null)
+                ? Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> null)
                 : type.getConstructor(int.class).newInstance(1);
         }
         return constructor.newInstance(values);
     }
 
-    private static Class<?> oneOf(String java, String name, String scala) {
-        try {
-            return Class.forName(java + "." + name);
-        } catch (ClassNotFoundException e) {
+    private static Class<?> firstOf(String... names) {
+        for (String name : names) {
             try {
-                return Class.forName(scala + "." + name);
-            } catch (ClassNotFoundException neither) {
-                throw new NoClassDefFoundError(name);
+                return Class.forName(name);
+            } catch (ClassNotFoundException e) {
+                continue;
             }
         }
+        throw new NoClassDefFoundError(Arrays.toString(names));
     }
 
     private static Method method(String... names) {

@@ -5,6 +5,8 @@
 // By reflection: packages and constructors change from release to release.
 import java.io.BufferedReader;
 import java.io.File;
+import java.io.FileInputStream;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Constructor;
@@ -14,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Map;
 import java.util.Properties;
 import java.util.StringJoiner;
 
@@ -39,8 +42,9 @@ public class Readers {
                 case "epochs": return read(file, CHECKPOINTS + "LeaderEpochCheckpointFile",
                     "kafka.server.checkpoints.LeaderEpochCheckpointFile").toString();
                 case "partition.metadata":
-                    Object metadata = read(file, CHECKPOINTS + "PartitionMetadataFile", "kafka.server.PartitionMetadataFile");
-                    return call(metadata, "version") + " " + call(metadata, "topicId");
+                    Object found =
+                        read(file, CHECKPOINTS + "PartitionMetadataFile", "kafka.server.PartitionMetadataFile");
+                    return call(found, "version") + " " + call(found, "topicId");
                 case "directory":
                     Object parsed = parse(new File(new String(bytes, StandardCharsets.UTF_8)));
                     return base64((String) call(parsed, "topic")) + " " + call(parsed, "partition");
@@ -49,15 +53,16 @@ public class Readers {
             }
         } catch (InvocationTargetException e) {
             StringJoiner chain = new StringJoiner(" ", "!", "");
-            for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) chain.add(cause.getClass().getSimpleName());
+            for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause())
+                chain.add(cause.getClass().getSimpleName());
             return chain.toString();
         }
     }
 
     private static String offsets(Object map) throws Exception {
         StringJoiner entries = new StringJoiner(",");
-        if (map instanceof java.util.Map) {
-            for (var entry : ((java.util.Map<?, ?>) map).entrySet()) entries.add(offset(entry.getKey(), entry.getValue()));
+        if (map instanceof Map<?, ?> java) {
+            for (var entry : java.entrySet()) entries.add(offset(entry.getKey(), entry.getValue()));
         } else {
             for (var iterator = ((scala.collection.Map<?, ?>) map).iterator(); iterator.hasNext(); ) {
                 scala.Tuple2<?, ?> entry = iterator.next();
@@ -79,27 +84,32 @@ public class Readers {
     }
 
     private static Object parse(File directory) throws Exception {
-        Class<?> log = firstOf("org.apache.kafka.storage.internals.log.LocalLog", "kafka.log.LocalLog$", "kafka.log.Log$");
+        Class<?> log = firstOf(
+            "org.apache.kafka.storage.internals.log.LocalLog", "kafka.log.LocalLog$", "kafka.log.Log$");
         Object target = log.getName().endsWith("$") ? log.getField("MODULE$").get(null) : null;
         return log.getMethod("parseTopicPartitionName", File.class).invoke(target, directory);
     }
 
-    /** The properties, after what a broker makes of them: MetaProperties (3.7+), BrokerMetadata (to 2.7), or nothing more. */
+    /** Version and id by MetaProperties (3.7+) or BrokerMetadata (to 2.7), then every property of the file. */
     private static String metaProperties(File file) throws Exception {
-        Class<?> files = firstOf("org.apache.kafka.metadata.properties.PropertiesUtils", "org.apache.kafka.common.utils.Utils");
-        boolean ensemble = files.getSimpleName().equals("PropertiesUtils");
-        Object loaded = files.getMethod(ensemble ? "readPropertiesFile" : "loadProps", String.class).invoke(null, file.getPath());
-        Object found = ensemble
-            ? call(firstOf("org.apache.kafka.metadata.properties.MetaProperties$Builder").getConstructor(Properties.class)
-                .newInstance(loaded), "build")
-            : call(read(file, "kafka.server.BrokerMetadataCheckpoint"), "get");
+        Properties properties;
         StringJoiner answer = new StringJoiner(" ");
-        if (!found.equals(loaded)) {
-            answer.add(ensemble ? call(call(found, "version"), "number").toString() : "0");
-            answer.add(call(found, ensemble ? "nodeId" : "brokerId").toString());
+        try {
+            Class<?> builder = Class.forName("org.apache.kafka.metadata.properties.MetaProperties$Builder");
+            Class<?> files = Class.forName("org.apache.kafka.metadata.properties.PropertiesUtils");
+            properties = (Properties) files.getMethod("readPropertiesFile", String.class).invoke(null, file.getPath());
+            Object found = call(builder.getConstructor(Properties.class).newInstance(properties), "build");
+            answer.add(call(call(found, "version"), "number").toString()).add(call(found, "nodeId").toString());
+        } catch (ClassNotFoundException e) {
+            Object found = call(read(file, "kafka.server.BrokerMetadataCheckpoint"), "get");
+            properties = new Properties();
+            try (InputStream stream = new FileInputStream(file)) {
+                properties.load(stream);
+            }
+            if (!(found instanceof Properties)) answer.add("0").add(call(found, "brokerId").toString());
         }
-        for (String key : ((Properties) loaded).stringPropertyNames())
-            answer.add(base64(key) + ":" + base64(((Properties) loaded).getProperty(key)));
+        for (String key : properties.stringPropertyNames())
+            answer.add(base64(key) + ":" + base64(properties.getProperty(key)));
         return answer.toString();
     }
 

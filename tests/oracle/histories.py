@@ -1,0 +1,196 @@
+"""What the clusters go through that made `fixtures/brokers`, and that the live tests repeat."""
+
+import json
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.oracle.kafka import Cluster, Process, numbers, run_java, wait_for
+from tests.oracle.wire import end_offsets
+
+LOAD = Path(__file__).parent / "java" / "Load.java"
+NOT_LEADER = (3, 5, 6)
+"""Error codes of a broker that does not lead: unknown partition, no leader, not the leader."""
+
+CONFIG: dict[str, object] = {
+    "unclean.leader.election.enable": "true",
+    "auto.leader.rebalance.enable": "false",
+    "log.index.size.max.bytes": 1024,
+    "log.index.interval.bytes": 200,
+    "log.cleaner.backoff.ms": 500,
+    "log.flush.start.offset.checkpoint.interval.ms": 2000,
+    "replica.lag.time.max.ms": 4000,
+    "offsets.topic.segment.bytes": 1 << 20,
+}
+
+
+def config(version: str) -> dict[str, object]:
+    """Return the configuration of the brokers of a release."""
+    found = dict(CONFIG)
+    if numbers(version) >= (3, 5):
+        found["unclean.leader.election.interval.ms"] = 2000
+    if numbers(version) >= (3, 7):
+        found["log.initial.task.delay.ms"] = 1000
+    return found
+
+
+def create(cluster: Cluster, topic: str, assignment: str, **settings: object) -> None:
+    """Create a topic with replicas like "1:2,2:1"; the first of each partition leads."""
+    version = numbers(cluster.version)
+    tool = "org.apache.kafka.tools.TopicCommand" if version >= (3, 7) else "kafka.admin.TopicCommand"
+    where = ["--bootstrap-server", cluster.bootstrap]
+    if version < (2, 2):
+        where = ["--zookeeper", f"127.0.0.1:{cluster.beside.port}"]
+    extra = [part for key, value in settings.items() for part in ("--config", f"{key.replace('_', '.')}={value}")]
+    run_java(cluster.version, tool, *where, "--create", "--topic", topic, "--replica-assignment", assignment, *extra)
+
+
+def load(cluster: Cluster, *lines: str) -> None:
+    """Write what the lines say (see Load.java)."""
+    run_java(cluster.version, LOAD, cluster.bootstrap, stdin="\n".join(lines) + "\n")
+
+
+def delete_records(cluster: Cluster, topic: str, partition: int, offset: int) -> None:
+    """Move the log start of a partition (0.11 and later)."""
+    new = numbers(cluster.version) >= (3, 5)
+    tool = "org.apache.kafka.tools.DeleteRecordsCommand" if new else "kafka.admin.DeleteRecordsCommand"
+    wanted = cluster.dir / "delete-records.json"
+    row = {"topic": topic, "partition": partition, "offset": offset}
+    wanted.write_text(json.dumps({"partitions": [row], "version": 1}))
+    arguments = ("--bootstrap-server", cluster.bootstrap, "--offset-json-file", str(wanted))
+    run_java(cluster.version, tool, *arguments)
+
+
+def epoch_lines(directory: Path) -> list[tuple[int, int]]:
+    """Return the lines of a partition directory's leader-epoch-checkpoint, empty where there is none."""
+    file = directory / "leader-epoch-checkpoint"
+    lines = file.read_text().split("\n")[2:-1] if file.exists() else []
+    return [(int(epoch), int(start)) for epoch, start in (line.split() for line in lines)]
+
+
+def directories(broker: Process) -> dict[str, Path]:
+    """Return the partition directories of a broker by name."""
+    found = (path for log_dir in broker.log_dirs for path in log_dir.iterdir() if path.is_dir())
+    return {path.name: path for path in found if re.search(r"-[0-9]+$", path.name)}
+
+
+def ask_leaders(cluster: Cluster) -> list[dict[str, Any]]:
+    """Ask the leader of every partition for the end of every epoch from 0 to one above the latest."""
+    return [row for id, broker in sorted(cluster.brokers.items()) if broker.alive for row in _ask(cluster, id, broker)]
+
+
+def _ask(cluster: Cluster, id: int, broker: Process) -> Iterable[dict[str, Any]]:
+    for name, path in sorted(directories(broker).items()):
+        topic, _, partition = name.rpartition("-")
+        if topic == "__cluster_metadata":
+            continue
+        latest = max((epoch for epoch, _ in epoch_lines(path)), default=0)
+        epochs = list(range(latest + 2))
+        answers = end_offsets(broker.port, cluster.version, topic, int(partition), epochs)
+        for asked, (error, epoch, end) in zip(epochs, answers, strict=True):
+            if error not in NOT_LEADER:
+                yield {
+                    "broker_id": id, "topic": topic, "partition": int(partition), "requested_epoch": asked,
+                    "error": error, "epoch": epoch, "end_offset": end,
+                }  # fmt: skip
+
+
+def quiet(cluster: Cluster) -> None:
+    """Return when every follower has caught up and the high watermarks have been checkpointed."""
+    time.sleep(6)
+
+
+def ordinary(cluster: Cluster) -> None:
+    """Several topics, elections with and without records, compaction, DeleteRecords, transactions, a group."""
+    version = numbers(cluster.version)
+    create(cluster, "plain", "1:2,2:1,1:2")
+    create(cluster, "codecs", "2:1")
+    create(cluster, "segments", "1:2", segment_ms=400)
+    create(cluster, "compacted", "1:2", cleanup_policy="compact", segment_ms=400, min_cleanable_dirty_ratio=0.01)
+    create(cluster, "deleted", "1:2")
+    codecs = ["none", "gzip", "snappy", "lz4", *(["zstd"] if version >= (2, 1) else [])]
+    lines = [f"send codecs 0 {100 * n} 12 {codec}" for n, codec in enumerate(codecs)]
+    lines += ["send plain 0 0 20 none", "send plain 1 0 15 none", "send deleted 0 0 30 none", "offset readers plain 0 7"]
+    load(cluster, *lines)
+    for n in range(6):
+        load(cluster, f"send segments 0 {20 * n} 20 none", f"keyed compacted 0 {20 * n} 20 5")
+        time.sleep(0.5)
+    if version >= (0, 11):
+        delete_records(cluster, "deleted", 0, 17)
+        create(cluster, "transactions", "1:2")
+        lines = ["commit a transactions 0 0 5", "abort b transactions 0 100 7", "commit a transactions 0 200 3"]
+        load(cluster, *lines, "open c transactions 0 300 4")
+    cluster[1].stop()  # 2 leads everything
+    load(cluster, "send plain 0 200 9 gzip", "send segments 0 200 9 none")
+    cluster[1].start()
+    quiet(cluster)
+    cluster[2].stop()  # 1 leads everything; plain-1 and plain-2 get an epoch without records
+    load(cluster, "send plain 0 300 5 none", "send plain 0 400 6 lz4")
+    cluster[2].start()
+    quiet(cluster)
+
+    def cleaned() -> bool:
+        files = [path / "cleaner-offset-checkpoint" for broker in cluster.brokers.values() for path in broker.log_dirs]
+        return any(b"compacted" in file.read_bytes() for file in files if file.exists())
+
+    wait_for("a compaction", cleaned)
+
+
+def diverge(cluster: Cluster) -> None:
+    """Broker 1 leads and writes alone, dies; broker 2 is elected uncleanly and writes in two epochs.
+
+    Afterwards broker 1 is down and broker 2 runs. Topic `emptied` is the same with an epoch file that lost its entries;
+    `behind` is a follower that merely misses the end.
+    """
+    for topic in ("diverged", "emptied"):
+        create(cluster, topic, "1:2")
+    create(cluster, "behind", "2:1")
+    both = [f"send {topic} 0 0 50 none" for topic in ("diverged", "emptied")]
+    load(cluster, *both, "send behind 0 0 20 none")
+    quiet(cluster)
+    cluster[2].stop()
+    load(cluster, *(f"send {topic} 0 {100 + 10 * n} {8 + n} none" for topic in ("diverged", "emptied") for n in (0, 1)))
+    cluster[1].kill()
+    cluster[2].start()
+    load(cluster, "send diverged 0 200 9 none", "send diverged 0 300 4 gzip", "send emptied 0 200 9 none")
+    cluster[2].stop()
+    cluster[2].start()
+    load(cluster, "send diverged 0 400 5 none", "send behind 0 100 15 none")
+    emptied = directories(cluster[1])["emptied-0"] / "leader-epoch-checkpoint"
+    if emptied.exists():
+        emptied.write_text("0\n0\n")
+    quiet(cluster)
+
+
+def twice(cluster: Cluster) -> None:
+    """Fail over and back (the case of KIP-279): the follower diverges inside an epoch that the leader never saw.
+
+    Afterwards broker 2 is down and broker 1 runs.
+    """
+    create(cluster, "twice", "1:2")
+    load(cluster, "send twice 0 0 10 none")
+    quiet(cluster)
+    cluster[2].stop()
+    load(cluster, "send twice 0 100 5 none")
+    cluster[1].kill()
+    cluster[2].start()
+    load(cluster, "send twice 0 200 3 none", "send twice 0 300 5 none")
+    cluster[2].kill()
+    cluster[1].start()
+    load(cluster, "send twice 0 400 6 none")
+    quiet(cluster)
+
+
+def truncations(broker: Process, partition: str) -> list[int]:
+    """Return the offsets to which a broker says that it truncated a partition since its start."""
+    name = re.escape(partition)
+    said = re.compile(rf"(?:partition={name},[^\]]*\] Truncating to offset|Truncating log {name} to offset) (\d+)")
+    return [int(match[1]) for match in said.finditer(broker.log_since_start())]
+
+
+def rejoin(cluster: Cluster, id: int) -> None:
+    """Start a broker and return when it has had the time to truncate and to catch up."""
+    cluster[id].start()
+    time.sleep(8)

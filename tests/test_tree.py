@@ -1,0 +1,253 @@
+"""What holds for the whole tree: what is shipped, what an import loads, what crosses a process, what a plug sets."""
+
+import importlib
+import json
+import os
+import pickle
+import pkgutil
+import shutil
+import subprocess
+import sys
+import types
+import typing
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from kcheck.formats._contract import Format
+from kcheck.registry import discover, plug_names
+from kcheck.renderers._contract import Renderer
+from kcheck.rules._contract import Rule
+
+ROOT = Path(__file__).parents[1]
+TOP_LEVEL = {"pyproject.toml", "kcheck", "tests", "fixtures", "docs", "README.md"}
+
+HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "pyspark")
+"""What no command of today needs."""
+
+PLUGS: dict[str, tuple[str, type]] = {
+    "formats": ("FORMAT", Format),
+    "renderers": ("RENDERER", Renderer),
+    "rules": ("RULE", Rule),
+}
+"""The plural packages: the constant of each, and what it is an instance of."""
+
+BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan")
+
+NOT_VALUES = ("cli", "renderers")
+"""What decides how an answer leaves stays in the process that writes it."""
+
+
+def modules() -> list[str]:
+    """Return the names of all modules of kcheck."""
+    found = pkgutil.walk_packages(kcheck.__path__, "kcheck.")
+    return [info.name for info in found if info.name != "kcheck.__main__"]
+
+
+def python(code: str, *arguments: str) -> str:
+    """Return what a new Python prints on stdout."""
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def loaded_by_import(names: Iterable[str]) -> set[str]:
+    """Return the top-level names that a Python has loaded after these imports."""
+    code = "import importlib, sys; [importlib.import_module(n) for n in sys.argv[1:]]; print(*sys.modules)"
+    return {name.partition(".")[0] for name in python(code, *names).split()}
+
+
+def loaded_by_command(*arguments: str) -> set[str]:
+    """Return the names of all modules that a Python has loaded when a command has ended, clean or with findings."""
+    code = (
+        "import io, sys\n"
+        "from kcheck.cli.app import main\n"
+        "out, sys.stdout = sys.stdout, io.StringIO()\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as ended:\n"
+        "    assert ended.code in (None, 0, 1), ended.code\n"
+        "print(*sys.modules, file=out)\n"
+    )
+    return set(python(code, *arguments).split())
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return the names in the wheel, built from a copy, because building writes into the tree."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    unwanted = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "brokers", "cases")
+    shutil.copytree(ROOT, source, ignore=unwanted, dirs_exist_ok=True)
+    options = ["--quiet", "--no-deps", "--retries", "1", "--disable-pip-version-check", "--wheel-dir", str(target)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and os.environ.get("CI") != "true":
+        pytest.skip("pip cannot build a wheel here: " + done.stderr.strip().rpartition("\n")[2])
+    assert done.returncode == 0, done.stderr
+    (built,) = target.glob("*.whl")
+    with zipfile.ZipFile(built) as archive:
+        return archive.namelist()
+
+
+def test_the_wheel_holds_kcheck_alone(wheel: list[str]) -> None:
+    """No test, no fixture, no page."""
+    info = f"kcheck-{kcheck.__version__}.dist-info"
+    assert {"kcheck", info} == {name.partition("/")[0] for name in wheel}
+
+
+def test_the_wheel_holds_all_of_kcheck(wheel: list[str]) -> None:
+    """Every module, and the mark that it is typed."""
+    sources = {str(path.relative_to(ROOT)) for path in (ROOT / "kcheck").rglob("*.py")}
+    assert sources | {"kcheck/py.typed"} == {name for name in wheel if name.startswith("kcheck/")}
+
+
+def test_the_top_level_stays_small() -> None:
+    """One place for each kind of thing, and dotfiles."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    top = {line.partition("/")[0] for line in listed.splitlines()}
+    assert not {name for name in top if not name.startswith(".")} - TOP_LEVEL
+
+
+def test_nothing_below_the_screen_loads_a_screen() -> None:
+    """All that looks at a directory comes without typer and rich, and without what is slow to import."""
+    names = [name for name in modules() if name.split(".")[1] in BELOW_THE_SCREEN]
+    assert "kcheck.scan.inspect" in names
+    assert not loaded_by_import(names) & {"typer", "rich", *HEAVY}
+
+
+EPOCHS = "0\n2\n0 0\n1 10\n"
+COMMANDS = (
+    ("inspect", "leader-epoch-checkpoint"),
+    ("end-offset", "leader-epoch-checkpoint", "--log-end-offset", "20"),
+    ("truncation", "1=leader-epoch-checkpoint,leo=20,hw=20", "2=leader-epoch-checkpoint,leo=9,hw=9", "--leader", "1"),
+    ("rules",),
+    ("explain", "KC201"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("style", ["text", "json", "ndjson"])
+def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str, tmp_path: Path) -> None:
+    """rich for text alone, and of the other commands' scans none; that is the time of a start."""
+    file = tmp_path / "leader-epoch-checkpoint"
+    file.write_text(EPOCHS)
+    arguments = [part.replace("leader-epoch-checkpoint", str(file)) for part in command]
+    loaded = loaded_by_command(*arguments, "--format", style)
+    assert not {name.partition(".")[0] for name in loaded} & {*HEAVY, "fastcrc", "cramjam"}
+    assert ("rich" in loaded) == (style == "text")
+    scans = {"kcheck.scan.end_offset", "kcheck.scan.truncation"} & loaded
+    own = f"kcheck.scan.{command[0].replace('-', '_')}"
+    assert scans <= {own}
+
+
+def test_help_loads_no_scan() -> None:
+    """It is what somebody types first."""
+    loaded = loaded_by_command("--help")
+    assert not {name for name in loaded if name.startswith(("kcheck.scan", "kcheck.disk", "kcheck.rules", "rich"))}
+
+
+def value_classes() -> list[type]:
+    """Return every public dataclass that holds facts: not what plugs fill in, what is read once, how answers leave."""
+    found = []
+    for name in modules():
+        parts = name.split(".")
+        if parts[-1] == "_contract" or parts[1] in NOT_VALUES:
+            continue
+        for value in vars(importlib.import_module(name)).values():
+            if isinstance(value, type) and is_dataclass(value) and value.__module__ == name and not is_read_once(value):
+                found.append(value)
+    return sorted((cls for cls in found if not cls.__name__.startswith("_")), key=lambda cls: cls.__qualname__)
+
+
+def is_read_once(cls: type) -> bool:
+    """Whether a field is an iterator: such a value stands for a file that is being read."""
+    return any(typing.get_origin(hint) is Iterator for hint in typing.get_type_hints(cls).values())
+
+
+def sample(hint: object) -> object:
+    """Return a value of that type, as full as the type allows: unions give their first, sequences hold one item."""
+    if isinstance(hint, typing.NewType):
+        return sample(hint.__supertype__)
+    if hint in (typing.Any, object) or isinstance(hint, typing.TypeVar):
+        return "anything"
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return sample(arguments[0])
+    if origin in (tuple, list, Sequence, set, frozenset) and arguments[1:] in ((), (...,)):
+        return sample_container(origin, sample(arguments[0]))
+    if origin is tuple:
+        return tuple(map(sample, arguments))
+    if origin in (dict, Mapping):
+        return {sample(arguments[0]): sample(arguments[1])}
+    if origin is Callable:
+        return len
+    if isinstance(origin, type) and is_dataclass(origin):
+        return filled(origin)
+    assert isinstance(hint, type), hint
+    return sample_of_class(hint)
+
+
+def sample_container(origin: object, item: object) -> object:
+    """Return a container of one item."""
+    return [item] if origin is list else {item} if origin in (set, frozenset) else (item,)
+
+
+def sample_of_class(cls: type) -> object:
+    """Return a value of a class."""
+    if issubclass(cls, Enum):
+        return next(iter(cls))
+    if is_dataclass(cls):
+        return filled(cls)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return cls(*(sample(hint) for hint in typing.get_type_hints(cls).values()))
+    return {bool: True, int: 7, str: "seven", bytes: b"7", tuple: (), dict: {}, types.NoneType: None}[cls]
+
+
+@cache
+def filled(cls: type) -> object:
+    """Return an instance of a dataclass with a value in each field."""
+    assert is_dataclass(cls)
+    hints = typing.get_type_hints(cls)
+    return cls(**{field.name: sample(hints[field.name]) for field in fields(cls) if field.init})
+
+
+@pytest.mark.parametrize("cls", value_classes(), ids=lambda cls: cls.__qualname__)
+def test_a_value_crosses_a_process(cls: type) -> None:
+    """It comes out of pickle as it went in, with its fields full and with its defaults."""
+    for value in instances(cls):
+        again = pickle.loads(pickle.dumps(value))
+        assert value == again
+        assert type(value) is type(again)
+
+
+def instances(cls: type) -> Iterator[object]:
+    """Yield a full one, and one with every default."""
+    yield filled(cls)
+    assert is_dataclass(cls)
+    hints = typing.get_type_hints(cls)
+    needed = [f for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    yield cls(**{field.name: sample(hints[field.name]) for field in needed})
+
+
+@pytest.mark.parametrize("package", PLUGS)
+def test_every_module_of_a_plural_package_is_a_plug(package: str) -> None:
+    """It sets the constant of its package to what `_contract.py` asks for, and no two have one name."""
+    constant, contract = PLUGS[package]
+    found = discover(f"kcheck.{package}", constant)
+    assert len(plug_names(f"kcheck.{package}")) == len(found) > 0
+    assert all(isinstance(plug, contract) for plug in found)
+    names = [json.dumps(getattr(plug, "kind", None) or getattr(plug, "name", None)) for plug in found]
+    assert len(set(names)) == len(names)
+
+
+def test_every_contract_has_its_package_here() -> None:
+    """A new plural package is named in `PLUGS`."""
+    contracts = {path.parent.name for path in (ROOT / "kcheck").glob("*/_contract.py")}
+    assert set(PLUGS) == contracts
