@@ -135,7 +135,7 @@ COMMANDS = (
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 @pytest.mark.parametrize("style", ["text", "json", "ndjson"])
 def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str, tmp_path: Path) -> None:
-    """rich for text alone, and of the other commands' scans none; that is the time of a start."""
+    """No scan but its own, and rich for text alone: that is the time of a start."""
     file = tmp_path / "leader-epoch-checkpoint"
     file.write_text(EPOCHS)
     arguments = [part.replace("leader-epoch-checkpoint", str(file)) for part in command]

@@ -1,13 +1,13 @@
 """What the tests share that ask Kafka's own classes."""
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
 import pytest
 
 from tests.oracle import ask as asking
-from tests.oracle.kafka import NoKafkaError
+from tests.oracle.kafka import Cluster, NoKafkaError
 
 
 @pytest.fixture
@@ -22,6 +22,20 @@ def ask() -> asking.Ask:
         no_kafka(reason)
 
     return asked
+
+
+@pytest.fixture
+def start() -> Callable[..., Cluster]:
+    """Make a cluster; without Kafka as `ask` does."""
+
+    def started(*args: Any, **kwargs: Any) -> Cluster:
+        try:
+            return Cluster(*args, **kwargs)
+        except NoKafkaError as error:
+            reason = f"Kafka {error}".partition("\n")[0]
+        no_kafka(reason)
+
+    return started
 
 
 def no_kafka(reason: str) -> NoReturn:

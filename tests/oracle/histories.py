@@ -78,10 +78,15 @@ def directories(broker: Process) -> dict[str, Path]:
 
 def ask_leaders(cluster: Cluster) -> list[dict[str, Any]]:
     """Ask the leader of every partition for the end of every epoch from 0 to one above the latest."""
-    return [row for id, broker in sorted(cluster.brokers.items()) if broker.alive for row in _ask(cluster, id, broker)]
+    return [
+        row
+        for number, broker in sorted(cluster.brokers.items())
+        if broker.alive
+        for row in _ask(cluster, number, broker)
+    ]
 
 
-def _ask(cluster: Cluster, id: int, broker: Process) -> Iterable[dict[str, Any]]:
+def _ask(cluster: Cluster, number: int, broker: Process) -> Iterable[dict[str, Any]]:
     for name, path in sorted(directories(broker).items()):
         topic, _, partition = name.rpartition("-")
         if topic == "__cluster_metadata":
@@ -92,13 +97,13 @@ def _ask(cluster: Cluster, id: int, broker: Process) -> Iterable[dict[str, Any]]
         for asked, (error, epoch, end) in zip(epochs, answers, strict=True):
             if error not in NOT_LEADER:
                 yield {
-                    "broker_id": id, "topic": topic, "partition": int(partition), "requested_epoch": asked,
+                    "broker_id": number, "topic": topic, "partition": int(partition), "requested_epoch": asked,
                     "error": error, "epoch": epoch, "end_offset": end,
                 }  # fmt: skip
 
 
-def quiet(cluster: Cluster) -> None:
-    """Return when every follower has caught up and the high watermarks have been checkpointed."""
+def quiet() -> None:
+    """Return when followers have caught up and high watermarks have been checkpointed (every 5 s)."""
     time.sleep(6)
 
 
@@ -112,7 +117,12 @@ def ordinary(cluster: Cluster) -> None:
     create(cluster, "deleted", "1:2")
     codecs = ["none", "gzip", "snappy", "lz4", *(["zstd"] if version >= (2, 1) else [])]
     lines = [f"send codecs 0 {100 * n} 12 {codec}" for n, codec in enumerate(codecs)]
-    lines += ["send plain 0 0 20 none", "send plain 1 0 15 none", "send deleted 0 0 30 none", "offset readers plain 0 7"]
+    lines += [
+        "send plain 0 0 20 none",
+        "send plain 1 0 15 none",
+        "send deleted 0 0 30 none",
+        "offset readers plain 0 7",
+    ]
     load(cluster, *lines)
     for n in range(6):
         load(cluster, f"send segments 0 {20 * n} 20 none", f"keyed compacted 0 {20 * n} 20 5")
@@ -125,11 +135,11 @@ def ordinary(cluster: Cluster) -> None:
     cluster[1].stop()  # 2 leads everything
     load(cluster, "send plain 0 200 9 gzip", "send segments 0 200 9 none")
     cluster[1].start()
-    quiet(cluster)
+    quiet()
     cluster[2].stop()  # 1 leads everything; plain-1 and plain-2 get an epoch without records
     load(cluster, "send plain 0 300 5 none", "send plain 0 400 6 lz4")
     cluster[2].start()
-    quiet(cluster)
+    quiet()
 
     def cleaned() -> bool:
         files = [path / "cleaner-offset-checkpoint" for broker in cluster.brokers.values() for path in broker.log_dirs]
@@ -149,7 +159,7 @@ def diverge(cluster: Cluster) -> None:
     create(cluster, "behind", "2:1")
     both = [f"send {topic} 0 0 50 none" for topic in ("diverged", "emptied")]
     load(cluster, *both, "send behind 0 0 20 none")
-    quiet(cluster)
+    quiet()
     cluster[2].stop()
     load(cluster, *(f"send {topic} 0 {100 + 10 * n} {8 + n} none" for topic in ("diverged", "emptied") for n in (0, 1)))
     cluster[1].kill()
@@ -161,7 +171,7 @@ def diverge(cluster: Cluster) -> None:
     emptied = directories(cluster[1])["emptied-0"] / "leader-epoch-checkpoint"
     if emptied.exists():
         emptied.write_text("0\n0\n")
-    quiet(cluster)
+    quiet()
 
 
 def twice(cluster: Cluster) -> None:
@@ -171,7 +181,7 @@ def twice(cluster: Cluster) -> None:
     """
     create(cluster, "twice", "1:2")
     load(cluster, "send twice 0 0 10 none")
-    quiet(cluster)
+    quiet()
     cluster[2].stop()
     load(cluster, "send twice 0 100 5 none")
     cluster[1].kill()
@@ -180,7 +190,7 @@ def twice(cluster: Cluster) -> None:
     cluster[2].kill()
     cluster[1].start()
     load(cluster, "send twice 0 400 6 none")
-    quiet(cluster)
+    quiet()
 
 
 def truncations(broker: Process, partition: str) -> list[int]:
@@ -190,7 +200,15 @@ def truncations(broker: Process, partition: str) -> list[int]:
     return [int(match[1]) for match in said.finditer(broker.log_since_start())]
 
 
-def rejoin(cluster: Cluster, id: int) -> None:
-    """Start a broker and return when it has had the time to truncate and to catch up."""
-    cluster[id].start()
-    time.sleep(8)
+def rejoin(cluster: Cluster, follower: int, leader: int, *topics: str) -> None:
+    """Start a broker; return when its logs of these topics (one partition each) are as large as the leader's."""
+    cluster[follower].start()
+
+    def caught_up() -> bool:
+        return all(_size(cluster[follower], topic) == _size(cluster[leader], topic) for topic in topics)
+
+    wait_for(f"catching up of broker {follower}", caught_up)
+
+
+def _size(broker: Process, topic: str) -> int:
+    return sum(path.stat().st_size for path in directories(broker)[f"{topic}-0"].glob("*.log"))

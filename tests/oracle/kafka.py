@@ -91,7 +91,14 @@ def _resolve(version: str, kept: Path) -> None:
     dependencies = "".join(DEPENDENCY.format(*coordinate.split(":")) for coordinate in wanted)
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         (Path(folder) / "pom.xml").write_text(f"{POM}<dependencies>{dependencies}</dependencies></project>")
-        command = ["mvn", "-q", "-B", "dependency:build-classpath", "-DincludeScope=runtime", "-Dmdep.outputFile=classpath"]
+        command = [
+            "mvn",
+            "-q",
+            "-B",
+            "dependency:build-classpath",
+            "-DincludeScope=runtime",
+            "-Dmdep.outputFile=classpath",
+        ]
         done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False)
         if done.returncode:
             raise NoKafkaError(f"{version} cannot be had from Maven:\n{done.stdout[-3000:]}{done.stderr[-1000:]}")
@@ -113,7 +120,9 @@ def run_java(version: str, source_or_class: str | Path, *args: str, stdin: str =
     command = java_command(version, source_or_class, *args)
     done = subprocess.run(command, input=stdin, text=True, capture_output=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{source_or_class} on {version} ends with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        raise RuntimeError(
+            f"{source_or_class} on {version} ends with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+        )
     return done.stdout
 
 
@@ -141,7 +150,9 @@ def free_port() -> int:
 class Process:
     """One JVM of a cluster: a broker, the controller or the ZooKeeper server."""
 
-    def __init__(self, version: str, folder: Path, main_class: str, argument: Path, started: re.Pattern[str], port: int) -> None:
+    def __init__(
+        self, version: str, folder: Path, main_class: str, argument: Path, started: re.Pattern[str], port: int
+    ) -> None:
         self.dir, self.port = folder, port
         self.log = folder / "server.log"
         self.log_dirs: list[Path] = []
@@ -162,7 +173,9 @@ class Process:
         time.sleep(max(0.0, self._rested - time.monotonic()))
         with self.log.open("ab") as log:
             self._log_start = log.tell()
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.dir)
+            self._process = subprocess.Popen(
+                self._command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.dir
+            )
 
     def wait_started(self) -> None:
         """Return when the process says that it has started."""
@@ -267,17 +280,25 @@ class Cluster:
             self.beside = self.brokers[1] if brokers == 1 else self._controller(side_port, common)
             self._format({*self.brokers.values(), self.beside})
 
-    def _broker(self, id: int, port: int, log_dirs: int, common: Mapping[str, object], controller_port: int | None) -> Process:
+    def _broker(
+        self, id: int, port: int, log_dirs: int, common: Mapping[str, object], controller_port: int | None
+    ) -> Process:
         listeners = f"PLAINTEXT://127.0.0.1:{port}"
         if self.mode == "zk":
             return self._node(f"broker-{id}", port, log_dirs, {"broker.id": id, "listeners": listeners, **common})
         roles = "broker"
         if controller_port is not None:
             roles, listeners = "broker,controller", f"{listeners},CONTROLLER://127.0.0.1:{controller_port}"
-        return self._node(f"broker-{id}", port, log_dirs, {"process.roles": roles, "node.id": id, "listeners": listeners, **common})
+        return self._node(
+            f"broker-{id}", port, log_dirs, {"process.roles": roles, "node.id": id, "listeners": listeners, **common}
+        )
 
     def _controller(self, port: int, common: Mapping[str, object]) -> Process:
-        config = {"process.roles": "controller", "node.id": CONTROLLER_ID, "listeners": f"CONTROLLER://127.0.0.1:{port}"}
+        config = {
+            "process.roles": "controller",
+            "node.id": CONTROLLER_ID,
+            "listeners": f"CONTROLLER://127.0.0.1:{port}",
+        }
         return self._node("controller", port, 1, {**config, **common})
 
     def _node(self, name: str, port: int, log_dirs: int, config: Mapping[str, object]) -> Process:
@@ -324,7 +345,9 @@ class Cluster:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.kill()
 
     @property

@@ -108,10 +108,12 @@ public class EpochCaches {
         throw new NoClassDefFoundError(Arrays.toString(names));
     }
 
+    /** The first of the names that exists; of overloads the one that takes plain numbers. */
     private static Method method(String... names) {
         for (String name : names)
             for (Method method : CACHE.getMethods())
-                if (method.getName().equals(name) && !method.isSynthetic()) return method;
+                if (method.getName().equals(name)
+                    && Arrays.stream(method.getParameterTypes()).allMatch(Class::isPrimitive)) return method;
         return null;
     }
 }

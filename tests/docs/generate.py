@@ -1,0 +1,156 @@
+"""Writes what is generated in the pages: `python -m tests.docs.generate`.
+
+docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
+and what stands below every `$ kcheck ...` in README.md (its help text too) and in the pages written by hand.
+"""
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from typer.main import get_command
+
+import kcheck.model.release
+from kcheck.cli.app import app
+from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, Row, release
+from kcheck.model.release import Follower, ProfileRules
+from tests.docs import test_rules_page
+from tests.docs.examples import ROOT, pages, printed, with_current_output
+
+COMMAND = "python -m tests.docs.generate"
+NOTICE = f"This page is written by `{COMMAND}`"
+
+RELEASES_HEAD = f"""# Releases
+
+What each release of Kafka does, as far as it changes an answer of `kcheck`. `--kafka` chooses the row, `--ibp` and
+`--message-format` can change it, `--profile` puts another profile in its place. The default is {NEWEST_TESTED}.
+The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
+
+{NOTICE} from `kcheck/core/releases.py` and
+`kcheck/model/release.py`: change those, not this.
+"""
+
+FOLLOWERS = {
+    Follower.HIGH_WATERMARK: "Truncates to its own high watermark and asks nobody.",
+    Follower.KIP101: "Asks OffsetsForLeaderEpoch once, for its latest epoch.",
+    Follower.KIP279: "Asks OffsetsForLeaderEpoch until both name the same epoch.",
+    Follower.FETCH: "Sends its latest epoch with each fetch; the leader answers where the logs diverge.",
+}
+"""They have no docstrings of their own; `kcheck.core.truncation` has one for all."""
+
+MEANINGS = (
+    ("Readers", "CheckpointReader", "Reader: how the text checkpoints are read."),
+    ("Epoch loads", "EpochLoad", "Epoch load: what happens to leader-epoch-checkpoint when a log is loaded."),
+    ("Assign", "Assign", "Assign: what becomes of an entry that contradicts the epoch cache."),
+    ("Lookups", "Lookup", "Lookup: what a leader answers to OffsetsForLeaderEpoch."),
+)
+
+
+def cli_page() -> str:
+    """Return docs/cli.md: the help of kcheck, then that of every command in the order of the help."""
+    parts = ["# Commands\n", f"{NOTICE} from the help of each command: change that, not this.\n"]
+    for arguments in ("", *commands()):
+        name = f"kcheck {arguments}".strip()
+        parts.append(f"## {name}\n\n```text\n{printed(f'{name} --help')}```\n")
+    return "\n".join(parts)
+
+
+def commands() -> list[str]:
+    """Return the names of the commands, in the order in which the program has them."""
+    group = get_command(app)
+    found: dict[str, object] = getattr(group, "commands")  # noqa: B009 - a group has them, a command does not
+    return list(found)
+
+
+def releases_page() -> str:
+    """Return docs/releases.md."""
+    said = docstrings(Path(kcheck.model.release.__file__))
+    header = ("Releases", "Profile", "Lookup", "Reader", "Epoch load", "Assign", "Default protocol")
+    parts = [RELEASES_HEAD, table(header, (release_row(row) for row in TABLE))]
+    parts.append(
+        "Default protocol: inter.broker.protocol.version or metadata.version where nothing else is configured.\n"
+    )
+    parts += ["## Profiles\n", "A profile is what a follower and its leader do until their logs agree.\n"]
+    names = [field.name for field in fields(ProfileRules)]
+    words = [name.replace("_", " ").capitalize() for name in names]
+    rows = [[str(profile), *(cell(getattr(rules, name)) for name in names)] for profile, rules in PROFILES.items()]
+    parts.append(table(("Profile", *words), rows))
+    parts += ["## Followers\n", "Follower: how it finds its truncation offset.\n"]
+    parts.append(table(("Code", "Meaning"), [(str(follower), FOLLOWERS[follower]) for follower in Follower]))
+    for title, name, text in MEANINGS:
+        parts += [f"## {title}\n", text + "\n"]
+        codes = [(code, doc) for (owner, code), doc in said.items() if owner == name]
+        parts.append(table(("Code", "Meaning"), [(value_of(name, code), doc) for code, doc in codes]))
+    parts += ["## What else changes with the release\n"]
+    parts.append("".join(f"- {doc}\n" for (owner, code), doc in said.items() if owner == "Release" and code))
+    return "\n".join(parts)
+
+
+def release_row(row: Row) -> Sequence[str]:
+    """Return a line of the table of releases."""
+    name = row.first if row.first == row.last else f"{row.first} to {row.last}"
+    assign = release(row.last).assign if row.lookup else None
+    return [name, *map(cell, (row.profile, row.lookup, row.reader, row.epoch_load, assign, row.ibp))]
+
+
+def cell(value: object) -> str:
+    """Return a value of a table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def docstrings(path: Path) -> dict[tuple[str, str], str]:
+    """Return the docstrings below the members and properties of each class of a module, in one line each."""
+    found: dict[tuple[str, str], str] = {}
+    for owner in ast.parse(path.read_text("utf-8")).body:
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        for part, after in zip(owner.body, [*owner.body[1:], None], strict=True):
+            if isinstance(part, ast.FunctionDef):
+                found[owner.name, part.name] = one_line(ast.get_docstring(part))
+            elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                text = after.value if isinstance(after, ast.Expr) else None
+                said = str(text.value) if isinstance(text, ast.Constant) else None
+                found[owner.name, part.targets[0].id] = one_line(said)
+    return found
+
+
+def one_line(text: str | None) -> str:
+    """Return a docstring as one line."""
+    return " ".join((text or "").split())
+
+
+def value_of(name: str, member: str) -> str:
+    """Return the code of an enum's member, as the table shows it."""
+    return str(getattr(kcheck.model.release, name)[member])
+
+
+def written() -> dict[str, str]:
+    """Return what every page must hold, by its path from the root."""
+    whole = {
+        "docs/cli.md": cli_page(),
+        "docs/releases.md": releases_page(),
+        "docs/rules.md": test_rules_page.written(),
+    }
+    return whole | {page: with_current_output((ROOT / page).read_text("utf-8")) for page in pages()}
+
+
+def main() -> None:
+    """Write the pages that are not current."""
+    for page, text in written().items():
+        path = ROOT / page
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8", newline="\n")
+            print(f"written: {page}")
+
+
+if __name__ == "__main__":
+    main()

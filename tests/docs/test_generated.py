@@ -1,0 +1,37 @@
+"""The pages that are generated say what the code says."""
+
+import pytest
+
+from tests.docs.examples import GENERATED, ROOT
+from tests.docs.generate import COMMAND, cli_page, commands, releases_page, table
+from tests.docs.test_rules_page import written as rules_page
+
+WRITTEN = {"docs/cli.md": cli_page, "docs/releases.md": releases_page, "docs/rules.md": rules_page}
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_a_generated_page_is_current(page: str) -> None:
+    """It is what the generator would write now."""
+    same = (ROOT / page).read_text("utf-8") == WRITTEN[page]()
+    assert same, f"{page} is not current; write it anew: {COMMAND}"
+
+
+def test_every_generated_page_has_its_test() -> None:
+    """A page is written whole, or its examples are run."""
+    assert set(GENERATED) == set(WRITTEN)
+
+
+def test_the_help_of_every_command_is_there() -> None:
+    """A new command needs no change in the generator."""
+    assert {"inspect", "rules", "explain", "end-offset", "truncation"} <= set(commands())
+
+
+def test_every_code_of_a_release_is_explained() -> None:
+    """No code of the table is without a meaning below it."""
+    page = releases_page()
+    assert "|  |\n" not in page.partition("## Readers")[2]
+
+
+def test_a_table_has_a_line_a_row() -> None:
+    """The header, the rule below it, the rows."""
+    assert "| a | b |\n| --- | --- |\n| 1 | 2 |\n" == table(("a", "b"), [("1", "2")])

@@ -1,0 +1,70 @@
+"""Real clusters, started here: what they answer and do against what kcheck says of their disks."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracle import histories
+from tests.oracle.kafka import Cluster
+
+pytestmark = pytest.mark.oracle
+
+
+def kcheck(*arguments: str) -> dict[str, Any]:
+    """Return kcheck's answer as a script gets it."""
+    command = [sys.executable, "-m", "kcheck", *arguments, "--format", "json"]
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
+def answered(cluster: Cluster) -> list[dict[str, Any]]:
+    """Return what kcheck answers from the disks to all that the leaders were asked, in the same form."""
+    return [
+        {**row, "error": 0 if row["error"] == "NONE" else row["error"]}
+        for number, broker in cluster.brokers.items()
+        for row in kcheck("end-offset", *map(str, broker.log_dirs), "--kafka", cluster.version)["answers"]
+        if row["broker_id"] == number
+    ]
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "2.8.2", "1.1.1"])
+def test_a_cluster_does_what_was_predicted(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """An unclean election: where the old leader truncates, and what every leader answers for every epoch.
+
+    kcheck is asked for the truncation before the old leader starts, and for the answers after all have stopped.
+    """
+    with start(version, 2, dir=tmp_path / "cluster", broker_config=histories.config(version)) as cluster:
+        histories.diverge(cluster)
+        plans = {}
+        for topic in ("diverged", "emptied", "behind"):
+            epoch = histories.epoch_lines(histories.directories(cluster[2])[f"{topic}-0"])[-1][0]
+            paths = [f"{number}={broker.dir}" for number, broker in cluster.brokers.items()]
+            election = ("--leader", "2", "--leader-epoch", str(epoch), "--topic", topic, "--kafka", version)
+            ((follower,),) = (part["followers"] for part in kcheck("truncation", *paths, *election)["partitions"])
+            plans[topic] = follower
+        histories.rejoin(cluster, 1, 2, *plans)
+        for topic, follower in plans.items():
+            said = histories.truncations(cluster[1], f"{topic}-0")
+            # A truncation to the log end cuts nothing; a broker logs it all the same.
+            cut = [offset for offset in said if offset < follower["log_end_offset_before"]]
+            assert follower["truncate_to"] == (cut[-1] if cut else None), topic
+        assert plans["diverged"]["truncate_to"] is not None
+        histories.quiet()
+        asked = histories.ask_leaders(cluster)
+        cluster.stop()
+    found = answered(cluster)
+    keys = ("broker_id", "topic", "partition", "requested_epoch", "error", "epoch", "end_offset")
+    shown = [{key: row[key] for key in keys} for row in found]
+    assert len(asked) > len(plans)
+    assert [] == [row for row in asked if row not in shown and not _in_a_gap(row, shown)]
+
+
+def _in_a_gap(row: dict[str, Any], said: list[dict[str, Any]]) -> bool:
+    """Whether kcheck, which shows the two ends of a gap between epochs, left this epoch out of one."""
+    partition = [other for other in said if (other["topic"], other["partition"]) == (row["topic"], row["partition"])]
+    return row["requested_epoch"] not in [other["requested_epoch"] for other in partition]

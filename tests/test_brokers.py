@@ -1,0 +1,84 @@
+"""What real brokers answered and did, against what kcheck says of the directories that they left."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.model.report import Wanted
+from kcheck.scan.end_offset import Question, end_offsets
+from kcheck.scan.inspect import Shown, inspect_paths
+from kcheck.scan.truncation import Election, plan
+
+BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
+RELEASES = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())
+EVERY = Wanted()
+
+
+def _answers(kafka: str) -> dict[str, Any]:
+    scenes: dict[str, Any] = json.loads((BROKERS / kafka / "answers.json").read_text("utf-8"))["scenes"]
+    return scenes
+
+
+def _scenes(kind: str) -> list[tuple[str, str]]:
+    return [(kafka, scene) for kafka in RELEASES for scene, said in _answers(kafka).items() if said.get(kind)]
+
+
+def test_there_are_brokers_of_all_eras() -> None:
+    """One release at least of each way to truncate, and both kinds of clusters."""
+    profiles = {str(release(kafka).profile) for kafka in RELEASES}
+    assert {"P0", "P1b", "P3", "P5"} <= profiles
+
+
+@pytest.mark.parametrize(("kafka", "scene"), _scenes("end_offsets"))
+def test_end_offsets_are_those_that_the_leaders_answered(kafka: str, scene: str) -> None:
+    """Asked over the wire just before the directories were copied: killed, stopped cleanly, or live."""
+    of = release(kafka)
+    for asked in _answers(kafka)[scene]["end_offsets"]:
+        wanted = Wanted(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
+        question = Question(epochs=(asked["requested_epoch"],))
+        path = str(BROKERS / kafka / scene / f"broker-{asked['broker_id']}")
+        rows: Any = list(end_offsets([path], question, wanted=wanted, release=of).body["answers"])  # type: ignore[call-overload]  # an iterator
+        assert len(rows) == 1, asked
+        found = {
+            key: rows[0][key] for key in ("broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset")
+        }
+        assert {key: value for key, value in asked.items() if key != "error"} == found
+        assert (asked["error"], rows[0]["error"]) == (0, "NONE")
+
+
+@pytest.mark.parametrize(("kafka", "scene"), _scenes("truncations"))
+@pytest.mark.parametrize("live", [False, True], ids=["restarted", "live"])
+def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bool) -> None:
+    """The follower's own log told to which offset it truncated when it came back."""
+    paths = [f"{broker}={BROKERS / kafka / scene / f'broker-{broker}'}" for broker in (1, 2)]
+    for did in _answers(kafka)[scene]["truncations"]:
+        election = Election(leader=str(did["leader"]), leader_epoch=did["leader_epoch"], live=live)
+        rows: Any = plan(paths, election, wanted=Wanted(topics=(did["topic"],)), release=release(kafka)).body[
+            "partitions"
+        ]
+        (partition,) = rows
+        (follower,) = partition["followers"]
+        steps = [step["truncate_to"] for step in follower["steps"] if step["truncate_to"] is not None]
+        # A broker logs a truncation to its log end too, where nothing is cut.
+        before = follower["log_end_offset_before"]
+        assert (did["truncate_to"] if did["truncate_to"] != before else None) == follower["truncate_to"], did
+        assert [step for step in did["steps"] if step < before] == [step for step in steps if step < before]
+
+
+@pytest.mark.parametrize("kafka", RELEASES)
+def test_no_false_alarm(kafka: str) -> None:
+    """What a broker left, stopped or killed, is nothing that an operator would call wrong.
+
+    Only the epoch file that lost its entries by hand is told.
+    """
+    for folder in sorted((BROKERS / kafka).glob("*/broker-*")):
+        report = inspect_paths([str(folder)], as_kind=None, wanted=EVERY, shown=Shown(), release=release(kafka))
+        for item in report.body["items"]:  # type: ignore[attr-defined]  # an iterator
+            list(item["partitions"])
+        loud = [(finding.id, finding.where.dir) for finding in report.findings() if finding.severity != "info"]
+        by_hand = folder.parts[-2:] == ("diverged", "broker-1") and release(kafka).lookup is not None
+        assert ([("KC204", "emptied-0")] if by_hand else []) == loud, folder
+        assert not report.unfinished
