@@ -1,7 +1,7 @@
 """`broker_reads` of kcheck.formats and the checkpoint readers of each release agree on odd files.
 
-OffsetCheckpoint, OffsetCheckpointFile and LeaderEpochCheckpointFile read about two thousand files each: valid ones, valid
-ones changed at random (KCHECK_SWEEP multiplies their number, KCHECK_SEED chooses other ones), and built ones.
+OffsetCheckpoint, OffsetCheckpointFile and LeaderEpochCheckpointFile read about two thousand files each: valid ones,
+valid ones changed at random (KCHECK_SWEEP multiplies their number, KCHECK_SEED chooses other ones), and built ones.
 """
 
 import re

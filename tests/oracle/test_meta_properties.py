@@ -97,24 +97,8 @@ def _lines() -> Iterator[str]:
         yield f"version=0\nbroker.id=1\n{escape}=1\n"
         yield f"version=0\nbroker.id=1\n#{escape}=1\n"
         yield f"version=0\nbroker.id=1\n{escape}"
-    for separator in (
-        "=",
-        ":",
-        " ",
-        "\t",
-        "\f",
-        " = ",
-        " : ",
-        "==",
-        "=:",
-        ":=",
-        r"\=",
-        r"\:",
-        r"\ ",
-        "",
-        "\x0b",
-        "\xa0",
-    ):
+    separators = ("=", ":", " ", "\t", "\f", " = ", " : ", "==", "=:", ":=", r"\=", r"\:", r"\ ", "", "\x0b", "\xa0")
+    for separator in separators:
         yield f"version{separator}0\nbroker.id{separator}1\ncluster.id{separator}c\n"
     for start in (" ", "\t", "\f", "#", "!", " #", " !", "\\#", "\\!", "\\", "=", ":", "\x0b", "\xa0"):
         yield f"{start}version=0\n{start}broker.id=1\n{start}cluster.id=c\n"
