@@ -77,7 +77,7 @@ def loaded_by_command(*arguments: str) -> set[str]:
     return set(python(code, *arguments).split())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return the names in the wheel, built from a copy, because building writes into the tree."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from kcheck.cli import end_offset, explain, inspect, rules, truncation
 from kcheck.errors import KcheckError
+from kcheck.renderers._printable import printable
 
 _GROUPS = {"Look": ("inspect", "rules", "explain"), "Plan": ("end-offset", "truncation")}
 
@@ -73,7 +74,7 @@ def main() -> None:
         app()
         sys.stdout.flush()
     except KcheckError as error:
-        print(f"kcheck: {error}", file=sys.stderr)
+        print(f"kcheck: {printable(error)}", file=sys.stderr)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # The reader has seen enough; Python must not complain about it when it flushes at its end.
@@ -82,7 +83,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        print(f"kcheck: a bug in kcheck: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
         if os.environ.get("KCHECK_DEBUG"):
             raise
         sys.exit(3)

@@ -3,9 +3,10 @@
 import functools
 import importlib
 import inspect
+import itertools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 from kcheck.core.releases import NEWEST_TESTED, release, with_profile
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, parse_severity
+from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Wanted
 from kcheck.registry import plug_names
@@ -164,18 +166,34 @@ def leave(report: Report, how: Leaving) -> None:
     assert isinstance(renderer, Renderer)
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
-        renderer.render(report, sys.stdout, Options(width=_width(), color=color))
-        sys.stdout.flush()
+        try:
+            renderer.render(report, sys.stdout, Options(width=_width(), color=color))
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough; Python must not complain about it when it flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
         return
     target = os.path.realpath(how.output)
-    for path in report.checked:
+    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
             raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
     try:
-        with open(how.output, "w", encoding="utf-8", newline="") as stream:
+        with open(how.output, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             renderer.render(report, stream, Options())
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
+
+
+def _looked_at(path: str) -> Iterator[str]:
+    """Yield what was looked at for a path: a bare file without its options, the log dir around a partition."""
+    yield path
+    while not os.path.lexists(path) and "," in path:
+        path = path.rpartition(",")[0]
+        yield path
+    around = os.path.dirname(os.path.realpath(path))
+    if any(os.path.lexists(os.path.join(around, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES)):
+        yield around
 
 
 def _width() -> int:

@@ -27,8 +27,7 @@ def list_directory(path: str) -> Listing:
         with os.scandir(path) as entries:
             for entry in entries:
                 if entry.is_symlink():
-                    inside = entry.is_dir() and _inside(path, entry.path)
-                    (directories if inside else others).append(entry.name)
+                    (directories if _inside(path, entry.path) else others).append(entry.name)
                 elif entry.is_file(follow_symlinks=False):
                     files.append(entry.name)
                 elif entry.is_dir(follow_symlinks=False):
@@ -37,6 +36,8 @@ def list_directory(path: str) -> Listing:
                     others.append(entry.name)
     except OSError as error:
         raise UnreadableError(error.strerror or str(error)) from error
+    except ValueError as error:
+        raise UnreadableError(str(error)) from error
     files.sort()
     directories.sort()
     others.sort()
@@ -44,6 +45,9 @@ def list_directory(path: str) -> Listing:
 
 
 def _inside(directory: str, link: str) -> bool:
+    """Whether a link leads to a directory below `directory`; one that leads in a circle leads nowhere."""
+    if not os.path.isdir(link):
+        return False
     root = os.path.realpath(directory)
     return os.path.realpath(link).startswith(root + os.sep)
 
@@ -66,9 +70,14 @@ def exists(path: str) -> bool:
     return os.path.lexists(path)
 
 
-def absolute(path: str) -> str:
-    """Return the absolute form of the user's path, without following links."""
-    return os.path.abspath(path)
+def real(path: str) -> str:
+    """Return the one name of what a path names, with every link followed."""
+    return os.path.realpath(path)
+
+
+def is_link(path: str) -> bool:
+    """Whether a path is a symbolic link."""
+    return os.path.islink(path)
 
 
 def join(directory: str, *names: str) -> str:

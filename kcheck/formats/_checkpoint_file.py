@@ -19,6 +19,9 @@ from kcheck.model.parsed import FOUND_SIZE_MAX, Defect, Parsed
 DEFECT_COUNT_MAX = 1000
 """So many defects of one file are told; one more says how many there are besides."""
 
+REFUSED_COUNT_MAX = 500_000
+"""After so many lines that no broker reads the rest of the file is not looked at: it is no checkpoint."""
+
 _CHUNK_SIZE = 1 << 20
 """So many bytes are read at once where all lines are as brokers write them."""
 
@@ -64,7 +67,7 @@ class _Line(NamedTuple):
 
 
 _NUMBERS = rb"(?:0|[1-9][0-9]{0,8}) (?:0|[1-9][0-9]{0,17})\n"
-_TOPIC = b"[%s]{1,%d}+" % (TOPIC_CHARACTERS.encode(), TOPIC_SIZE_MAX)
+_TOPIC = rb"(?!\.\.? )[%s]{1,%d}+" % (TOPIC_CHARACTERS.encode(), TOPIC_SIZE_MAX)
 _CANONICAL = {True: re.compile(rb"(?:%s %s)*+" % (_TOPIC, _NUMBERS)), False: re.compile(rb"(?:%s)*+" % _NUMBERS)}
 _CANONICAL_HEAD = re.compile(rb"0\n(0|[1-9][0-9]{0,8})\n")
 _LINE = re.compile(rb"([^\r\n]*+)(\r\n|\n|\r|\Z)")
@@ -106,10 +109,12 @@ class _Defects:
     """The first `DEFECT_COUNT_MAX` defects, and how many more there are."""
 
     def __init__(self) -> None:
+        self.refused = 0
         self._told: list[Defect] = []
         self._untold = 0
 
     def tell(self, message: str, line: _Line, *, column: int = 1, accepted: bool = False) -> None:
+        self.refused += not accepted
         if len(self._told) == DEFECT_COUNT_MAX:
             self._untold += 1
             return
@@ -127,7 +132,8 @@ class _Defects:
     def all(self, size: int) -> tuple[Defect, ...]:
         if not self._untold:
             return tuple(self._told)
-        return (*self._told, Defect(message=f"{self._untold} more defects", position=size))
+        stopped = ", and the rest of the file was not read" if self.refused >= REFUSED_COUNT_MAX else ""
+        return (*self._told, Defect(message=f"{self._untold} more defects{stopped}", position=size))
 
 
 @lru_cache(maxsize=1)
@@ -161,9 +167,8 @@ def _no_line_end(data: bytes, defects: _Defects) -> None:
 def _lines(data: bytes) -> Iterator[_Line]:
     """Yield the lines as BufferedReader splits them."""
     for number, match in enumerate(_LINE.finditer(data), 1):
-        if match.start() == len(data):
-            return
-        yield _Line(number, match.start(), match[1], match[2])
+        if match.start() < len(data):
+            yield _Line(number, match.start(), match[1], match[2])
 
 
 def _head(data: bytes, defects: _Defects) -> tuple[int | None, int | None, _Line | None]:
@@ -198,7 +203,7 @@ def _entries(data: bytes, second: _Line, framing: Framing, columns: Columns, def
     canonical = _CANONICAL[framing.has_topic]
     position = second.position + len(second.raw) + len(second.end)
     number = second.number
-    while position < len(data):
+    while position < len(data) and defects.refused < REFUSED_COUNT_MAX:
         end = data.find(b"\n", min(position + _CHUNK_SIZE, len(data) - 1)) + 1 or len(data)
         chunk = data[position:end]
         if canonical.fullmatch(chunk):

@@ -2,15 +2,20 @@
 
 import struct
 
-_CODES = {"i8": "b", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q"}
+_CODES = {"i8": "b", "i16": "h", "i32": "i", "u32": "I", "i64": "q"}
 
 
 class Layout:
-    """Fixed-size fields one after the other: `size` in bytes, `unpack_from` for a buffer and a position."""
+    """Fixed-size fields one after the other.
+
+    `names` are the fields' names, `size` is in bytes; `pack`, `unpack_from` and `iter_unpack` are struct's. `sizes` are
+    the bytes of each field.
+    """
 
     def __init__(self, fields: tuple[tuple[str, str], ...]) -> None:
-        """Take (name, type) pairs; types are i8, i16, u16, i32, u32, i64."""
+        """Take (name, type) pairs; types are i8, i16, i32, u32, i64."""
         self.names = tuple(name for name, _ in fields)
+        self.sizes = tuple(struct.calcsize(">" + _CODES[kind]) for _, kind in fields)
         self._struct = struct.Struct(">" + "".join(_CODES[kind] for _, kind in fields))
         self.size = self._struct.size
         self.unpack_from = self._struct.unpack_from

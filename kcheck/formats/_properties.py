@@ -2,6 +2,7 @@ r"""The text of java.util.Properties (JDK 8 to 17): comments, `key=value`, `\` e
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import NamedTuple
 
 _LINE = re.compile(r"([^\r\n]*+)(\r\n|\n|\r|\Z)")
@@ -38,12 +39,8 @@ def load(data: bytes) -> Iterator[Property]:
 
 def comments(data: bytes) -> tuple[str, ...]:
     """Return the comment lines that stand before the first property, as they are: Properties.store writes two."""
-    found: list[str] = []
-    for line in _LINE.finditer(data.decode("iso-8859-1")):
-        if not line[1].startswith("#"):
-            break
-        found.append(line[1])
-    return tuple(found)
+    lines = (match[1] for match in _LINE.finditer(data.decode("iso-8859-1")))
+    return tuple(takewhile(lambda line: line.startswith("#"), lines))
 
 
 def store(head: tuple[str, ...], properties: Mapping[str, str]) -> bytes:
@@ -59,8 +56,6 @@ def _logical_lines(text: str) -> Iterator[tuple[int, int, str]]:
     """
     pending, number, position = "", 0, 0
     for count, match in enumerate(_LINE.finditer(text), 1):
-        if match.start() == len(text):
-            break
         line = match[1].lstrip(_WHITE_SPACE)
         if not pending:
             if not line or line[0] in "#!":
@@ -73,8 +68,6 @@ def _logical_lines(text: str) -> Iterator[tuple[int, int, str]]:
         pending += line[:-1]
         if not pending and match.end() == len(text) and match[2] != "\r\n":
             yield number, position, ""  # A lone backslash before the end of the file is an empty property.
-    if pending:
-        yield number, position, pending
 
 
 def _unescaped(text: str) -> str:

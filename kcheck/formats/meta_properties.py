@@ -56,8 +56,7 @@ def parse(data: bytes) -> Parsed[MetaProperties]:
     found = tuple(load(data))
     value = MetaProperties({each.key: each.value for each in found}, comments(data))
     if not found:
-        message = "no property at all" + (": only zero bytes" if data and not data.strip(b"\0") else "")
-        return Parsed(value=value, defects=(_defect(data, message, None),))
+        return Parsed(value=value, defects=(_defect(data, "no property at all", None),))
     lines = {each.key: each for each in found}
     unreadable = [_defect(data, "a Unicode escape without four digits", each) for each in found if not each.readable]
     problems = [_defect(data, message, lines.get(key)) for key, message in _problems(value.properties)]

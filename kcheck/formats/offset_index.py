@@ -1,18 +1,33 @@
-"""`.index`: which position of the `.log` to search from (OffsetIndex 0.8 to 4.3.1). Entries of 8 bytes."""
+"""`.index`: where in the `.log` to begin to search for an offset (OffsetIndex 0.8 to 4.3.1)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
+from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
 from kcheck.model.entries import Offset, OffsetPosition
 from kcheck.model.names import FileKind, parse_file
-from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.parsed import Parsed
 
 OFFSET_INDEX_ENTRY = Layout((("relative_offset", "i32"), ("position", "i32")))
 assert OFFSET_INDEX_ENTRY.size == 8
 
-Entries = tuple[OffsetPosition, ...]
+
+@dataclass(frozen=True, slots=True)
+class OffsetIndex:
+    """The entries as (offset relative to the segment's base offset, position in the `.log`), both in file order.
+
+    `room` is the size in bytes of the zeros that a broker keeps after them for entries to come.
+    """
+
+    entries: Sequence[tuple[int, int]]
+    room: int = 0
+
+    def absolute(self, base_offset: Offset) -> Iterator[OffsetPosition]:
+        """Yield the entries with the offsets that they stand for in a segment."""
+        return (OffsetPosition(Offset(base_offset + offset), position) for offset, position in self.entries)
 
 
 def entry(data: bytes, at: int, base_offset: Offset) -> OffsetPosition:
@@ -21,37 +36,34 @@ def entry(data: bytes, at: int, base_offset: Offset) -> OffsetPosition:
     return OffsetPosition(Offset(base_offset + relative), position)
 
 
-def parse(data: bytes) -> Parsed[Entries]:
-    """Return the entries with offsets relative to the segment; a tail of zeros is room, not entries.
+def parse(data: bytes) -> Parsed[OffsetIndex]:
+    """Return the entries; zeros at the end are room. Defects: a torn entry, negative numbers, or ones that do not rise.
 
-    Defects: a size that is no multiple of 8, offsets or positions that do not rise.
+    The broker takes zeros at the end for entries, (base offset, 0), until it cuts or rebuilds the file.
     """
-    whole = len(data) - len(data) % OFFSET_INDEX_ENTRY.size
-    used = whole
-    while used and not any(data[used - OFFSET_INDEX_ENTRY.size : used]):
-        used -= OFFSET_INDEX_ENTRY.size
-    entries = tuple(OffsetPosition(Offset(o), p) for o, p in OFFSET_INDEX_ENTRY.iter_unpack(data[:used]))
-    defects = []
-    if whole != len(data):
-        text = f"{len(data) - whole} bytes after the last whole entry"
-        defects.append(Defect(message=text, position=whole, found=data[whole:]))
-    for number, (low, high) in enumerate(pairwise(entries), 1):
-        if high.offset <= low.offset or high.position <= low.position:
-            at = number * OFFSET_INDEX_ENTRY.size
-            text = f"entry {number} does not lie above the one before it"
-            defects.append(Defect(message=text, position=at, found=data[at : at + OFFSET_INDEX_ENTRY.size]))
-            break
-    return Parsed(value=entries, defects=tuple(defects))
+    found = _entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
+    entries = tuple((offset, position) for offset, position in found.rows)
+    told = _entry_file.defects(data, OFFSET_INDEX_ENTRY, found, _problems(entries))
+    return Parsed(value=OffsetIndex(entries, found.room), defects=told)
 
 
-def serialize(value: Entries) -> bytes:
-    """Return the entries as a trimmed index holds them."""
-    return b"".join(OFFSET_INDEX_ENTRY.pack(entry.offset, entry.position) for entry in value)
+def _problems(entries: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    for index, (low, high) in enumerate(pairwise(((0, -1), *entries))):
+        if high[0] < 0 or high[1] < 0:
+            yield index, f"entry {index} has a negative number"
+        elif index and (high[0] <= low[0] or high[1] <= low[1]):
+            yield index, f"entry {index} does not lie above the one before it"
 
 
-def row(value: Entries) -> Mapping[str, object]:
-    """Return the fields of JSON; offsets relative to the segment's base offset."""
-    return {"entries": tuple({"relative_offset": e.offset, "position": e.position} for e in value)}
+def serialize(value: OffsetIndex) -> bytes:
+    """Return the file with its room."""
+    return _entry_file.write(iter(value.entries), OFFSET_INDEX_ENTRY, value.room)
+
+
+def row(value: OffsetIndex) -> Mapping[str, object]:
+    """Return the fields of JSON; offsets are relative to the segment's base offset, sizes in bytes."""
+    names = OFFSET_INDEX_ENTRY.names
+    return {"entries": tuple(dict(zip(names, each, strict=True)) for each in value.entries), "room": value.room}
 
 
 FORMAT = Format(

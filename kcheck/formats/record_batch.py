@@ -1,7 +1,7 @@
 """The header of a batch in a `.log`, and where the next one begins.
 
 Magic 2: DefaultRecordBatch 0.11 to 4.3.1. Magic 0 and 1: LegacyRecord, one message or one compressed wrapper an entry.
-Framing: FileLogInputStream.nextBatch 0.10.2 and 1.1 to 4.3.1.
+Framing: FileLogInputStream 0.10 to 4.3.1. A `.log` is read in windows, so there is no `parse` of a whole one.
 """
 
 import zlib
@@ -10,6 +10,7 @@ from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.names import FileKind, parse_file
+from kcheck.model.release import Release
 
 OVERHEAD = Layout((("offset", "i64"), ("size", "i32")))
 LEGACY = Layout((("offset", "i64"), ("size", "i32"), ("crc", "u32"), ("magic", "i8"), ("attributes", "i8")))
@@ -33,25 +34,37 @@ HEADER = Layout(
 )
 assert (OVERHEAD.size, LEGACY.size, HEADER.size) == (12, 18, 61)
 
-HEADER_SIZE_UP_TO_MAGIC = 17
 MAGIC_AT = 16
+HEADER_SIZE_UP_TO_MAGIC = 17
+"""So few bytes or fewer at the end of a file are no entry (Records.HEADER_SIZE_UP_TO_MAGIC)."""
 MIN_ENTRY_SIZE = 14
 """The smallest `size` that the framing accepts (LegacyRecord.RECORD_OVERHEAD_V0)."""
+CORRUPT = -1
 _CRC_FROM_V2 = 21
 _CODEC_MASK = 7
+_SIGNED_BYTE_MAX = 127
 
 
-def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | None:
-    """Return the size in bytes of the entry at `at`, None where the data ends there.
+def entry_size(
+    header: bytes | memoryview,
+    at: int,
+    *,
+    remaining: int,
+    release: Release | None = None,
+    message_size_max: int | None = None,
+) -> int | None:
+    """Return the size in bytes of the entry at `at` of `header`, None where the data ends there without a word.
 
-    `remaining` is how many bytes the file has from there. A negative answer says that the broker throws
-    CorruptRecordException. An entry that runs past the end of the file ends the data without a word.
+    `remaining` is how many bytes the file has from there; the data also ends at an entry that runs past the end of the
+    file. CORRUPT: the broker throws CorruptRecordException, because `size` is below 14. Up to 0.10.2 the file ends
+    where 12 bytes are left, and recovery gives a `message_size_max` above which a size is corrupt too.
     """
-    if remaining <= HEADER_SIZE_UP_TO_MAGIC:
+    old = release is not None and release.version < (0, 11)
+    if remaining <= (OVERHEAD.size if old else HEADER_SIZE_UP_TO_MAGIC):
         return None
     size = int(OVERHEAD.unpack_from(header, at)[1])
-    if size < MIN_ENTRY_SIZE:
-        return -1
+    if size < MIN_ENTRY_SIZE or (old and message_size_max is not None and size > message_size_max):
+        return CORRUPT
     total = OVERHEAD.size + size
     return None if total > remaining else total
 
@@ -59,10 +72,12 @@ def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | 
 def batch_at(header: bytes | memoryview, at: int, *, position: int, total: int) -> Batch | None:
     """Return the batch whose header stands at `at` of a buffer that holds all of it (61 bytes, or `total` if fewer).
 
-    `position` is its place in the file, `total` its size. None where a batch of magic 2 is smaller than its header.
+    `position` is its place in the file, `total` its size, both in bytes. None where a batch of magic 2 or higher is
+    smaller than its header. The magic is not judged: the broker's file reader takes 3 to 127 for batches, all else for
+    messages.
     """
     magic = header[at + MAGIC_AT]
-    if magic < 2 or magic > 127:
+    if magic < 2 or magic > _SIGNED_BYTE_MAX:
         return _legacy(header, at, position, total)
     if total < HEADER.size:
         return None
@@ -76,7 +91,7 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
     has_timestamp = magic == 1 and total >= LEGACY.size + TIMESTAMP.size
     timestamp = TIMESTAMP.unpack_from(header, at + LEGACY.size)[0] if has_timestamp else None
     count = None if attributes & _CODEC_MASK else 1
-    return Batch(position, total, magic, Offset(offset), Offset(offset), None, count, timestamp, attributes, crc)
+    return Batch(position, total, magic, Offset(offset), Offset(offset), None, count, timestamp, attributes & 0xFF, crc)
 
 
 def body_from(batch: Batch) -> int:
@@ -86,8 +101,17 @@ def body_from(batch: Batch) -> int:
 
 def checksum(part: bytes | memoryview, batch: Batch, running: int = 0) -> int:
     """Return the CRC of `part`, continuing from `running`: CRC-32C for magic 2, CRC-32 below."""
-    if batch.magic < 2:
-        return zlib.crc32(part, running)
+    return zlib.crc32(part, running) if batch.magic < 2 else crc32c(part, running)
+
+
+def crc_matches(data: bytes | memoryview, batch: Batch) -> bool:
+    """Whether the bytes of a whole batch have the CRC that its header names (ensureValid)."""
+    assert len(data) == batch.size
+    return checksum(memoryview(data)[body_from(batch) :], batch) == batch.crc
+
+
+def crc32c(part: bytes | memoryview, running: int = 0) -> int:
+    """Return the CRC-32C (Castagnoli) of `part`, continuing from `running`."""
     from fastcrc import crc32  # only where bytes are verified
 
     return int(crc32.iscsi(part, running) if running else crc32.iscsi(part))

@@ -111,7 +111,7 @@ def _parse(name: str, suffixes: tuple[str, ...]) -> TopicPartition | None:
 
 
 class FileKind(StrEnum):
-    """What a file in a partition directory is, by its name."""
+    """What a file in a log dir or in a partition directory is, by its name."""
 
     LOG = "log"
     INDEX = "index"
@@ -120,16 +120,24 @@ class FileKind(StrEnum):
     PRODUCER_SNAPSHOT = "snapshot"
     METADATA_SNAPSHOT = "checkpoint"
     LEADER_EPOCHS = "leader-epoch-checkpoint"
+    OFFSETS = "offset-checkpoint"
     PARTITION_METADATA = "partition.metadata"
+    META_PROPERTIES = "meta.properties"
+    CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+    LOCK = ".lock"
     QUORUM_STATE = "quorum-state"
+    BOOTSTRAP = "bootstrap.checkpoint"
+    REMOTE_OFFSETS = "_rlmm_committed_offsets"
+    REMOTE_SNAPSHOT = "remote_log_snapshot"
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionFile:
-    """A file in a partition directory: its kind, the offset in its name, its second suffix (`.swap`), or "".
+class KafkaFile:
+    """A file by its name: its kind, the offset in it, and what stands behind the kind's own ending (`.swap`), or "".
 
-    `canonical` is False where the offset is not written in 20 digits: the broker opens another name then.
+    `offset` is None where the name has none, or none that Long.parseLong takes: a broker's start fails on the latter
+    with NumberFormatException. `canonical` is False where no broker writes the name; it opens one with 20 digits.
     """
 
     kind: FileKind
@@ -138,29 +146,66 @@ class PartitionFile:
     canonical: bool = True
 
 
-_SEGMENT_FILE = re.compile(r"([^.]+)\.(log|index|timeindex|txnindex|snapshot)(\.cleaned|\.swap|\.deleted)?")
-_METADATA_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})(-[^.]*)?\.checkpoint(\.part|\.deleted)?")
-_FIXED = {
-    LEADER_EPOCHS: FileKind.LEADER_EPOCHS,
-    PARTITION_METADATA: FileKind.PARTITION_METADATA,
-    "quorum-state": FileKind.QUORUM_STATE,
+CLEANED, SWAP, DELETED, TEMPORARY, PART = ".cleaned", ".swap", ".deleted", ".tmp", ".part"
+
+_OF_A_SEGMENT = {
+    kind.value: kind
+    for kind in (
+        FileKind.LOG,
+        FileKind.INDEX,
+        FileKind.TIME_INDEX,
+        FileKind.TRANSACTION_INDEX,
+        FileKind.PRODUCER_SNAPSHOT,
+    )
 }
+_METADATA_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})(?:\.checkpoint(\.deleted)?|-[^.]*\.checkpoint(\.part))")
+_FIXED = dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSETS) | {
+    kind.value: kind
+    for kind in (
+        FileKind.LEADER_EPOCHS,
+        FileKind.PARTITION_METADATA,
+        FileKind.META_PROPERTIES,
+        FileKind.CLEAN_SHUTDOWN,
+        FileKind.LOCK,
+        FileKind.QUORUM_STATE,
+        FileKind.BOOTSTRAP,
+        FileKind.REMOTE_OFFSETS,
+        FileKind.REMOTE_SNAPSHOT,
+    )
+}
+_NEVER_TEMPORARY = (FileKind.CLEAN_SHUTDOWN, FileKind.LOCK)
+"""These are written in place."""
 
 
-def parse_file(name: str) -> PartitionFile:
-    """Return what a file in a partition directory is (LogFileUtils.offsetFromFileName, Snapshots.parse)."""
-    stem = name.removesuffix(".tmp")
-    if stem in _FIXED:
-        return PartitionFile(_FIXED[stem], None, ".tmp" if stem != name else "")
-    match = _SEGMENT_FILE.fullmatch(name)
-    if match:
-        offset = java_long(match[1])
-        canonical = offset is not None and match[1] == segment_prefix(Offset(offset))
-        return PartitionFile(FileKind(match[2]), None if offset is None else Offset(offset), match[3] or "", canonical)
+def parse_file(name: str) -> KafkaFile:
+    """Return what a file is: LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1.
+
+    The offset is what stands before the first dot, the kind is told by the ending: `5.old.log` is a segment to the
+    broker, at offset 5.
+    """
+    fixed = _FIXED.get(name.removesuffix(TEMPORARY))
+    if fixed is not None and (name in _FIXED or fixed not in _NEVER_TEMPORARY):
+        return KafkaFile(fixed, None, "" if name in _FIXED else TEMPORARY)
+    suffix = next((ending for ending in (CLEANED, SWAP, DELETED) if name.endswith(ending)), "")
+    stem = name.removesuffix(suffix)
+    first, _, rest = stem.partition(".")
+    kind = _OF_A_SEGMENT.get(rest.rpartition(".")[2])
+    if kind is not None:
+        number = java_long(first)
+        if number is None:
+            return KafkaFile(kind, None, suffix, canonical=False)
+        written = number >= 0 and stem == f"{segment_prefix(Offset(number))}.{kind}"
+        return KafkaFile(kind, Offset(number), suffix, canonical=written and _has_suffix(kind, suffix))
     match = _METADATA_SNAPSHOT.fullmatch(name)
-    if match:
-        return PartitionFile(FileKind.METADATA_SNAPSHOT, Offset(int(match[1])), match[4] or "")
-    return PartitionFile(FileKind.OTHER, None, "", canonical=False)
+    number = java_long(match[1]) if match else None
+    if match and number is not None and java_int(match[2]) is not None:
+        return KafkaFile(FileKind.METADATA_SNAPSHOT, Offset(number), match[3] or match[4] or "")
+    return KafkaFile(FileKind.OTHER, None, suffix, canonical=False)
+
+
+def _has_suffix(kind: FileKind, suffix: str) -> bool:
+    """Whether brokers give the suffix to files of the kind: a producer snapshot is never cleaned or swapped."""
+    return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 
 def segment_prefix(base_offset: Offset) -> str:

@@ -8,16 +8,9 @@ from rich.console import Console
 
 from kcheck.model.report import Row
 from kcheck.renderers._contract import Options
+from kcheck.renderers._printable import printable
 
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
-
-
-def printable(value: object) -> str:
-    """Return text that moves no cursor: whatever is not printable is shown as its escape."""
-    text = str(value)
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def cell(value: object) -> str:
@@ -44,13 +37,21 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
 
 
+class _Console(Console):
+    """Leaves it to the caller what a closed pipe means: rich would end the process with 1, which means findings."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich has caught."""
+        raise BrokenPipeError
+
+
 class Page:
     """A stream of lines of a given width; everything written is made printable first."""
 
     def __init__(self, stream: TextIO, options: Options) -> None:
         """Use rich for colour, and nothing but colour: lines are laid out here."""
         self.width = options.width
-        self._console = Console(
+        self._console = _Console(
             file=stream, width=options.width, color_system="standard" if options.color else None,
             force_terminal=options.color, legacy_windows=False, soft_wrap=True, markup=False, highlight=False,
             emoji=False,

@@ -1,5 +1,6 @@
 """Text for people: 80 columns, more on a wider terminal, the same without colour on a pipe."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -200,8 +201,10 @@ def _explain(report: Report, page: Page, findings: Findings) -> None:
     for rule in rules:
         page.line(f"{rule['id']} {rule['name']} ({rule['severity']}, {rule['scope']})", "bold")
         page.line()
-        for line in str(rule["page"]).splitlines():
-            page.line(line)
+        for number, paragraph in enumerate(str(rule["page"]).split("\n\n")):
+            page.line() if number else None
+            for item in re.split(r"\n(?=- )", paragraph):
+                page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")
 
 
 def _truncation(report: Report, page: Page, findings: Findings) -> None:

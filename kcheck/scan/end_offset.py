@@ -39,7 +39,8 @@ class Question:
 
 def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release: Release) -> Report:
     """Return the answers of every replica that the paths hold, in the order of partitions and brokers."""
-    found = replicas_of(targets(paths), release=release, wanted=wanted)
+    named = targets(paths)
+    found = replicas_of(named, release=release, wanted=wanted)
     states = [_state(files, question, release) for files in found.replicas]
     return Report(
         verb="end-offset",
@@ -52,7 +53,7 @@ def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release
         table="answers",
         columns=COLUMNS,
         kinds={"answers": "answer"},
-        checked=tuple(paths),
+        checked=(*paths, *(target.path for target in named)),
     )
 
 

@@ -25,7 +25,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.partition import Checkpoints, bug, read_partition, read_small
+from kcheck.scan.partition import Checkpoints, read_small, try_partition
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -104,14 +104,10 @@ def one_partition(
 ) -> PartitionView | None:
     """Return one partition of a log dir; a bug of ours in it becomes finding KC000, and None."""
     where = replace(log_dir.view.where, dir=name)
-    try:
-        view, findings = read_partition(
-            join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
-            checkpoints=log_dir.checkpoints, walk_all=walk_all, release=release,
-        )  # fmt: skip
-    except Exception as error:  # noqa: BLE001 - one bad partition must not hide the others
-        log_dir.findings.append(bug(where, error))
-        return None
+    view, findings = try_partition(
+        join(where.log_dir or "", name), directory, where, log_dir=log_dir.view, checkpoints=log_dir.checkpoints,
+        walk_all=walk_all, release=release,
+    )  # fmt: skip
     log_dir.findings.extend(findings)
     return view
 
@@ -121,7 +117,7 @@ def _files(
 ) -> dict[str, FileView]:
     found: dict[str, FileView] = {}
     for name, kind in FILES:
-        if name not in listing.files:
+        if name not in listing.files and name not in listing.others:
             continue
         large = kind is offset_checkpoint.FORMAT
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.walk import Listing, exists, is_directory, join, list_directory, split
+from kcheck.disk.walk import Listing, exists, is_directory, is_link, join, list_directory, split
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.names import (
@@ -114,6 +114,8 @@ def _is_log_dir(path: str, listing: Listing) -> bool:
 def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:
     for name in listing.directories:
         below = join(path, name)
+        if is_link(below):
+            continue  # What it leads to stands in this folder too, and is not two log dirs.
         try:
             content = list_directory(below)
         except UnreadableError:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.disk.read import UnreadableError, opened, read_whole
-from kcheck.disk.walk import exists, file_size, join, list_directory, split
+from kcheck.disk.walk import exists, file_size, join, list_directory, real, split
 from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
@@ -19,7 +19,7 @@ from kcheck.rules import kc001_unreadable
 from kcheck.scan.batches import Walk
 from kcheck.scan.host import LogDir, one_partition, open_log_dir, partitions
 from kcheck.scan.inputs import Kind, Target, targets
-from kcheck.scan.partition import Checkpoints, batch_row, batch_rows, read_partition, view_of
+from kcheck.scan.partition import Checkpoints, batch_row, batch_rows, try_partition, view_of
 from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition
 
 
@@ -50,7 +50,7 @@ def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, show
         body={"items": items},
         collected=collected,
         kinds={"items": "item", "partitions": "partition"},
-        checked=tuple(paths),
+        checked=(*paths, *(target.path for target in found)),
     )
 
 
@@ -65,17 +65,17 @@ class _Inspection:
 
     def items(self, found: tuple[Target, ...], kinds: dict[Target, Format]) -> Iterator[Row]:
         """Yield an item for each target, then compare the log dirs of each broker."""
-        by_broker: dict[object, list[LogDirView]] = {}
+        by_broker: dict[object, dict[str, LogDirView]] = {}
         for target in found:
             if target.kind is Kind.LOG_DIR:
                 views: list[LogDirView] = []
                 yield self._log_dir(target, views)
                 for view in views:
-                    by_broker.setdefault(_broker(target, view), []).append(view)
+                    by_broker.setdefault(_broker(target, view), {}).setdefault(real(target.path), view)
             else:
                 yield from self._partition(target) if target.kind is Kind.PARTITION else self._file(target, kinds)
         for same in by_broker.values():
-            self._collect(check_broker(tuple(same), self.release))
+            self._collect(check_broker(tuple(same.values()), self.release))
 
     def _collect(self, findings: Iterable[Finding]) -> None:
         """Keep what concerns no partition, or one that was asked for."""
@@ -95,8 +95,11 @@ class _Inspection:
             self._check(view, log_dir)
             light.append(replace(view, epochs=None, segments=(), last_batch=None))
             yield partition_row(view, self.shown)
-        whole = replace(log_dir.view, partitions=tuple(light))
-        self._collect(check_log_dir(whole, self.release))
+        unseen = tuple(_unseen(log_dir, light))
+        whole = replace(log_dir.view, partitions=(*light, *unseen))
+        unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
+        unread.update(view.where.dir or "" for view in unseen)
+        self._collect(found for found in check_log_dir(whole, self.release) if found.where.dir not in unread)
         self.collected.extend(log_dir.findings)
         views.append(whole)
 
@@ -129,6 +132,16 @@ class _Inspection:
         yield _file_item(target.path, view, kind)
 
 
+def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
+    """Yield the partitions of a log dir that were not asked for or could not be read: they are there all the same."""
+    names = {name for name, _ in log_dir.directories} | {finding.where.dir or "" for finding in log_dir.findings}
+    for name in sorted(names - {view.where.dir for view in seen}):
+        found = parse_directory(name)
+        if found is not None:
+            where = replace(log_dir.view.where, dir=name, topic=found.topic, partition=found.partition)
+            yield PartitionView(where=where, topic=found.topic, partition=found.partition, state=found.state)
+
+
 def _broker(target: Target, view: LogDirView) -> object:
     """Return what tells the log dirs of one broker from those of others."""
     if target.config is not None:
@@ -149,7 +162,7 @@ def lone_partition(target: Target, *, walk_all: bool, release: Release) -> tuple
         log_dir.findings.clear()
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
     where = Location(broker_id=target.broker_id, dir=target.path)
-    view, findings = read_partition(
+    view, findings = try_partition(
         target.path, directory, where, log_dir=None, checkpoints=Checkpoints({}, {}, {}), walk_all=walk_all,
         release=release,
     )  # fmt: skip

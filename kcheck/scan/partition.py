@@ -44,17 +44,19 @@ def read_partition(
     """
     where = replace(where, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
+    listed = True
     try:
         listing = list_directory(path)
     except UnreadableError as error:
-        listing = Listing((), (), ())
+        listed, listing = False, Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, str(error)))
-    files = set(listing.files)
+    # A link or a device in the place of a file is no missing file: opening it tells what it is.
+    files = {*listing.files, *listing.others}
     epochs = _small(path, LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT, files, where, findings, release)
     metadata = _small(path, PARTITION_METADATA, partition_metadata.FORMAT, files, where, findings, release)
     segments, last = _segments(path, files, where, findings, walk_all=walk_all)
     start_entry = checkpoints.log_start.get(directory.topic, {}).get(directory.partition)
-    start = log_start_offset(start_entry, segments[0].base_offset if segments else None)
+    start = log_start_offset(start_entry, segments[0].base_offset if segments else None) if listed else None
     # A directory without a segment gets an empty one at its log start when a broker loads it.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -76,6 +78,25 @@ def read_partition(
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
     )
     return view, tuple(findings)
+
+
+def try_partition(
+    path: str,
+    directory: PartitionDirectory,
+    where: Location,
+    *,
+    log_dir: LogDirView | None,
+    checkpoints: Checkpoints,
+    walk_all: bool,
+    release: Release,
+) -> tuple[PartitionView | None, tuple[Finding, ...]]:
+    """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
+    try:
+        return read_partition(
+            path, directory, where, log_dir=log_dir, checkpoints=checkpoints, walk_all=walk_all, release=release
+        )
+    except Exception as error:  # noqa: BLE001 - one bad partition must not hide the others
+        return None, (_bug(where, error),)
 
 
 def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
@@ -183,7 +204,7 @@ def batch_row(batch: Batch) -> dict[str, object]:
     }
 
 
-def bug(where: Location, error: Exception) -> Finding:
+def _bug(where: Location, error: Exception) -> Finding:
     """Return the finding of a bug in kcheck itself: the rest of the directory is looked at all the same."""
     return Finding(
         id="KC000",

@@ -7,7 +7,6 @@ A case is `case.toml` (what was done to which broker's bytes, the releases, the 
 import contextlib
 import io
 import json
-import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -16,12 +15,9 @@ from pathlib import Path
 import pytest
 
 from kcheck.cli.app import main
-from kcheck.core.releases import NEWEST_TESTED
 from tests.rules.build import rules
 
 CASES = Path(__file__).parents[2] / "fixtures" / "cases"
-BROKERS = CASES.parent / "brokers"
-REAL = sorted(path.parent for path in BROKERS.glob("**/recovery-point-offset-checkpoint"))
 FOUND = sorted(path.parent for path in CASES.glob("*/*/case.toml"))
 
 SHOWN = ("id", "severity", "log_dir", "dir", "file", "line", "topic", "partition", "message", "effect")
@@ -95,16 +91,6 @@ def test_a_rule_has_a_clean_and_a_damaged_case(rule: object) -> None:
             (spoken if any(row["id"] == found.id for row in findings) else silent).append(path.parent.name)
     assert silent
     assert spoken
-
-
-@pytest.mark.parametrize("log_dir", REAL, ids=lambda path: str(path.relative_to(BROKERS)))
-def test_what_a_real_broker_left_raises_no_alarm(log_dir: Path) -> None:
-    """Stopped or killed: nothing above an info, for its own release and for the newest."""
-    version = re.match(r"\d+(\.\d+)+", log_dir.relative_to(BROKERS).parts[0])
-    assert version is not None
-    for kafka in {version[0], NEWEST_TESTED}:
-        alarms = [row for row in inspect_json([str(log_dir)], kafka) if row["severity"] != "info"]
-        assert not alarms
 
 
 def test_cases_are_small() -> None:

@@ -58,10 +58,3 @@ def test_links_lead_somewhere(page: str) -> None:
     text = _FENCED.sub("", (ROOT / page).read_text("utf-8"))
     folder = (ROOT / page).parent
     assert not [link for link in _LINK.findall(text) if not (folder / link).exists()]
-
-
-def test_pages_fit_the_line() -> None:
-    """What is written by hand has 120 columns at most, other than commands, tables and links."""
-    for page in pages():
-        lines = _FENCED.sub("", (ROOT / page).read_text("utf-8")).splitlines()
-        assert not [line for line in lines if len(line) > 120 and not line.startswith("|")], page

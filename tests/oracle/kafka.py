@@ -80,8 +80,9 @@ def _usable(kept: Path) -> bool:
 
 def _resolve(version: str, kept: Path) -> None:
     """Write the class path that Maven finds to `kept`, which appears complete or not at all."""
-    scala = "2.13" if numbers(version) >= (2, 4) else "2.12"
-    wanted = [f"org.apache.kafka:{name}:{version}" for name in (f"kafka_{scala}", "kafka-tools")]
+    scala = "2.13" if numbers(version) >= (2, 4) else "2.12" if numbers(version) >= (0, 10, 2) else "2.11"
+    names = [f"kafka_{scala}", *(["kafka-tools"] if numbers(version) >= (0, 10) else [])]
+    wanted = [f"org.apache.kafka:{name}:{version}" for name in names]
     # One logging back end for all: old releases call log4j 1 itself, which reload4j is.
     wanted += ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-reload4j:1.7.36"]
     if numbers(version) < (1,):

@@ -1,0 +1,56 @@
+"""What the index files share: entries of one layout, nothing else (AbstractIndex, TransactionIndex)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kcheck.formats._layout import Layout
+from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
+
+DEFECT_COUNT_MAX = 1000
+"""So many defects of one file are told; one more says that there are others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of a file as tuples in the order of its layout.
+
+    `room` is the size in bytes of the zeros after them: a broker makes its mapped index files larger than they are, and
+    cuts them when it closes the segment. `torn` is how many bytes stand after the last whole entry, zeros or not.
+    """
+
+    rows: Sequence[tuple[int, ...]]
+    room: int
+    torn: int
+
+
+def read(data: bytes, layout: Layout, *, has_room: bool) -> Entries:
+    """Return what stands in an index file; without `has_room` an entry of zeros is an entry."""
+    torn = len(data) % layout.size
+    whole = len(data) - torn
+    used, last = whole, len(data)
+    if has_room:
+        last = len(data.rstrip(b"\0"))
+        used = min(-(-last // layout.size) * layout.size, whole)
+    room = len(data) - used if has_room and last <= whole else 0
+    return Entries(tuple(layout.iter_unpack(memoryview(data)[:used])), room, torn)
+
+
+def write(rows: Iterator[tuple[int, ...]], layout: Layout, room: int = 0) -> bytes:
+    """Return the bytes of the entries, and the zeros after them."""
+    return b"".join(layout.pack(*row) for row in rows) + bytes(room)
+
+
+def defects(data: bytes, layout: Layout, found: Entries, problems: Iterator[tuple[int, str]]) -> tuple[Defect, ...]:
+    """Return the defects: `problems` are (index of the entry, what is wrong with it), then what no entry holds."""
+    told: list[Defect] = []
+    for index, message in problems:
+        position = index * layout.size
+        if len(told) == DEFECT_COUNT_MAX:
+            told.append(Defect(message="more defects from here on", position=position))
+            break
+        told.append(Defect(message=message, position=position, found=data[position : position + layout.size]))
+    if found.torn:
+        position = len(data) - found.torn
+        message = f"{found.torn} bytes after the last whole entry"
+        told.append(Defect(message=message, position=position, found=data[position:][:FOUND_SIZE_MAX]))
+    return tuple(told)

@@ -1,0 +1,139 @@
+"""`.snapshot`: what a broker knows of each producer at an offset (ProducerStateManager 0.11 to 4.3.1).
+
+A header with version, CRC-32C of all that follows it, and the number of producers; then one entry a producer.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kcheck.formats._contract import Format
+from kcheck.formats._layout import Layout
+from kcheck.formats.record_batch import crc32c
+from kcheck.model.names import FileKind, parse_file
+from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
+from kcheck.model.release import Release
+
+SNAPSHOT_HEADER = Layout((("version", "i16"), ("crc", "u32"), ("count", "i32")))
+PRODUCER = Layout(
+    (
+        ("producer_id", "i64"),
+        ("producer_epoch", "i16"),
+        ("last_sequence", "i32"),
+        ("last_offset", "i64"),
+        ("offset_delta", "i32"),
+        ("timestamp", "i64"),
+        ("coordinator_epoch", "i32"),
+        ("current_txn_first_offset", "i64"),
+    )
+)
+assert (SNAPSHOT_HEADER.size, PRODUCER.size) == (10, 46)
+
+VERSION = 1
+_CRC_FROM = 6
+
+
+class Producer(NamedTuple):
+    """One producer: its last batch, and its open transaction; -1 is none. The timestamp is in ms."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp: int
+    coordinator_epoch: int
+    current_txn_first_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerSnapshot:
+    """The producers in file order; `version` is None where the header is not there whole."""
+
+    version: int | None
+    producers: tuple[Producer, ...]
+
+
+def parse(data: bytes) -> Parsed[ProducerSnapshot]:
+    """Return every whole producer that the count allows. Defects: what the broker refuses, then what it overlooks."""
+    if len(data) < SNAPSHOT_HEADER.size:
+        message = f"{len(data)} bytes are no header" if data else "the file is empty"
+        return Parsed(value=ProducerSnapshot(None, ()), defects=(_defect(data, message, 0),))
+    version, crc, count = SNAPSHOT_HEADER.unpack_from(data)
+    value = ProducerSnapshot(version, _producers(data, count))
+    told: list[Defect] = []
+    if version != VERSION:
+        told.append(_defect(data, f"version {version} is not known, only {VERSION} is", 0))
+    if crc32c(memoryview(data)[_CRC_FROM:]) != crc:
+        told.append(_defect(data, "the CRC does not match", 2))
+    expected = SNAPSHOT_HEADER.size + count * PRODUCER.size
+    if len(data) != expected:
+        message = f"{len(data)} bytes do not agree with the count {count}, which needs {max(expected, 0)}"
+        told.append(_defect(data, message, _CRC_FROM))
+    told.extend(_doubtful(data, value.producers))
+    return Parsed(value=value, defects=tuple(told))
+
+
+def _producers(data: bytes, count: int) -> tuple[Producer, ...]:
+    whole = min(max(count, 0), (len(data) - SNAPSHOT_HEADER.size) // PRODUCER.size)
+    end = SNAPSHOT_HEADER.size + whole * PRODUCER.size
+    return tuple(map(Producer._make, PRODUCER.iter_unpack(memoryview(data)[SNAPSHOT_HEADER.size : end])))
+
+
+def _doubtful(data: bytes, producers: tuple[Producer, ...]) -> Iterator[Defect]:
+    """Yield the first negative and the first repeated producer id; the broker takes both."""
+    ids = [each.producer_id for each in producers]
+    first = {producer_id: index for index, producer_id in reversed(list(enumerate(ids)))}
+    negative = next((index for index, producer_id in enumerate(ids) if producer_id < 0), None)
+    repeated = next((index for index, producer_id in enumerate(ids) if first[producer_id] != index), None)
+    for index, what in ((negative, "is negative"), (repeated, "stands there twice")):
+        if index is not None:
+            position = SNAPSHOT_HEADER.size + index * PRODUCER.size
+            yield _defect(data, f"the producer id {ids[index]} {what}", position, accepted=True)
+
+
+def _defect(data: bytes, message: str, position: int, *, accepted: bool = False) -> Defect:
+    found = data[position : position + FOUND_SIZE_MAX]
+    return Defect(message=message, position=position, found=found, accepted=accepted)
+
+
+def serialize(value: ProducerSnapshot) -> bytes:
+    """Return the file as ProducerStateManager.writeSnapshot leaves it; the version must be known."""
+    assert value.version is not None
+    body = b"".join(PRODUCER.pack(*each) for each in value.producers)
+    count = len(value.producers)
+    head = SNAPSHOT_HEADER.pack(value.version, 0, count)[_CRC_FROM:]
+    return SNAPSHOT_HEADER.pack(value.version, crc32c(head + body), count) + body
+
+
+def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]:
+    """Return what ProducerStateManager.readSnapshot returns; CorruptSnapshotException: the broker deletes the file.
+
+    Bytes after the last producer are read over where the CRC covers them too. Up to 0.10.2 there is no such file.
+    """
+    if release.version < (0, 11):
+        return BrokerReads(value=ProducerSnapshot(None, ()))
+    found = parse(data)
+    if found.value.version != VERSION:
+        return BrokerReads(value=None, error="CorruptSnapshotException")
+    _, crc, count = SNAPSHOT_HEADER.unpack_from(data)
+    if crc32c(memoryview(data)[_CRC_FROM:]) != crc or count != len(found.value.producers):
+        return BrokerReads(value=None, error="CorruptSnapshotException")
+    return BrokerReads(value=found.value)
+
+
+def row(value: ProducerSnapshot) -> Mapping[str, object]:
+    """Return the fields of JSON."""
+    return {"version": value.version, "producers": tuple(each._asdict() for each in value.producers)}
+
+
+FORMAT = Format(
+    kind="producer-snapshot",
+    title="Producer state snapshot",
+    matches=lambda name: parse_file(name).kind is FileKind.PRODUCER_SNAPSHOT,
+    parse=parse,
+    serialize=serialize,
+    row=row,
+    broker_reads=broker_reads,
+    reads_row=row,
+)

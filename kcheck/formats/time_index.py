@@ -1,0 +1,68 @@
+"""`.timeindex`: up to which offset the timestamps of a segment stay below one (TimeIndex 0.10.1 to 4.3.1)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kcheck.formats import _entry_file
+from kcheck.formats._contract import Format
+from kcheck.formats._layout import Layout
+from kcheck.model.names import FileKind, parse_file
+from kcheck.model.parsed import Parsed
+
+TIME_INDEX_ENTRY = Layout((("timestamp", "i64"), ("relative_offset", "i32")))
+assert TIME_INDEX_ENTRY.size == 12
+
+
+@dataclass(frozen=True, slots=True)
+class TimeIndex:
+    """The entries as (timestamp in ms, offset relative to the segment's base offset), in file order.
+
+    `room` is the size in bytes of the zeros after them. Retention goes by the last slot of the file: one of zeros makes
+    a segment look as old as 1970.
+    """
+
+    entries: Sequence[tuple[int, int]]
+    room: int = 0
+
+
+def parse(data: bytes) -> Parsed[TimeIndex]:
+    """Return the entries; zeros at the end are room. Defects: a torn entry, or entries out of order.
+
+    Timestamps rise from entry to entry, offsets do not fall (TimeIndex.maybeAppend).
+    """
+    found = _entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
+    entries = tuple((timestamp, offset) for timestamp, offset in found.rows)
+    told = _entry_file.defects(data, TIME_INDEX_ENTRY, found, _problems(entries))
+    return Parsed(value=TimeIndex(entries, found.room), defects=told)
+
+
+def _problems(entries: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    for index, (low, high) in enumerate(pairwise(((-1, 0), *entries))):
+        if high[0] < 0 or high[1] < 0:
+            yield index, f"entry {index} has a negative number"
+        elif high[0] <= low[0]:
+            yield index, f"the timestamp of entry {index} is not above the one before it"
+        elif high[1] < low[1]:
+            yield index, f"the offset of entry {index} is below the one before it"
+
+
+def serialize(value: TimeIndex) -> bytes:
+    """Return the file with its room."""
+    return _entry_file.write(iter(value.entries), TIME_INDEX_ENTRY, value.room)
+
+
+def row(value: TimeIndex) -> Mapping[str, object]:
+    """Return the fields of JSON; timestamps in ms, offsets relative to the segment's base offset, sizes in bytes."""
+    names = TIME_INDEX_ENTRY.names
+    return {"entries": tuple(dict(zip(names, each, strict=True)) for each in value.entries), "room": value.room}
+
+
+FORMAT = Format(
+    kind="time-index",
+    title="Time index",
+    matches=lambda name: parse_file(name).kind is FileKind.TIME_INDEX,
+    parse=parse,
+    serialize=serialize,
+    row=row,
+)

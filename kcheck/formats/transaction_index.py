@@ -1,0 +1,89 @@
+"""`.txnindex`: the aborted transactions whose ABORT marker is in a segment (TransactionIndex 0.11 to 4.3.1)."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.formats import _entry_file
+from kcheck.formats._contract import Format
+from kcheck.formats._layout import Layout
+from kcheck.model.names import FileKind, parse_file
+from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.release import Release
+
+ABORTED_TXN = Layout(
+    (
+        ("version", "i16"),
+        ("producer_id", "i64"),
+        ("first_offset", "i64"),
+        ("last_offset", "i64"),
+        ("last_stable_offset", "i64"),
+    )
+)
+assert ABORTED_TXN.size == 34
+
+
+class AbortedTxn(NamedTuple):
+    """An aborted transaction: `first_offset` to `last_offset`, that of its ABORT marker; offsets are absolute."""
+
+    version: int
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+AbortedTxns = tuple[AbortedTxn, ...]
+
+
+def parse(data: bytes) -> Parsed[AbortedTxns]:
+    """Return the entries. Defects: a torn entry, an unknown version, offsets out of order."""
+    found = _entry_file.read(data, ABORTED_TXN, has_room=False)
+    entries = tuple(map(AbortedTxn._make, found.rows))
+    return Parsed(value=entries, defects=_entry_file.defects(data, ABORTED_TXN, found, _problems(entries)))
+
+
+def _problems(entries: AbortedTxns) -> Iterator[tuple[int, str]]:
+    for index, each in enumerate(entries):
+        if each.version != 0:
+            yield index, f"entry {index} has the version {each.version}, only 0 is known"
+        elif each.producer_id < 0 or each.first_offset < 0:
+            yield index, f"entry {index} has a negative number"
+        elif each.first_offset >= each.last_offset:
+            yield index, f"entry {index} ends at offset {each.last_offset}, not above its start {each.first_offset}"
+        elif index and each.last_offset <= entries[index - 1].last_offset:
+            yield index, f"entry {index} does not end above the one before it"
+
+
+def serialize(value: AbortedTxns) -> bytes:
+    """Return the file."""
+    return _entry_file.write(iter(value), ABORTED_TXN)
+
+
+def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:
+    """Return what TransactionIndex.allAbortedTxns returns: every whole entry; KafkaException for a version.
+
+    Up to 4.3 only the high byte of the version counts, and only above 0; 4.4 wants all 16 bits to be 0. Up to 0.10.2
+    there is no such file.
+    """
+    if release.version < (0, 11):
+        return BrokerReads(value=())
+    entries = parse(data).value
+    refused = any(each.version != 0 if release.version >= (4, 4) else each.version >> 8 > 0 for each in entries)
+    return BrokerReads(value=None, error="KafkaException") if refused else BrokerReads(value=entries)
+
+
+def row(value: AbortedTxns) -> Mapping[str, object]:
+    """Return the fields of JSON."""
+    return {"entries": tuple(each._asdict() for each in value)}
+
+
+FORMAT = Format(
+    kind="transaction-index",
+    title="Transaction index",
+    matches=lambda name: parse_file(name).kind is FileKind.TRANSACTION_INDEX,
+    parse=parse,
+    serialize=serialize,
+    row=row,
+    broker_reads=broker_reads,
+    reads_row=row,
+)

@@ -1,0 +1,55 @@
+"""kcheck as a shell runs it, and in process where streams do not matter."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from kcheck.cli.app import main
+
+KCHECK = (sys.executable, "-m", "kcheck")
+ROOT = Path(__file__).parents[2]
+UNCHANGED = "No files were changed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a command ended: exit code, stdout and stderr."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return an environment that decides nothing about colour and width, with changes."""
+    plain = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+    return {**plain, "TERM": "xterm", "PYTHONPATH": str(ROOT), **changes}
+
+
+def shell(*arguments: str | Path, cwd: Path | None = None, **changes: str) -> Ended:
+    """Run kcheck in a process of its own, both streams being pipes."""
+    command = [*KCHECK, *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, env=environment(**changes), capture_output=True, check=False)
+    return Ended(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+
+
+def kcheck(*arguments: str | Path, columns: int = 80) -> Ended:
+    """Run kcheck in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    code: object = 0
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["kcheck", *map(str, arguments)]),
+        mock.patch.dict(os.environ, {"COLUMNS": str(columns)}),
+    ):
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+    return Ended(code=code if isinstance(code, int) else 0, out=out.getvalue(), err=err.getvalue())

@@ -1,0 +1,223 @@
+"""How commands end: 0 clean, 1 findings, 2 usage, 3 could not finish, 130 interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kcheck import __version__
+from kcheck.scan import partition
+from tests.builders import partition_dir, run
+from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
+
+
+def last_line(text: str) -> str:
+    """Return the last line."""
+    return text.splitlines()[-1] if text else ""
+
+
+def test_a_clean_directory_is_0(clean: Path) -> None:
+    done = shell("inspect", clean)
+    assert (0, f"{UNCHANGED}\n") == (done.code, done.err)
+
+
+def test_findings_at_or_above_error_are_1(damaged: Path) -> None:
+    done = shell("inspect", damaged)
+    assert (1, f"{UNCHANGED}\n") == (done.code, done.err)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 1),
+        (("--fail-on", "fatal"), 0),
+        (("--fail-on", "warning"), 1),
+        (("--ignore", "KC201"), 0),
+        (("--ignore", "KC201", "--fail-on", "warning"), 1),
+        (("--ignore", "KC2"), 0),
+        (("--ignore", "kc201,KC213", "--fail-on", "warning"), 0),
+        (("--ignore", "KC201,KC213", "--fail-on", "info"), 1),
+        (("--select", "KC213"), 0),
+        (("--select", "KC213", "--fail-on", "warning"), 1),
+        (("--select", "KC3", "--fail-on", "info"), 1),
+        (("--select", "KC1"), 0),
+        (("--select", "KC201", "--ignore", "KC201"), 0),
+        (("--severity", "fatal"), 1),
+    ],
+)
+def test_what_fails_is_chosen(damaged: Path, options: tuple[str, ...], code: int) -> None:
+    """`--severity` hides; what it hides fails all the same."""
+    assert code == kcheck("inspect", damaged, *options).code
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ((), {"KC201", "KC213", "KC302"}),
+        (("--severity", "warning"), {"KC201", "KC213"}),
+        (("--severity", "ERROR"), {"KC201"}),
+        (("--severity", "fatal"), set()),
+        (("--select", "KC213,KC302"), {"KC213", "KC302"}),
+        (("--select", "KC213", "--select", "KC302"), {"KC213", "KC302"}),
+        (("--ignore", "KC3"), {"KC201", "KC213"}),
+    ],
+)
+def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown: set[str]) -> None:
+    out = kcheck("inspect", damaged, *options).out
+    assert shown == {rule for rule in ("KC201", "KC213", "KC302") if f" {rule} " in out}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("inspect", "{}", "--format", "xml"), ("xml", "csv, json, ndjson, text")),
+        (("inspect", "{}", "--kafka", "9.9"), ("9.9", "4.3", "0.10.2.0")),
+        (("inspect", "{}", "--kafka", ""), ("known are",)),
+        (("inspect", "{}", "--ibp", "9.9"), ("9.9", "2.7")),
+        (("inspect", "{}", "--message-format", "x"), ("x",)),
+        (("inspect", "{}", "--severity", "bad"), ("bad", "info, warning, error, fatal")),
+        (("inspect", "{}", "--fail-on", "bad"), ("bad", "info, warning, error, fatal")),
+        (("inspect", "{}/t-0/leader-epoch-checkpoint", "--as", "poem"), ("poem", "offset-checkpoint")),
+        (("inspect", "{}", "--format", "csv"), ("csv", "json or ndjson")),
+        (("end-offset", "{}", "--profile", "P9"), ("P9", "P0, P1a")),
+        (("truncation", "{}", "--leader", "9"), ("9", "brokers are 1")),
+        (("truncation", "7={}"), ("meta.properties says broker 1",)),
+        (("inspect", "{}/gone"), ("gone: no such file or directory",)),
+        (("explain", "KC999"), ("KC999", "KC201")),
+        (("inspect",), ("PATH",)),
+        (("frobnicate",), ("frobnicate",)),
+        (("inspect", "{}", "--frobnicate"), ("--frobnicate",)),
+        (("end-offset", "{}", "--epoch", "x"), ("x",)),
+    ],
+)
+def test_usage_errors_are_2_and_name_the_known(clean: Path, arguments: tuple[str, ...], said: tuple[str, ...]) -> None:
+    """On stderr; stdout stays empty."""
+    done = kcheck(*(part.format(clean) for part in arguments))
+    assert (2, "") == (done.code, done.out.partition("\r\n")[0] if "csv" in arguments else done.out)
+    for word in said:
+        assert word in done.err
+    assert "Traceback" not in done.err
+
+
+def test_what_could_not_be_read_is_3_and_the_rest_is_told(clean: Path) -> None:
+    (clean / "replication-offset-checkpoint").unlink()
+    os.mkfifo(clean / "replication-offset-checkpoint")
+    done = shell("inspect", clean)
+    assert (3, UNCHANGED) == (done.code, last_line(done.err))
+    assert "t-0" in done.out
+    assert "KC001" in done.out
+
+
+def test_a_bug_in_one_partition_is_3_and_the_rest_is_told(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    partition_dir(clean / "u-0", [run(0, 9)])
+    read = partition.read_partition
+
+    def fails(path: str, *arguments: object, **more: object) -> object:
+        if path.endswith("u-0"):
+            raise RuntimeError("boom\x1b[31m")
+        return read(path, *arguments, **more)
+
+    monkeypatch.setattr(partition, "read_partition", fails)
+    done = kcheck("inspect", clean)
+    assert (3, f"{UNCHANGED}\n") == (done.code, done.err)
+    assert "KC000" in done.out
+    assert "RuntimeError: boom\\x1b[31m" in " ".join(done.out.split())
+    assert "t-0" in done.out
+
+
+def test_a_bug_outside_of_a_partition_is_3_without_a_traceback(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object, **more: object) -> object:
+        del arguments, more
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("kcheck.scan.inspect.open_log_dir", fails)
+    done = kcheck("inspect", clean)
+    assert (3, "kcheck: a bug in kcheck: RuntimeError: boom") == (done.code, done.err.splitlines()[0])
+    assert "Traceback" not in done.err
+
+
+def test_an_interrupt_is_130(tmp_path: Path) -> None:
+    """Whatever kcheck does at that moment."""
+    code = (
+        "import os, signal, sys\n"
+        "import kcheck.scan.inspect as inspect\n"
+        "inspect.open_log_dir = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from kcheck.cli.app import main\n"
+        "main()\n"
+    )
+    partition_dir(tmp_path / "data" / "t-0", [run(0, 9)])
+    command = [sys.executable, "-c", code, "inspect", str(tmp_path / "data")]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert (130, "") == (done.returncode, done.stdout)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_signal_from_outside_is_130(tmp_path: Path) -> None:
+    """Control-C while the answer is on its way to a reader that does not read."""
+    for number in range(2000):
+        (tmp_path / "data" / f"topic-with-a-long-name-{number}").mkdir(parents=True)
+    partition_dir(tmp_path / "data" / "t-0", [run(0, 9)])
+    command = [*KCHECK, "inspect", str(tmp_path / "data"), "--format", "json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+def test_quiet_leaves_stderr_empty(clean: Path, verb: str) -> None:
+    done = shell(verb, clean, "--quiet")
+    assert (0, "") == (done.code, done.err)
+    assert done.out
+
+
+def test_quiet_still_tells_errors(tmp_path: Path) -> None:
+    done = shell("inspect", tmp_path / "gone", "--quiet")
+    assert (2, "", f"kcheck: {tmp_path}/gone: no such file or directory\n") == (done.code, done.out, done.err)
+
+
+@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+def test_the_last_line_on_stderr_says_what_was_written(clean: Path, verb: str) -> None:
+    assert UNCHANGED == last_line(shell(verb, clean).err)
+
+
+def test_the_version_names_python_and_the_releases() -> None:
+    done = shell("--version")
+    assert done.code == 0
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert done.out.startswith(f"kcheck {__version__}, Python {python}, tested against Kafka 0.10.2, ")
+    assert done.out.endswith("4.3\n")
+
+
+def test_help_is_one_screen() -> None:
+    """Grouped by what an operator wants."""
+    done = shell("--help", COLUMNS="80")
+    assert done.code == 0
+    assert len(done.out.splitlines()) <= 24
+    assert done.out.index("Look:") < done.out.index("Plan:")
+    assert "--install-completion" in done.out
+
+
+@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation", "rules", "explain"])
+def test_every_verb_has_help(verb: str) -> None:
+    done = kcheck(verb, "-h")
+    assert done.code == 0
+    assert f"kcheck {verb}" in done.out
+    assert "--format" in done.out
+
+
+def test_rules_and_explain(clean: Path) -> None:
+    del clean
+    assert "KC201" in kcheck("rules").out
+    for name in ("KC201", "kc201", "epoch-order"):
+        assert kcheck("explain", name).out.startswith("KC201 epoch-order (error, file)")

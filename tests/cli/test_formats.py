@@ -1,0 +1,196 @@
+"""What a script gets: the fields of each schema, one document, tagged lines, one table."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck import __version__
+from tests.builders import partition_dir, run
+from tests.cli.command import kcheck
+
+PARTITION = {
+    "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
+    "high_watermark", "log_end_offset", "size", "leader_epochs", "segments",
+}  # fmt: skip
+LOG_DIR = {
+    "kind", "path", "broker_id", "cluster_id", "directory_id", "clean_shutdown", "checkpoints", "partitions",
+}  # fmt: skip
+FINDING = {
+    "id", "name", "severity", "broker_id", "log_dir", "dir", "file", "line", "position", "topic", "partition",
+    "message", "effect", "advice", "data", "repair",
+}  # fmt: skip
+ANSWER = {
+    "broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset", "error", "log_end_offset",
+}  # fmt: skip
+PLAN = {"topic", "partition", "leader", "leader_epoch", "leader_log_end_offset", "followers"}
+FOLLOWER = {
+    "broker_id", "log_end_offset_before", "high_watermark", "steps", "truncate_to", "log_end_offset_after", "lost",
+    "refetch", "leader_epochs_after", "diverges_silently_at",
+}  # fmt: skip
+LOST = {"from", "to", "records", "bytes", "below_high_watermark"}
+REFETCH = {"from", "to", "records", "bytes"}
+
+ADDED = {
+    "log-dir": {"locked_by", "unparseable"},
+    "answer": {"problem"},
+    "plan": {"problem"},
+    "follower": {"status", "problem", "cut", "expired", "exits_without_unclean_election"},
+    "lost": {"certain"},
+}
+"""What documents hold beside the published fields."""
+
+
+def document(*arguments: str | Path) -> dict[str, Any]:
+    """Return the document of a command."""
+    done = kcheck(*arguments, "--format", "json")
+    found: dict[str, Any] = json.loads(done.out)
+    assert done.out.endswith("}\n")
+    return found
+
+
+def lines(*arguments: str | Path) -> list[dict[str, Any]]:
+    """Return the lines of a command."""
+    out = kcheck(*arguments, "--format", "ndjson").out
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def check_head(found: dict[str, Any], schema: str, *fields: str) -> None:
+    """Hold that a document begins and ends with the same fields in every verb."""
+    assert ["schema", "kcheck", "kafka", *fields, "findings", "summary"] == list(found)
+    assert (f"kcheck.{schema}/1", __version__, "4.3") == (found["schema"], found["kcheck"], found["kafka"])
+    assert ["info", "warning", "error", "fatal"] == list(found["summary"])
+    for finding in found["findings"]:
+        assert FINDING == set(finding)
+    assert sum(found["summary"].values()) == len(found["findings"])
+
+
+def test_inspect(damaged: Path) -> None:
+    found = document("inspect", damaged)
+    check_head(found, "inspect", "items")
+    (item,) = found["items"]
+    assert LOG_DIR | ADDED["log-dir"] == set(item)
+    (partition,) = item["partitions"]
+    assert PARTITION == set(partition)
+    assert {"base_offset", "end_offset", "size", "batches", "max_timestamp"} == set(partition["segments"][0])
+    assert {"epoch", "start_offset"} == set(partition["leader_epochs"][0])
+    for state in item["checkpoints"].values():
+        assert {"status", "entries", "defect"} == set(state)
+        assert state["status"] in ("ok", "missing", "empty", "damaged")
+
+
+def test_inspect_of_a_partition(damaged: Path) -> None:
+    (item,) = document("inspect", damaged / "t-0")["items"]
+    assert PARTITION | {"kind", "path"} == set(item)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "fields"),
+    [
+        ("recovery-point-offset-checkpoint", "offset-checkpoint", {"version", "entries", "broker_reads"}),
+        ("t-0/leader-epoch-checkpoint", "leader-epoch-checkpoint", {"version", "entries", "broker_reads"}),
+        ("t-0/partition.metadata", "partition-metadata", {"version", "topic_id", "broker_reads"}),
+        ("meta.properties", "meta-properties", {"version", "broker_id", "cluster_id", "broker_reads"}),
+        (".kafka_cleanshutdown", "clean-shutdown", {"version", "broker_epoch"}),
+        ("t-0/00000000000000000000.log", "segment", {"base_offset", "end_offset", "size", "batches", "stopped_by"}),
+        ("t-0/00000000000000000000.index", "offset-index", {"entries"}),
+    ],
+)
+def test_inspect_of_a_file(damaged: Path, name: str, kind: str, fields: set[str]) -> None:
+    (item,) = document("inspect", damaged / name)["items"]
+    assert (kind, str(damaged / name)) == (item["kind"], item["path"])
+    assert fields <= set(item)
+
+
+def test_what_the_broker_reads_is_entries_or_an_error(damaged: Path) -> None:
+    path = damaged / "recovery-point-offset-checkpoint"
+    (item,) = document("inspect", path)["items"]
+    assert {"entries": item["entries"]} == item["broker_reads"]
+    assert {"topic", "partition", "offset"} == set(item["entries"][0])
+    path.write_bytes(b"0\nx\n")
+    (item,) = document("inspect", path)["items"]
+    assert {"error": "IOException"} == item["broker_reads"]
+
+
+def test_end_offset(damaged: Path) -> None:
+    found = document("end-offset", damaged)
+    check_head(found, "end-offset", "profile", "answers")
+    for answer in found["answers"]:
+        assert ANSWER | ADDED["answer"] == set(answer)
+
+
+def test_truncation(pair: list[str]) -> None:
+    found = document("truncation", *pair, "--leader", "1")
+    check_head(found, "truncation", "profile", "leader", "live", "partitions")
+    (partition,) = found["partitions"]
+    assert PLAN | ADDED["plan"] <= set(partition)
+    (follower,) = partition["followers"]
+    assert FOLLOWER | ADDED["follower"] <= set(follower)
+    assert LOST <= set(follower["lost"])
+    assert REFETCH <= set(follower["refetch"])
+    for step in follower["steps"]:
+        assert {"request", "response", "truncate_to"} <= set(step)
+
+
+@pytest.mark.parametrize("verb", ["rules", "explain"])
+def test_rules(verb: str) -> None:
+    found = document(verb, *(["KC201"] if verb == "explain" else []))
+    check_head(found, verb, "rules")
+    assert {"id", "name", "severity", "scope", "title", "page"} == set(found["rules"][0])
+
+
+@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+def test_every_line_has_a_kind(damaged: Path, pair: list[str], verb: str) -> None:
+    """The same objects as in the document."""
+    arguments = [verb, *pair] if verb == "truncation" else [verb, str(damaged)]
+    found = lines(*arguments)
+    assert all(isinstance(line["kind"], str) for line in found)
+    assert ("run", "summary") == (found[0]["kind"], found[-1]["kind"])
+    whole = document(*arguments)
+    assert whole["schema"] == found[0]["schema"]
+    told = [{key: value for key, value in line.items() if key != "kind"} for line in found if line["kind"] == "finding"]
+    assert whole["findings"] == told
+    assert whole["summary"] == {key: value for key, value in found[-1].items() if key != "kind"}
+
+
+def test_the_partitions_of_a_log_dir_follow_its_line(damaged: Path) -> None:
+    partition_dir(damaged / "u-0", [run(0, 9)])
+    found = lines("inspect", damaged)
+    kinds = [line["kind"] for line in found]
+    assert ["run", "log-dir", "partition", "partition"] == kinds[:4]
+    assert "partitions" not in found[1]
+    (item,) = document("inspect", damaged)["items"]
+    assert item["partitions"] == [{k: v for k, v in line.items() if k != "kind"} for line in found[2:4]]
+
+
+def test_answers_are_one_table(damaged: Path) -> None:
+    """RFC 4180: a header, CRLF, an empty field where nothing is known."""
+    out = kcheck("end-offset", damaged, "--format", "csv").out
+    assert out.count("\r\n") == out.count("\n")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    answers = document("end-offset", damaged)["answers"]
+    expected = [{key: "" if value is None else str(value) for key, value in row.items()} for row in answers]
+    assert expected == rows
+
+
+def test_no_answers_are_a_header_alone(damaged: Path) -> None:
+    out = kcheck("end-offset", damaged, "--topic", "none", "--format", "csv").out
+    assert out.startswith("broker_id,topic,partition,")
+    assert out.count("\n") == 1
+
+
+def test_unknown_values_are_null(tmp_path: Path) -> None:
+    """Never a guess, never a missing field."""
+    partition_dir(tmp_path / "t-0", [run(0, 9)])
+    (item,) = document("inspect", tmp_path / "t-0")["items"]
+    assert [None] * 4 == [item[key] for key in ("broker_id", "recovery_point", "high_watermark", "topic_id")]
+
+
+def test_paths_are_told_as_given(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(damaged.parent)
+    for path in ("damaged", "./damaged", "damaged/", "../" + damaged.parent.name + "/damaged"):
+        (item,) = document("inspect", path)["items"]
+        assert path == item["path"]

@@ -1,0 +1,254 @@
+"""Data on stdout, all else on stderr; colour and width of a terminal; a closed pipe; nothing written into evidence."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.builders import broker, log_dir, meta_properties, partition_dir, run, write
+from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
+
+ESCAPE = "\x1b["
+
+
+def on_a_terminal(*arguments: str | Path, **changes: str) -> str:
+    """Return what kcheck shows on a terminal."""
+    leader, follower = pty.openpty()
+    command = [*KCHECK, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=follower, stderr=subprocess.DEVNULL, env=environment(**changes)) as process:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:  # Linux says so when the other side is closed
+                break
+            if not part:
+                break
+            shown += part
+        process.wait()
+    os.close(leader)
+    return shown.decode()
+
+
+def test_a_terminal_is_coloured(damaged: Path) -> None:
+    assert ESCAPE in on_a_terminal("inspect", damaged)
+
+
+@pytest.mark.parametrize("options", [("--no-color",), ("--format", "json")])
+def test_who_wants_no_colour_gets_none(damaged: Path, options: tuple[str, ...]) -> None:
+    assert ESCAPE not in on_a_terminal("inspect", damaged, *options)
+
+
+def test_no_color_in_the_environment_counts(damaged: Path) -> None:
+    """And an empty one does not (no-color.org)."""
+    assert ESCAPE not in on_a_terminal("inspect", damaged, NO_COLOR="1")
+    assert ESCAPE in on_a_terminal("inspect", damaged, NO_COLOR="")
+
+
+@pytest.mark.parametrize("force", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_a_pipe_is_never_coloured(damaged: Path, force: str) -> None:
+    """Not even where other tools would."""
+    assert ESCAPE not in shell("inspect", damaged, **{force: "1"}).out
+
+
+def test_a_pipe_gets_the_same_text_without_colour(damaged: Path) -> None:
+    shown = on_a_terminal("inspect", damaged, COLUMNS="80").replace("\r\n", "\n")
+    assert shell("inspect", damaged, COLUMNS="80").out == re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+
+def test_a_file_is_never_coloured(damaged: Path, tmp_path: Path) -> None:
+    on_a_terminal("inspect", damaged, "-o", tmp_path / "out")
+    text = (tmp_path / "out").read_text()
+    assert text
+    assert ESCAPE not in text
+
+
+def every_answer(damaged: Path, pair: list[str]) -> list[list[str]]:
+    """Return a command line for each layout."""
+    whole = ["--segments", "--epochs", "--batches", "--files"]
+    return [
+        ["inspect", str(damaged)],
+        ["inspect", str(damaged), *whole],
+        ["inspect", f"{damaged}/t-0", *whole],
+        ["inspect", f"{damaged}/recovery-point-offset-checkpoint", f"{damaged}/meta.properties"],
+        ["inspect", f"{damaged}/t-0/leader-epoch-checkpoint", f"{damaged}/t-0/00000000000000000000.log"],
+        ["end-offset", str(damaged)],
+        ["truncation", *pair],
+        ["truncation", *pair, "--leader", "1"],
+        ["truncation", *pair, "--leader", "1", "--kafka", "0.10.2"],
+        ["rules"],
+        ["explain", "KC201"],
+    ]
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200])
+@pytest.mark.parametrize("number", range(11))
+def test_text_is_as_wide_as_the_screen(damaged: Path, pair: list[str], columns: int, number: int) -> None:
+    """No line is wider, unless it is one word with its indent."""
+    command = every_answer(damaged, pair)[number]
+    out = kcheck(*command, columns=columns).out
+    assert out
+    too_wide = [line for line in out.splitlines() if len(line) > columns and len(line.split()) > 1]
+    assert not too_wide
+
+
+def test_long_names_do_not_make_lines_wider(tmp_path: Path) -> None:
+    """A topic may have 249 characters."""
+    name = "t" * 249 + "-0"
+    path = broker(tmp_path / "data", run(0, 99), partition=name, epoch_entries=[(0, 0), (5, 50), (4, 60)])
+    for columns in (80, 200):
+        out = kcheck("inspect", path, columns=columns).out
+        assert not [line for line in out.splitlines() if len(line) > columns and len(line.split()) > 1]
+
+
+def test_a_wider_screen_needs_fewer_lines(damaged: Path) -> None:
+    narrow, wide = (kcheck("inspect", damaged, columns=columns).out for columns in (80, 200))
+    assert narrow.count("\n") > wide.count("\n")
+
+
+@pytest.mark.parametrize("columns", ["", "0", "x", "-5"])
+def test_a_pipe_without_a_width_is_80_columns(damaged: Path, columns: str) -> None:
+    assert shell("inspect", damaged, COLUMNS="80").out == shell("inspect", damaged, COLUMNS=columns).out
+
+
+@pytest.mark.parametrize("style", ["text", "json", "ndjson"])
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path, style: str) -> None:
+    """`kcheck ... | head` ends quietly."""
+    path = log_dir(tmp_path / "data")
+    for number in range(300):
+        partition_dir(path / f"topic-with-quite-a-long-name-{number}", [run(0, 9)])
+    command = [*KCHECK, "inspect", str(path), "--format", style, "--files", "--batches"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        err = process.stderr.read().decode()
+        code = process.wait()
+    assert (0, "") == (code, err.replace(f"{UNCHANGED}\n", ""))
+
+
+@pytest.mark.parametrize("verb", ["rules", "--help"])
+def test_a_pipe_that_is_closed_at_once_is_no_error(verb: str) -> None:
+    """All fits into the buffer: the write fails when Python flushes."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with subprocess.Popen([*KCHECK, verb], stdout=writer, stderr=subprocess.PIPE, env=environment()) as process:
+        os.close(writer)
+        _, err = process.communicate()
+    assert b"Traceback" not in err
+    assert b"Exception" not in err
+
+
+@pytest.mark.parametrize("style", ["text", "json", "ndjson"])
+def test_the_same_input_gives_the_same_bytes(damaged: Path, pair: list[str], style: str) -> None:
+    """In other processes, with other hash seeds."""
+    for command in (["inspect", str(damaged), "--files"], ["truncation", *pair], ["end-offset", str(damaged)]):
+        first, second = (shell(*command, "--format", style, PYTHONHASHSEED=seed) for seed in ("1", "2"))
+        assert first == second
+
+
+def test_an_answer_goes_into_a_file(damaged: Path, tmp_path: Path) -> None:
+    """The same bytes; stdout stays empty."""
+    expected = shell("inspect", damaged, "--format", "json")
+    done = shell("inspect", damaged, "--format", "json", "-o", tmp_path / "out.json")
+    assert (1, "", f"{UNCHANGED}\n") == (done.code, done.out, done.err)
+    assert expected.out == (tmp_path / "out.json").read_text()
+
+
+def test_a_file_that_cannot_be_written_is_a_usage_error(damaged: Path, tmp_path: Path) -> None:
+    done = kcheck("inspect", damaged, "-o", tmp_path / "gone" / "out")
+    assert (2, "") == (done.code, done.out)
+    assert "No such file or directory" in done.err
+
+
+@pytest.mark.parametrize(
+    ("path", "output"),
+    [
+        ("data", "data/out"),
+        ("data", "data/t-0/out"),
+        ("data", "link/out"),
+        ("data", "data/../data/out"),
+        ("link", "data/out"),
+        (".", "data/out"),
+        ("data/t-0", "data/t-0/out"),
+        ("data/t-0", "data/out"),
+        ("data/meta.properties", "data/meta.properties"),
+        ("server.properties", "data/out"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+def test_nothing_is_written_into_what_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, output: str, verb: str
+) -> None:
+    """Whatever names lead there."""
+    monkeypatch.chdir(tmp_path)
+    broker(Path("data"), run(0, 9))
+    if "link" in path + output:
+        Path("link").symlink_to("data")
+    Path("server.properties").write_text("broker.id=1\nlog.dirs=data\n")
+    if path == "data/meta.properties" and verb != "inspect":
+        pytest.skip("no replica")
+    before = {str(found): found.read_bytes() for found in Path().rglob("*") if found.is_file()}
+    done = kcheck(verb, path, "-o", output, "--format", "json")
+    assert before == {str(found): found.read_bytes() for found in Path().rglob("*") if found.is_file()}
+    assert 2 == done.code
+    assert "where kcheck writes nothing" in done.err
+
+
+def test_a_bare_file_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what is said of it behind its path."""
+    monkeypatch.chdir(tmp_path)
+    write(Path(), {"a": b"0\n1\n0 0\n"})
+    done = kcheck("truncation", "1=a,leo=5,hw=5", "-o", "a")
+    assert (2, b"0\n1\n0 0\n") == (done.code, Path("a").read_bytes())
+
+
+HOSTILE = ("\x1b]0;owned\x07", "\x1b[2J", "a\nb", "a\rb", "a\tb", "\u202eevil", "\x9b31m", "\u2066x")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("style", ["text", "json", "ndjson", "csv"])
+def test_a_hostile_name_moves_no_cursor(tmp_path: Path, name: str, style: str) -> None:
+    """Of directories, topics in checkpoints, ids in meta.properties, and of the path itself."""
+    path = broker(tmp_path / f"dir{name}", run(0, 99), partition=f"{name}-0")
+    write(path, {"cleaner-offset-checkpoint": f"0\n2\n{name} 0 1\n{name} 0 x\n".encode()})
+    write(path, {"meta.properties": meta_properties(1, cluster_id=name)})
+    (path / name).mkdir()
+    (path / f"{name}-1").symlink_to("/")
+    for command in (
+        ["inspect", str(path), "--files"],
+        ["inspect", f"{path}/cleaner-offset-checkpoint", f"{path}/meta.properties"],
+        ["inspect", f"{path}/{name}-0"],
+        ["inspect", f"{path}/{name}"],
+        ["end-offset", str(path)],
+        ["truncation", f"1={path}", "--leader", "1"],
+        ["truncation", f"7={path}"],
+    ):
+        done = kcheck(*command, "--format", style)
+        lines = (done.out + done.err).replace("\r\n", "\n").split("\n")
+        assert all(line.isprintable() for line in lines), command
+        assert "bug in kcheck" not in done.err
+        assert "Traceback" not in done.err
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
+@pytest.mark.parametrize("style", ["text", "json", "ndjson", "csv"])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_undecodable_names_are_shown_escaped(tmp_path: Path, style: str, encoding: str) -> None:
+    """On stdout and in a file, whatever the terminal's encoding has."""
+    name = os.fsdecode(b"\xff\xc3")
+    path = broker(tmp_path / name, run(0, 99), partition=f"t{name}-0")
+    for command in (["inspect", path], ["end-offset", path], ["truncation", path, "--leader", "1"]):
+        if style == "csv" and command[0] != "end-offset":
+            continue
+        done = shell(*command, "--format", style, PYTHONIOENCODING=encoding)
+        assert done.code in (0, 1), done.err
+        assert "udcff" in done.out
+        into = shell(*command, "--format", style, "-o", tmp_path / "out")
+        assert done.code == into.code, into.err

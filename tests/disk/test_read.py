@@ -1,0 +1,160 @@
+"""Only regular files are read, no link is followed inside of a checked directory, and nothing is changed."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from kcheck.disk.read import UnreadableError, opened, read_whole
+
+MISSING = "No such file or directory"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file"
+    path.write_bytes(b"0\n0\n")
+    return path
+
+
+def why_not(path: str | Path, *, follow: bool = False) -> str:
+    """Return why a path cannot be read."""
+    with pytest.raises(UnreadableError) as caught:
+        read_whole(str(path), follow=follow)
+    return str(caught.value)
+
+
+def test_a_regular_file_is_read_whole(file: Path) -> None:
+    assert read_whole(str(file)) == b"0\n0\n"
+
+
+def test_an_empty_file_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert read_whole(str(tmp_path / "empty")) == b""
+
+
+def test_opened_tells_the_size(file: Path) -> None:
+    with opened(str(file)) as (descriptor, size):
+        assert (4, b"0\n0\n") == (size, os.read(descriptor, 100))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_fifo_without_a_writer_does_not_hang(tmp_path: Path, *, follow: bool) -> None:
+    """Opening it would wait for a writer for ever."""
+    os.mkfifo(tmp_path / "fifo")
+    assert why_not(tmp_path / "fifo", follow=follow) == "not a regular file"
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_directory_is_no_file(tmp_path: Path, *, follow: bool) -> None:
+    assert why_not(tmp_path, follow=follow) == "not a regular file"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no devices here")
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_device_is_no_file(*, follow: bool) -> None:
+    """/dev/zero has no end."""
+    assert why_not("/dev/zero", follow=follow) == "not a regular file"
+
+
+def test_a_socket_is_no_file(tmp_path: Path) -> None:
+    os.mknod(tmp_path / "socket", stat.S_IFSOCK | 0o600)
+    assert why_not(tmp_path / "socket")
+
+
+@pytest.mark.parametrize("target", ["file", "../outside", "nowhere", "link"])
+def test_no_link_is_followed(tmp_path: Path, target: str) -> None:
+    """Neither one that stays inside nor one that leads out, to nowhere or to itself."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "file").write_bytes(b"in")
+    (tmp_path / "outside").write_bytes(b"out")
+    (inside / "link").symlink_to(target)
+    assert why_not(inside / "link") == "a symbolic link: not followed"
+
+
+def test_a_link_that_the_user_named_is_followed(tmp_path: Path, file: Path) -> None:
+    (tmp_path / "link").symlink_to(file)
+    assert read_whole(str(tmp_path / "link"), follow=True) == b"0\n0\n"
+
+
+def test_a_vanished_file_is_said_in_the_words_of_the_system(tmp_path: Path) -> None:
+    assert why_not(tmp_path / "gone") == MISSING
+
+
+def test_a_name_with_a_nul_is_no_name(tmp_path: Path) -> None:
+    """Python refuses it before the system sees it."""
+    assert "null byte" in why_not(f"{tmp_path}/a\0b")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
+def test_a_name_of_undecodable_bytes_is_read(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff\xfe"
+    with open(path, "wb") as stream:
+        stream.write(b"there")
+    assert read_whole(os.fsdecode(path)) == b"there"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_of_somebody_else_is_said_in_the_words_of_the_system(file: Path) -> None:
+    file.chmod(0)
+    assert why_not(file) == "Permission denied"
+
+
+def test_a_file_above_the_limit_is_not_read(file: Path) -> None:
+    """Memory stays bounded: a sparse file of a terabyte takes no byte of it."""
+    os.truncate(file, 1 << 40)
+    assert why_not(file) == f"{1 << 40} bytes are too many for a file of this kind"
+
+
+def test_a_file_at_the_limit_is_read(file: Path) -> None:
+    assert read_whole(str(file), size_max=4) == b"0\n0\n"
+    with pytest.raises(UnreadableError, match="too many"):
+        read_whole(str(file), size_max=3)
+
+
+def test_a_file_that_is_shorter_than_it_says_is_read_as_far_as_it_goes() -> None:
+    """A file of /proc says that it has 0 bytes; a file that is cut while it is read ends where it ends."""
+    assert read_whole("/proc/self/status") in (b"", b"N")
+
+
+def test_the_access_time_does_not_change(file: Path) -> None:
+    """The times of a checked directory are evidence too."""
+    os.utime(file, ns=(1, 2))
+    read_whole(str(file))
+    with opened(str(file)) as (descriptor, _):
+        os.read(descriptor, 4)
+    assert (1, 2) == (os.stat(file).st_atime_ns, os.stat(file).st_mtime_ns)
+
+
+def test_who_may_not_keep_the_access_time_reads_all_the_same(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """O_NOATIME is refused to everybody but the owner."""
+    plain = os.open
+
+    def refuses(path: str, flags: int) -> int:
+        if flags & os.O_NOATIME:
+            raise PermissionError(1, "Operation not permitted")
+        return plain(path, flags)
+
+    monkeypatch.setattr(os, "open", refuses)
+    assert read_whole(str(file)) == b"0\n0\n"
+
+
+def test_an_error_while_reading_is_said_in_the_words_of_the_system(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(descriptor: int, size: int) -> bytes:
+        del descriptor, size
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "read", fails)
+    assert why_not(file) == "Input/output error"
+
+
+def test_no_descriptor_is_left_open(file: Path, tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    read_whole(str(file))
+    why_not(tmp_path)
+    why_not("/dev/zero")
+    assert before == os.listdir("/proc/self/fd")

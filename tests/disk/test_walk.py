@@ -1,0 +1,83 @@
+"""What stands in a directory, and what a path of the user is."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kcheck.disk import walk
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import Listing, list_directory
+
+
+def test_names_are_sorted_by_what_they_are(tmp_path: Path) -> None:
+    for name in ("t-1", "t-0"):
+        (tmp_path / name).mkdir()
+    for name in ("b", "a"):
+        (tmp_path / name).touch()
+    os.mkfifo(tmp_path / "fifo")
+    assert Listing(("a", "b"), ("t-0", "t-1"), ("fifo",)) == list_directory(str(tmp_path))
+
+
+def test_a_link_to_a_directory_inside_is_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-1").symlink_to("t-0")
+    assert ("t-0", "t-1") == list_directory(str(tmp_path)).directories
+
+
+@pytest.mark.parametrize("target", ["..", "../out", ".", "nowhere", "t-1", "/dev/zero", "file"])
+def test_every_other_link_is_left_alone(tmp_path: Path, target: str) -> None:
+    """Out of the directory, to the directory itself, to nowhere, in a circle, to a device, to a file."""
+    (tmp_path / "out").mkdir()
+    inside = tmp_path / "in"
+    inside.mkdir()
+    (inside / "file").touch()
+    (inside / "t-1").symlink_to(target)
+    assert Listing(("file",), (), ("t-1",)) == list_directory(str(inside))
+
+
+def test_a_neighbour_that_begins_with_the_same_name_is_outside(tmp_path: Path) -> None:
+    """/data/d10 is not inside of /data/d1."""
+    (tmp_path / "d10" / "t-0").mkdir(parents=True)
+    (tmp_path / "d1").mkdir()
+    (tmp_path / "d1" / "t-0").symlink_to("../d10/t-0")
+    assert Listing((), (), ("t-0",)) == list_directory(str(tmp_path / "d1"))
+
+
+def test_a_name_of_undecodable_bytes_is_listed(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff-0")).mkdir()
+    assert ("\udcff-0",) == list_directory(str(tmp_path)).directories
+
+
+@pytest.mark.parametrize("name", ["gone", "file", "a\0b"])
+def test_what_cannot_be_listed_is_unreadable(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UnreadableError):
+        list_directory(f"{tmp_path}/{name}")
+
+
+def test_the_size_of_a_link_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"1234567890")
+    (tmp_path / "link").symlink_to("file")
+    assert [10, 4] == [walk.file_size(str(tmp_path / name)) for name in ("file", "link")]
+
+
+def test_the_size_of_a_file_that_is_gone_is_unreadable(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="No such file"):
+        walk.file_size(str(tmp_path / "gone"))
+
+
+def test_a_path_of_the_user_exists_even_as_a_broken_link(tmp_path: Path) -> None:
+    (tmp_path / "broken").symlink_to("nowhere")
+    assert walk.exists(str(tmp_path / "broken"))
+    assert not walk.exists(str(tmp_path / "gone"))
+    assert not walk.exists("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [("/a/t-0", ("/a", "t-0")), ("/a/t-0/", ("/a", "t-0")), ("t-0", (".", "t-0")), ("./5=x", (".", "5=x"))],
+)
+def test_a_path_is_split_at_its_last_name(path: str, parts: tuple[str, str]) -> None:
+    """A slash at the end changes nothing."""
+    assert parts == walk.split(path)

@@ -1,0 +1,78 @@
+"""What the golden files show, and how to write them anew: `python -m tests.renderers.golden`.
+
+Read the difference before you keep it: somebody's script reads these lines. The directories are built from bytes in a
+folder that is gone afterwards, and named by relative paths, so that the files are the same everywhere.
+"""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.builders import broker, partition_dir, run, write
+from tests.cli.command import kcheck
+
+GOLDEN = Path(__file__).parent / "golden"
+
+ANSWERS = {
+    "inspect": ("inspect", "data1", "--kafka", "4.3"),
+    "inspect-files": ("inspect", "data1/recovery-point-offset-checkpoint", "data1/t-0/leader-epoch-checkpoint"),
+    "truncation": ("truncation", "1=data1", "2=data2", "--leader", "2", "--kafka", "4.3"),
+    "candidates": ("truncation", "1=data1", "2=data2", "--kafka", "4.3"),
+    "end-offset": ("end-offset", "data1", "--kafka", "4.3"),
+}
+"""A command for each layout; the folder of the log dirs is the working directory."""
+
+STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
+    "80.txt": (80, ()),
+    "120.txt": (120, ()),
+    "json": (80, ("--format", "json")),
+    "ndjson": (80, ("--format", "ndjson")),
+    "csv": (80, ("--format", "csv")),
+}
+"""The width and the options behind each ending."""
+
+ONE_TABLE = ("end-offset",)
+"""The answers that csv can show."""
+
+
+def names() -> list[str]:
+    """Return the names of the golden files."""
+    return [f"{answer}.{style}" for answer in ANSWERS for style in STYLES if style != "csv" or answer in ONE_TABLE]
+
+
+@contextlib.contextmanager
+def log_dirs() -> Iterator[None]:
+    """Work in a folder with two small brokers: their logs part at 60, and the first has something wrong with it."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        one = broker(
+            Path("data1"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=1, epoch_entries=[(0, 0), (1, 60)],
+            high_watermark=70,
+        )  # fmt: skip
+        partition_dir(one / "u-10", [run(0, 199), run(200, 299)], epoch_entries=[(0, 0), (5, 50), (4, 60)])
+        write(one, {"recovery-point-offset-checkpoint": b"0\n3\nt 0 100\nu 10 3x\ngone 0 5\n"})
+        two = [*run(0, 59), *run(60, 89, epoch=2)]
+        broker(Path("data2"), two, broker_id=2, epoch_entries=[(0, 0), (2, 60)], clean=False, recovery_point=0)
+        yield
+
+
+def made(name: str) -> bytes:
+    """Return what stands in a golden file if it is right; call it within `log_dirs`."""
+    answer, _, style = name.partition(".")
+    columns, options = STYLES[style]
+    return kcheck(*ANSWERS[answer], *options, columns=columns).out.encode()
+
+
+def main() -> None:
+    """Write every golden file anew, and nothing else in its folder."""
+    GOLDEN.mkdir(exist_ok=True)
+    with log_dirs():
+        written = {name: made(name) for name in names()}
+    for path in GOLDEN.iterdir():
+        path.unlink()
+    for name, data in written.items():
+        (GOLDEN / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

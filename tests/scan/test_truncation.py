@@ -1,0 +1,326 @@
+"""What `kcheck truncation` plans from log dirs, partition directories and bare files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.errors import UsageError
+from tests.builders import (
+    broker,
+    epochs,
+    flip_byte,
+    log_dir,
+    meta_properties,
+    partition_dir,
+    partition_metadata,
+    run,
+    write,
+)
+from tests.scan.reports import ids, planned
+
+FOLLOWER_FIELDS = {
+    "broker_id", "log_end_offset_before", "high_watermark", "steps", "truncate_to", "log_end_offset_after", "lost",
+    "refetch", "leader_epochs_after", "diverges_silently_at",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths are told as they were given."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def diverged() -> list[str]:
+    """Write two brokers that share the offsets below 60: broker 2 led in epoch 1, broker 1 in epoch 2."""
+    broker(Path("d1"), [*run(0, 59), *run(60, 89, epoch=2)], broker_id=1, epoch_entries=[(0, 0), (2, 60)])
+    broker(
+        Path("d2"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[(0, 0), (1, 60)],
+        high_watermark=70,
+    )  # fmt: skip
+    return ["1=d1", "2=d2"]
+
+
+def partition_of(*paths: str, **how: Any) -> dict[str, Any]:
+    """Return the plan of the one partition."""
+    (row,) = planned(*paths, **how)["partitions"]
+    assert isinstance(row, dict)
+    return row
+
+
+def follower_of(*paths: str, **how: Any) -> dict[str, Any]:
+    """Return the plan of the one follower."""
+    (row,) = partition_of(*paths, **how)["followers"]
+    assert isinstance(row, dict)
+    return row
+
+
+def test_a_plan_in_full(diverged: list[str]) -> None:
+    """The dialogue, what is cut, what is lost and what comes back."""
+    found = planned(*diverged, leader="1")
+    assert ("P5", 1, False) == (found["profile"], found["leader"], found["live"])
+    (partition,) = found["partitions"]
+    head = ("topic", "partition", "leader", "leader_epoch", "leader_log_end_offset")
+    assert ("t", 0, 1, 3, 90) == tuple(partition[key] for key in head)
+    (follower,) = partition["followers"]
+    assert set(follower) >= FOLLOWER_FIELDS
+    assert (2, 100, 70, 60, 60) == tuple(
+        follower[key]
+        for key in ("broker_id", "log_end_offset_before", "high_watermark", "truncate_to", "log_end_offset_after")
+    )
+    lost = {"from": 60, "to": 100, "records": 40, "bytes": 400, "below_high_watermark": 10}
+    assert lost == {key: follower["lost"][key] for key in lost}
+    refetch = {"from": 60, "to": 90, "records": 30, "bytes": 300}
+    assert refetch == {key: follower["refetch"][key] for key in refetch}
+    assert [{"epoch": 0, "start_offset": 0}] == follower["leader_epochs_after"]
+    assert follower["diverges_silently_at"] is None
+    assert follower["steps"][0]["request"] == {"api": "Fetch", "fetch_offset": 100, "last_fetched_epoch": 1}
+    assert follower["steps"][0]["response"]["diverging_epoch"] == {"epoch": 0, "end_offset": 60}
+
+
+def test_a_follower_that_is_behind_cuts_nothing() -> None:
+    broker(Path("d1"), run(0, 99), broker_id=1)
+    broker(Path("d2"), run(0, 49), broker_id=2)
+    follower = follower_of("d1", "d2", leader="1")
+    assert (None, None, 50) == (follower["truncate_to"], follower["lost"], follower["log_end_offset_after"])
+    assert {"from": 50, "to": 100, "records": 50, "bytes": 500} == follower["refetch"]
+
+
+def test_equal_followers_do_nothing() -> None:
+    broker(Path("d1"), run(0, 99), broker_id=1)
+    broker(Path("d2"), run(0, 99), broker_id=2)
+    follower = follower_of("d1", "d2", leader="1")
+    assert (None, None, None) == (follower["truncate_to"], follower["lost"], follower["refetch"])
+
+
+def test_an_offset_inside_of_a_batch_cuts_the_whole_batch() -> None:
+    """The log end is the offset that was asked for; a restart would find the batch's base offset."""
+    broker(Path("d1"), [*run(0, 49), *run(50, 54, epoch=2)], broker_id=1, epoch_entries=[(0, 0), (2, 55)])
+    broker(Path("d2"), [*run(0, 99)], broker_id=2)
+    follower = follower_of("d1", "d2", leader="1")
+    assert 55 == follower["truncate_to"]
+    assert {"segment": 0, "position": 500, "base_offset": 50} == follower["cut"]
+
+
+def test_without_a_leader_every_candidate_leads_once(diverged: list[str]) -> None:
+    partitions = planned(*diverged)["partitions"]
+    assert [1, 2] == [partition["leader"] for partition in partitions]
+    assert [[2], [1]] == [[follower["broker_id"] for follower in row["followers"]] for row in partitions]
+
+
+def test_the_best_leader_loses_least_below_a_high_watermark(diverged: list[str]) -> None:
+    """Broker 2 would lose 10 committed records under broker 1, broker 1 all of its 30 under broker 2."""
+    partition = partition_of(*diverged, leader="best")
+    assert 1 == partition["leader"]
+    broker(Path("d3"), run(0, 59), broker_id=3)
+    assert 1 == partition_of(*diverged, "d3", leader="best")["leader"]
+
+
+def test_of_equal_losses_the_longest_log_is_best() -> None:
+    broker(Path("d1"), run(0, 49), broker_id=1)
+    broker(Path("d2"), run(0, 99), broker_id=2, high_watermark=50)
+    broker(Path("d3"), run(0, 99), broker_id=3, high_watermark=50)
+    assert 2 == partition_of("d1", "d2", "d3", leader="best")["leader"]
+
+
+def test_an_unknown_leader_names_the_known(diverged: list[str]) -> None:
+    with pytest.raises(UsageError, match=r"--leader 7 has no replica here; brokers are 1, 2"):
+        planned(*diverged, leader="7")
+
+
+def test_the_epoch_is_one_above_every_epoch_seen(diverged: list[str]) -> None:
+    """In files and in batches; `--leader-epoch` says another."""
+    assert 3 == partition_of(*diverged, leader="2")["leader_epoch"]
+    assert 9 == partition_of(*diverged, leader="2", leader_epoch=9)["leader_epoch"]
+
+
+def test_a_replica_stands_as_its_start_leaves_it(diverged: list[str]) -> None:
+    """`--live` skips the start."""
+    Path("d2/.kafka_cleanshutdown").unlink()
+    write(Path("d2"), {"recovery-point-offset-checkpoint": b"0\n1\nt 0 0\n"})
+    flip_byte(Path("d2/t-0/00000000000000000000.log"), 480)
+    started, running = (follower_of(*diverged, leader="1", live=live) for live in (False, True))
+    assert (40, None) == (started["log_end_offset_before"], started["truncate_to"])
+    assert (100, 60) == (running["log_end_offset_before"], running["truncate_to"])
+
+
+@pytest.mark.parametrize("kafka", ["0.10.2", "0.11.0", "1.1", "2.0.0", "2.4", "2.8", "3.9", "4.3"])
+def test_every_release_has_a_plan(diverged: list[str], kafka: str) -> None:
+    """Before 0.11 the high watermark decides, then the epochs."""
+    follower = follower_of(*diverged, leader="1", kafka=kafka)
+    assert (70 if kafka == "0.10.2" else 60) == follower["truncate_to"]
+
+
+def test_what_diverges_silently_is_told(diverged: list[str]) -> None:
+    """Without epochs a follower keeps what lies below its high watermark, whoever wrote it."""
+    follower = follower_of(*diverged, leader="1", kafka="0.10.2")
+    assert (70, 60) == (follower["truncate_to"], follower["diverges_silently_at"])
+
+
+def test_what_lies_below_the_leaders_start_is_dropped() -> None:
+    """The follower starts anew; nothing of it is lost that the leader would have."""
+    broker(Path("d2"), run(0, 49), broker_id=2)
+    log_dir(Path("d1"), broker_id=1, recovery_point={"t-0": 200}, high_watermark={"t-0": 200}, log_start={"t-0": 100})
+    partition_dir(Path("d1/t-0"), [run(100, 199)], epoch_entries=[(0, 100)])
+    follower = follower_of("d1", "d2", leader="1")
+    assert (100, {"from": 0, "to": 50}, None) == (follower["truncate_to"], follower["expired"], follower["lost"])
+    assert {"from": 100, "to": 200, "records": 100, "bytes": 1000} == follower["refetch"]
+
+
+def test_bare_files_are_replicas() -> None:
+    """As somebody pasted them in a ticket: `leo` must be said, `hw` and `start` may be."""
+    write(Path(), {"a.checkpoint": epochs((0, 0), (2, 60)), "b": epochs((0, 0), (1, 60))})
+    partition = partition_of("1=a.checkpoint,leo=90,hw=80", "2=b,leo=100,hw=70,start=10", leader="1")
+    assert (None, None, 1, 90) == tuple(
+        partition[key] for key in ("topic", "partition", "leader", "leader_log_end_offset")
+    )
+    (follower,) = partition["followers"]
+    assert (60, 100, 70) == (follower["truncate_to"], follower["log_end_offset_before"], follower["high_watermark"])
+    lost = {"from": 60, "to": 100, "records": None, "bytes": None, "below_high_watermark": 10}
+    assert lost == {key: follower["lost"][key] for key in lost}
+    assert {"from": 60, "to": 90, "records": None, "bytes": None} == follower["refetch"]
+
+
+def test_an_unknown_high_watermark_is_said() -> None:
+    """Where the plan depends on it there is none; where it does not, only what lies below it is unknown."""
+    write(Path(), {"a": epochs((0, 0), (2, 60)), "b": epochs((0, 0), (1, 60))})
+    follower = follower_of("1=a,leo=90", "2=b,leo=100", leader="1")
+    assert (60, None) == (follower["truncate_to"], follower["high_watermark"])
+    assert follower["lost"]["below_high_watermark"] is None
+    old = follower_of("1=a,leo=90", "2=b,leo=100", leader="1", kafka="0.10.2")
+    assert (None, "unknown") == (old["truncate_to"], old["status"])
+    assert "high watermark" in old["problem"]
+
+
+@pytest.mark.parametrize("said", ["leo=x", "leo=-1", "hw=", "start=1.5", "leo=9223372036854775808"])
+def test_what_is_no_offset_is_a_usage_error(said: str) -> None:
+    write(Path(), {"a": epochs((0, 0))})
+    with pytest.raises(UsageError, match="is not an offset"):
+        planned(f"1=a,{said}")
+
+
+def test_a_bare_file_without_a_log_end_is_a_usage_error() -> None:
+    write(Path(), {"a": epochs((0, 0))})
+    with pytest.raises(UsageError, match=r"a,leo=N"):
+        planned("1=a,hw=5")
+
+
+def test_a_bare_file_that_is_not_there_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match=r"^gone: no such file or directory$"):
+        planned("1=gone,leo=5")
+
+
+def test_a_name_with_a_comma_is_a_name() -> None:
+    """Only where there is no such file."""
+    write(Path(), {"a,leo=5": epochs((0, 0)), "b": epochs((0, 0))})
+    partition = partition_of("1=a,leo=5,leo=9", "2=b,leo=9", leader="1")
+    assert 9 == partition["leader_log_end_offset"]
+
+
+def test_whose_replica_it_is_must_be_known() -> None:
+    write(Path(), {"a": epochs((0, 0))})
+    with pytest.raises(UsageError, match=r"a: which broker is it\? Write BROKER=a"):
+        planned("a,leo=5")
+    partition_dir(Path("t-0"), [run(0, 9)])
+    with pytest.raises(UsageError, match=r"t-0: which broker is it\?"):
+        planned("t-0")
+
+
+def test_partition_directories_alone_are_replicas() -> None:
+    """Copies that somebody sent, each in a folder of its own."""
+    partition_dir(Path("a/t-0"), [[*run(0, 59), *run(60, 89, epoch=2)]], epoch_entries=[(0, 0), (2, 60)])
+    partition_dir(Path("b/t-0"), [[*run(0, 59), *run(60, 99, epoch=1)]], epoch_entries=[(0, 0), (1, 60)])
+    follower = follower_of("1=a/t-0", "2=b/t-0", leader="1")
+    assert (60, None, 40) == (follower["truncate_to"], follower["high_watermark"], follower["lost"]["records"])
+    assert follower["lost"]["below_high_watermark"] is None
+
+
+def test_a_replica_that_cannot_take_part_says_why(diverged: list[str]) -> None:
+    """Its row is there, and no value in it is guessed."""
+    write(Path("d2/t-0"), {"leader-epoch-checkpoint": b"0\n1\n0 0\n1 60\n"})
+    follower = follower_of(*diverged, leader="1")
+    assert ("unknown", None, None, None) == tuple(
+        follower[key] for key in ("status", "truncate_to", "log_end_offset_after", "lost")
+    )
+    assert "leader-epoch-checkpoint cannot be read" in follower["problem"]
+
+
+def test_a_leader_that_cannot_lead_says_why(diverged: list[str]) -> None:
+    write(Path("d1/t-0"), {"leader-epoch-checkpoint": b"0\n1\n0 0\n1 60\n"})
+    partition = partition_of(*diverged, leader="1")
+    assert "leader-epoch-checkpoint cannot be read" in partition["problem"]
+    (follower,) = partition["followers"]
+    assert "its leader cannot lead" in follower["problem"]
+
+
+def test_topics_and_partitions_choose(diverged: list[str]) -> None:
+    for name in ("d1", "d2"):
+        partition_dir(Path(name) / "u-3", [run(0, 9)])
+    assert [("t", 0), ("u", 3)] == [
+        (row["topic"], row["partition"]) for row in planned(*diverged, leader="1")["partitions"]
+    ]
+
+
+def test_only_current_directories_are_replicas(diverged: list[str]) -> None:
+    """What is being deleted, moved or astray belongs to no election, and the metadata log to the controllers."""
+    for name in ("t-0.0123456789abcdef0123456789abcdef-delete", "u-0.0123456789abcdef0123456789abcdef-future"):
+        partition_dir(Path("d1") / name, [run(0, 9)])
+    partition_dir(Path("d1/__cluster_metadata-0"), [run(0, 9)])
+    assert [("t", 0)] == [(row["topic"], row["partition"]) for row in planned(*diverged, leader="1")["partitions"]]
+
+
+def test_equal_ids_are_a_usage_error() -> None:
+    """Two log dirs of one broker cannot both have a partition."""
+    broker(Path("d1"), run(0, 9), broker_id=1)
+    broker(Path("d2"), run(0, 9), broker_id=1)
+    with pytest.raises(UsageError, match=r"two replicas of t-0 with broker id 1: .*d1.* and .*d2"):
+        planned("d1", "d2")
+
+
+def test_equal_ids_of_bare_files_are_a_usage_error() -> None:
+    write(Path(), {"a": epochs((0, 0)), "b": epochs((0, 0))})
+    with pytest.raises(UsageError, match=r"two replicas with broker id 1: a and b"):
+        planned("1=a,leo=5", "1=b,leo=5")
+
+
+def test_an_id_that_contradicts_the_file_is_a_usage_error(diverged: list[str]) -> None:
+    del diverged
+    with pytest.raises(UsageError, match=r"^7=d1: d1/meta.properties says broker 1$"):
+        planned("7=d1", "2=d2")
+
+
+def test_two_clusters_are_a_usage_error(diverged: list[str]) -> None:
+    """Both files are named, and what they say."""
+    write(Path("d2"), {"meta.properties": meta_properties(2, cluster_id="another")})
+    with pytest.raises(UsageError) as caught:
+        planned(*diverged)
+    for part in ("d1/meta.properties", "d2/meta.properties", "another", "c1uster-AAAAAAAAAAAAAA"):
+        assert part in str(caught.value)
+
+
+def test_findings_that_can_spoil_a_plan_stand_beside_it(diverged: list[str]) -> None:
+    """Not those that the broker does not even notice."""
+    write(Path("d2/t-0"), {"leader-epoch-checkpoint": epochs((0, 0), (5, 60), (4, 70)), "partition.metadata": b"x"})
+    found = planned(*diverged, leader="1")
+    assert "KC201" in ids(found)
+    assert all(row["severity"] != "info" for row in found["findings"])
+
+
+def test_a_segment_that_cannot_be_read_spoils_one_follower(diverged: list[str]) -> None:
+    """The others have their plans."""
+    broker(Path("d3"), run(0, 59), broker_id=3)
+    path = Path("d2/t-0/00000000000000000000.log")
+    path.rename("elsewhere.log")
+    path.symlink_to("../../elsewhere.log")
+    found = planned(*diverged, "3=d3", leader="1")
+    (partition,) = found["partitions"]
+    two, three = partition["followers"]
+    assert ("unknown", "ok") == (two["status"], three["status"])
+    assert two["problem"]
+    assert "KC001" in ids(found)
+
+
+def test_a_topic_of_another_id_is_a_plan_all_the_same(diverged: list[str]) -> None:
+    write(Path("d2/t-0"), {"partition.metadata": partition_metadata("BBBBBBBBBBBBBBBBBBBBBA")})
+    assert 60 == follower_of(*diverged, leader="1")["truncate_to"]
