@@ -80,8 +80,8 @@ def as_row(step: Step) -> dict[str, Any]:
         case OutOfRangeStep(action, to):
             return {"kind": "out_of_range", "action": str(action), "to": to}
         case EpochRequest(sent, reply, branch, to, completed):
-            row: dict[str, Any] = {"kind": "epoch_request", "sent_epoch": sent, "reply": [reply.epoch, reply.end_offset]}
-            return row | {"branch": str(branch), "truncate_to": to, "completed": completed}
+            row: dict[str, Any] = {"kind": "epoch_request", "sent_epoch": sent, "completed": completed}
+            return row | {"reply": [reply.epoch, reply.end_offset], "branch": str(branch), "truncate_to": to}
         case FetchRequest(offset, epoch, reply, branch, to):
             said = {"diverging": [reply.epoch, reply.end_offset]} if isinstance(reply, EpochEndOffset) else str(reply)
             row = {"kind": "fetch", "offset": offset, "last_fetched_epoch": epoch, "reply": said}

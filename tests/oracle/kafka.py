@@ -1,6 +1,6 @@
-"""Real Kafka brokers on this machine, from the jars of Maven Central: what the tests ask and what made `fixtures/brokers`.
+"""Real Kafka brokers on this machine, from released jars: what the tests ask and what made `fixtures/brokers`.
 
-Standard library only; needs `mvn` and `java` (17) on PATH. `python tests/oracle/kafka.py fetch VERSION...` gets the jars.
+Standard library only; needs `mvn` and `java` (17) on PATH. `python tests/oracle/kafka.py fetch VERSION...` gets jars.
 """
 
 import fcntl
@@ -27,17 +27,19 @@ TIMEOUT = 90.0
 
 ZOOKEEPER_SESSION = 3.0
 
+OPENED = ("java.nio", "java.lang", "sun.nio.ch", "jdk.internal.ref")
 JVM = (
     "-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:-UsePerfData",
     "-Dzookeeper.jmx.log4j.disable=true",  # reload4j lacks the class that ZooKeeper 3.5 asks for
     # What Java 17 hides and old releases reach for: unmapping of index files, metrics.
-    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.nio", "java.lang", "sun.nio.ch", "jdk.internal.ref")),
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED),
 )  # fmt: skip
 
 BROKER_STARTED = re.compile(r"started \(kafka\.server\.Kafka(Raft)?Server\)")
 ZOOKEEPER_STARTED = re.compile("binding to port")
 
-POM = "<project><modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>kafka</artifactId><version>1</version>"
+POM = """<project><modelVersion>4.0.0</modelVersion>
+<groupId>local</groupId><artifactId>kafka</artifactId><version>1</version>"""
 DEPENDENCY = """<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version><exclusions>
 <exclusion><groupId>org.slf4j</groupId><artifactId>slf4j-log4j12</artifactId></exclusion>
 <exclusion><groupId>log4j</groupId><artifactId>log4j</artifactId></exclusion></exclusions></dependency>
@@ -218,8 +220,8 @@ class Process:
 class Cluster:
     """Brokers 1 to `brokers`, started and ended by a `with` block; `cluster[1]` is one of them.
 
-    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is its
-    own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log directories of each
+    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is
+    its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log directories of each
     broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log` and so on.
     """
 
@@ -274,9 +276,9 @@ class Cluster:
             }
         common |= broker_config or {}
         self.brokers: dict[int, Process] = {}
-        for id in range(1, brokers + 1):
-            count = log_dirs if isinstance(log_dirs, int) else log_dirs.get(id, 1)
-            self.brokers[id] = self._broker(id, free_port(), count, common, side_port if brokers == 1 else None)
+        for number in range(1, brokers + 1):
+            count = log_dirs if isinstance(log_dirs, int) else log_dirs.get(number, 1)
+            self.brokers[number] = self._broker(number, free_port(), count, common, side_port if brokers == 1 else None)
         if self.mode == "kraft":
             self.beside = self.brokers[1] if brokers == 1 else self._controller(side_port, common)
             self._format({*self.brokers.values(), self.beside})
@@ -325,7 +327,7 @@ class Cluster:
         """Format the storage of all nodes at once: one after the other takes a second each."""
         tools = [
             subprocess.Popen(
-                java_command(self.version, "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", str(node.dir / "server.properties")),
+                java_command(self.version, "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", _config(node)),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
             for node in nodes
@@ -381,6 +383,10 @@ class Cluster:
         """SIGKILL to all."""
         for process in (*self.brokers.values(), self.beside):
             process.kill()
+
+
+def _config(node: Process) -> str:
+    return str(node.dir / "server.properties")
 
 
 def main() -> None:

@@ -1,0 +1,105 @@
+"""Mutates the files that real brokers left and feeds them to every reader: `python tests/fuzz.py --count 100000`.
+
+An exception of any kind ends the run with exit code 1 and tells the seed and the file that bring it back.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from kcheck.core.releases import TABLE, release  # noqa: E402 - the path above comes first
+from kcheck.formats._contract import Format  # noqa: E402 - the same
+from kcheck.model.names import broker_accepts, parse_directory, parse_file  # noqa: E402 - the same
+from kcheck.registry import discover  # noqa: E402 - the same
+from kcheck.scan.batches import Walk  # noqa: E402 - the same
+
+RELEASES = [release(row.last) for row in TABLE]
+SIZE_MAX = 64 << 10
+SPLICES = (b"\n", b"\r\n", b"\0" * 20, b"-1", b"+1", b"9" * 30, b"2147483647", b"\xff\xfe", b"\xed\xa0", b" ", b"\\u00")
+
+
+def samples() -> list[tuple[Format, bytes]]:
+    """Return the different contents of the brokers' files, each with its format."""
+    kinds = [kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format)]
+    found: dict[tuple[str, bytes], Format] = {}
+    for path in sorted((ROOT / "fixtures" / "brokers").rglob("*")):
+        kind = next((kind for kind in kinds if path.is_file() and kind.matches(path.name)), None)
+        if kind is not None and path.stat().st_size <= SIZE_MAX:
+            found[kind.kind, path.read_bytes()] = kind
+    return [(kind, data) for (_, data), kind in found.items()]
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """Return the bytes with one to four changes: a flipped bit, a cut, a repetition, a splice, a swap of two parts."""
+    for _ in range(chance.randint(1, 4)):
+        at, to = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
+        match chance.randrange(5):
+            case 0 if at < len(data):
+                data = data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :]
+            case 1:
+                data = data[:at] + data[to:]
+            case 2:
+                data = data[:to] + data[at : at + 64] + data[to:]
+            case 3:
+                data = data[:at] + chance.choice(SPLICES) + data[at:]
+            case _:
+                data = data[at:to] + data[:at] + data[to:]
+    return data
+
+
+def read(kind: Format, data: bytes, chance: random.Random) -> None:
+    """Read the bytes in every way that kcheck has for the kind, the broker's readers of one release among them."""
+    of = chance.choice(RELEASES)
+    if kind.parse is None:
+        _walk(data, chance)
+    else:
+        value = kind.parse(data).value
+        assert kind.row is not None
+        kind.row(value)
+        if kind.broker_reads is not None:
+            kind.broker_reads(data, of)
+    name = os.fsdecode(data[: chance.randrange(40)])
+    parse_directory(name)
+    broker_accepts(name, of)
+    parse_file(name)
+
+
+def _walk(data: bytes, chance: random.Random) -> None:
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        for verify in (False, True):
+            for _ in Walk(file.fileno(), len(data), position=chance.choice((0, len(data) // 2)), verify=verify):
+                pass
+
+
+def run(count: int, seed: int) -> bool:
+    """Return whether all inputs were read without an exception."""
+    known = samples()
+    start = time.perf_counter()
+    for number in range(count):
+        chance = random.Random(f"{seed}/{number}")
+        kind, data = chance.choice(known)
+        try:
+            read(kind, mutated(data, chance), chance)
+        except Exception as error:  # noqa: BLE001 - any exception is a defect
+            print(f"{kind.kind}: seed {seed}, input {number}: {type(error).__name__}: {error}")
+            return False
+    elapsed = time.perf_counter() - start
+    print(f"{count} inputs of {len(known)} files, {count / elapsed:.0f} a second, seed {seed}: no exception")
+    return True
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--count", type=int, default=100_000)
+    arguments.add_argument("--seed", type=int, default=1)
+    asked = arguments.parse_args()
+    sys.exit(0 if run(asked.count, asked.seed) else 1)
