@@ -221,8 +221,8 @@ class Cluster:
     """Brokers 1 to `brokers`, started and ended by a `with` block; `cluster[1]` is one of them.
 
     KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is
-    its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log directories of each
-    broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log` and so on.
+    its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
+    each broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log` and so on.
     """
 
     def __init__(
@@ -325,9 +325,10 @@ class Cluster:
 
     def _format(self, nodes: set[Process]) -> None:
         """Format the storage of all nodes at once: one after the other takes a second each."""
+        format_it = ("format", "-t", self.cluster_id, "-c")
         tools = [
             subprocess.Popen(
-                java_command(self.version, "kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", _config(node)),
+                java_command(self.version, "kafka.tools.StorageTool", *format_it, _config(node)),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
             for node in nodes
