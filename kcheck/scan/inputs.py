@@ -15,6 +15,7 @@ from kcheck.model.names import (
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
     parse_directory,
+    parse_file,
 )
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
@@ -92,10 +93,15 @@ def _listed(path: str) -> Listing:
 
 
 def holds_partition(listing: Listing) -> bool:
-    """Whether a directory with this content is a partition directory: segments or a leader-epoch-checkpoint."""
-    return any(
-        name in (LEADER_EPOCHS, PARTITION_METADATA) or name.endswith((".log", ".index")) for name in listing.files
-    )
+    """Whether a directory with this content is a partition directory: segment files or a leader-epoch-checkpoint.
+
+    A `server.log` is no segment: its name begins with no offset.
+    """
+    return any(name in (LEADER_EPOCHS, PARTITION_METADATA) or _of_a_segment(name) for name in listing.files)
+
+
+def _of_a_segment(name: str) -> bool:
+    return name.endswith((".log", ".index")) and parse_file(name).offset is not None
 
 
 def _is_log_dir(path: str, listing: Listing) -> bool:

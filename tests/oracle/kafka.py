@@ -222,7 +222,7 @@ class Cluster:
 
     KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is
     its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
-    each broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log` and so on.
+    each broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
     """
 
     def __init__(

@@ -250,3 +250,10 @@ def test_two_log_dirs_of_one_broker_are_its_disks() -> None:
     partitions = planned("1=d1", "1=d2", "d3", leader="1")["partitions"]
     assert [(0, 1), (1, 1)] == [(row["partition"], row["leader"]) for row in partitions]
     assert [[2], []] == [[follower["broker_id"] for follower in row["followers"]] for row in partitions]
+
+
+def test_a_brokers_folder_with_its_server_log_is_no_partition_directory() -> None:
+    """`broker-1` reads as a partition and `server.log` ends as a segment does; the log dir below it is meant."""
+    log_dir(Path("broker-1/data1"))
+    Path("broker-1/server.log").touch()
+    assert [(Kind.LOG_DIR, "broker-1/data1")] == kinds("broker-1")
