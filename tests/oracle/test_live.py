@@ -57,7 +57,8 @@ def test_a_cluster_does_what_was_predicted(version: str, tmp_path: Path, start: 
             assert follower["truncate_to"] == (cut[-1] if cut else None), topic
         assert plans["diverged"]["truncate_to"] is not None
         histories.quiet()
-        asked = histories.ask_leaders(cluster)
+        # Under ZooKeeper the last broker gets one more epoch when the other one stops: ask for those that exist.
+        asked = [row for row in histories.ask_leaders(cluster) if cluster.mode == "kraft" or row["end_offset"] >= 0]
         cluster.stop()
     found = answered(cluster)
     keys = ("broker_id", "topic", "partition", "requested_epoch", "error", "epoch", "end_offset")
