@@ -115,12 +115,17 @@ def log_dir() -> None:
             print(f"inspect {count:6,} partitions {best:34.2f} s  {count / best:8.0f} a second   peak {peak >> 20} MB")
 
 
+_WAIT = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(os.wait4(process.pid, 0)[2].ru_maxrss)
+"""
+
+
 def _peak(command: list[str]) -> int:
-    """Return the largest resident size of one run, in bytes."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=ENVIRONMENT)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_maxrss * 1024
+    """Return the largest resident size of one run, in bytes; started by a small process, whose own size counts too."""
+    wait = [sys.executable, "-c", _WAIT, *command]
+    return 1024 * int(subprocess.run(wait, check=True, capture_output=True, cwd=ROOT, env=ENVIRONMENT).stdout)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Slow and obvious twins of what kcheck does fast."""
 
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from kcheck.model.release import CheckpointReader
 
 WHITE_SPACE = " \t\n\x0b\f\r"
 
@@ -45,29 +46,88 @@ def fields(line: str) -> list[str]:
     return found
 
 
-def read_checkpoint(data: bytes, width: int) -> list[tuple[str | int, ...]] | str:
-    """Read a checkpoint line by line as CheckpointFile 3.1 to 4.3.1: the entries, or the exception; all of it UTF-8."""
-    found = lines(data.decode())
-    if not found:
-        return []
-    if number(found[0], INT_MIN, INT_MAX) != 0:
+Entries = list[tuple[str | int, ...]]
+
+_FIRST_TWO = (CheckpointReader.R1, CheckpointReader.R2)
+_STRICT = (CheckpointReader.R5, CheckpointReader.R6)
+
+
+def read_checkpoint(data: bytes, width: int, reader: CheckpointReader) -> Entries | str:
+    """Read a checkpoint of fewer than 8192 characters line by line: the entries, or the exception.
+
+    Where a reader is not strict every byte that is no UTF-8 must stand alone: each counts as one U+FFFD then.
+    """
+    text, malformed = decoded(data, strict=reader in _STRICT)
+    if text is None:
+        return "MalformedInputException"
+    found = lines(text)
+    if malformed:
+        found = found if text.endswith(("\n", "\r")) else found[:-1]
+    read = _entries(found, width, reader)
+    return "MalformedInputException" if malformed and not isinstance(read, str) else _counted(found, read, reader)
+
+
+def decoded(data: bytes, *, strict: bool) -> tuple[str | None, bool]:
+    """Return the text before the first error (None: nothing of it is seen), and whether the end cuts a character."""
+    if not strict:
+        return data.decode("utf-8", "replace"), False
+    for size in range(len(data), -1, -1):
+        try:
+            text = data[:size].decode()
+        except UnicodeDecodeError:
+            continue
+        break
+    rest = data[size:]
+    if not rest:
+        return text, False
+    return (text, True) if _begins_a_character(rest) else (None, True)
+
+
+def _begins_a_character(rest: bytes) -> bool:
+    """Whether Java waits for more bytes; of three-byte sequences it looks at the second for overlong ones alone."""
+    if any(not 0x80 <= byte < 0xC0 for byte in rest[1:]):
+        return False
+    second = rest[1] if len(rest) > 1 else None
+    match rest[0]:
+        case lead if 0xC2 <= lead < 0xE0:
+            return len(rest) < 2
+        case lead if 0xE0 <= lead < 0xF0:
+            return len(rest) < 3 and (lead != 0xE0 or second is None or second >= 0xA0)
+        case lead if 0xF0 <= lead < 0xF5:
+            low, high = {0xF0: (0x90, 0xC0), 0xF4: (0x80, 0x90)}.get(lead, (0x80, 0xC0))
+            return len(rest) < 4 and (second is None or low <= second < high)
+    return False
+
+
+def _entries(found: list[str], width: int, reader: CheckpointReader) -> Entries | str:
+    no_number = "NumberFormatException" if reader is CheckpointReader.R1 else "IOException"
+    head = [number(line, INT_MIN, INT_MAX) for line in found[:2]]
+    if head[:1] == [None]:
+        return no_number
+    if head[:1] not in ([], [0]):
         return "IOException"
-    if len(found) == 1:
-        return []
-    count = number(found[1], INT_MIN, INT_MAX)
-    if count is None:
-        return "IOException"
-    if count < 0:
+    if head[1:] == [None]:
+        return no_number
+    count = head[1] if len(head) > 1 else 0
+    if reader is CheckpointReader.R6 and count is not None and count < 0:
         return "IllegalArgumentException"
-    if count >= 1 << 28:
+    if reader is CheckpointReader.R6 and count is not None and count >= 1 << 28:
         return "OutOfMemoryError"
-    entries: list[tuple[str | int, ...]] = []
+    entries: Entries = []
     for line in found[2:]:
         parts = fields(line)
         if len(parts) != width:
             return "IOException"
         first, second = number(parts[-2], INT_MIN, INT_MAX), number(parts[-1], LONG_MIN, LONG_MAX)
         if first is None or second is None:
-            return "NumberFormatException"
+            escapes = reader in (CheckpointReader.R1, CheckpointReader.R6)
+            return "NumberFormatException" if escapes else "IOException"
         entries.append((*parts[:-2], first, second))
-    return entries if len(entries) == count else "IOException"
+    return entries
+
+
+def _counted(found: list[str], read: Entries | str, reader: CheckpointReader) -> Entries | str:
+    if isinstance(read, str) or len(found) < 2:
+        return read
+    counted = {entry[:-1] for entry in read} if reader in _FIRST_TWO else read
+    return read if len(counted) == number(found[1], INT_MIN, INT_MAX) else "IOException"
