@@ -1,5 +1,8 @@
 """What the properties are tried on: files as brokers write them, the same damaged, and anything."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -132,3 +135,56 @@ def damaged(draw: st.DrawFn, files: SearchStrategy[bytes]) -> bytes:
             st.binary(max_size=3) | st.sampled_from([b"\n", b" ", b"\0\0\0", b"9", b"-", b"\\"])
         )
     return bytes(data[: draw(st.integers(0, len(data)))]) if draw(st.booleans()) else bytes(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """Two logs that share a prefix: the epoch of each of their records, offset by offset.
+
+    An epoch has one leader: one that both logs hold behind the prefix would be another record at the same place.
+    """
+
+    follower: tuple[int, ...]
+    leader: tuple[int, ...]
+
+    @property
+    def fork(self) -> int:
+        """The first offset that both do not share."""
+        pairs = zip(self.follower, self.leader, strict=False)
+        same = next((offset for offset, (ours, theirs) in enumerate(pairs) if ours != theirs), None)
+        return min(len(self.follower), len(self.leader)) if same is None else same
+
+
+EPOCH_OF_THE_ELECTION = 20
+"""Above every epoch of the histories."""
+
+_SIZES = st.integers(1, 4)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> Histories:
+    """Return two logs of a few epochs each; behind the fork each epoch belongs to one of them, the last shared too."""
+    used = draw(st.lists(st.integers(0, EPOCH_OF_THE_ELECTION - 1), unique=True, max_size=8).map(sorted))
+    shared = draw(st.integers(0, len(used)))
+    prefix = [epoch for epoch in used[:shared] for _ in range(draw(_SIZES))]
+    logs = {"follower": list(prefix), "leader": list(prefix)}
+    goes_on = draw(st.sampled_from(["follower", "leader", None]))
+    if prefix and goes_on is not None:
+        logs[goes_on] += [prefix[-1]] * draw(_SIZES)
+    for epoch in used[shared:]:
+        logs[draw(st.sampled_from(["follower", "leader"]))] += [epoch] * draw(_SIZES)
+    return Histories(tuple(logs["follower"]), tuple(logs["leader"]))
+
+
+def complete_cache(log: Sequence[int]) -> EpochEntries:
+    """Return the cache that a log has when none of its entries is lost."""
+    firsts = [offset for offset, epoch in enumerate(log) if offset == 0 or log[offset - 1] != epoch]
+    return tuple(EpochEntry(Epoch(log[offset]), Offset(offset)) for offset in firsts)
+
+
+def caches() -> SearchStrategy[EpochEntries]:
+    """Return caches that rise in both columns, with gaps between the numbers, and now and then one in disorder."""
+    numbers = st.lists(st.integers(0, 40), unique=True, max_size=7).map(sorted)
+    rising = st.builds(lambda a, b: tuple(map(EpochEntry, a, b)), numbers, numbers)
+    entry = st.builds(EpochEntry, st.integers(-1, 12), st.integers(-1, 12))
+    return rising | st.lists(entry, max_size=6).map(tuple)

@@ -4,8 +4,6 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from rich.console import Console
-
 from kcheck.model.report import Row
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
@@ -37,12 +35,11 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
 
 
-class _Console(Console):
-    """Leaves it to the caller what a closed pipe means: rich would end the process with 1, which means findings."""
+def _styled(text: str, style: str) -> str:
+    from rich.color import ColorSystem  # rich is loaded only where there is a colour to show
+    from rich.style import Style
 
-    def on_broken_pipe(self) -> None:
-        """Raise what rich has caught."""
-        raise BrokenPipeError
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
 
 
 class Page:
@@ -51,19 +48,13 @@ class Page:
     def __init__(self, stream: TextIO, options: Options) -> None:
         """Use rich for colour, and nothing but colour: lines are laid out here."""
         self.width = options.width
-        self._console = _Console(
-            file=stream, width=options.width, color_system="standard" if options.color else None,
-            force_terminal=options.color, legacy_windows=False, soft_wrap=True, markup=False, highlight=False,
-            emoji=False,
-        )  # fmt: skip
         self._stream = stream
+        self._color = options.color
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Write one line, however long."""
-        if style is None:
-            self._stream.write(printable(text) + "\n")
-        else:
-            self._console.print(printable(text), style=style)
+        shown = printable(text)
+        self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
         """Write text in as many lines as the width needs; words longer than a line stay whole."""

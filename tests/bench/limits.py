@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from kcheck.formats import offset_checkpoint  # noqa: E402 - the path above comes first
+from kcheck.formats._checkpoint_file import parse as parse_lines  # noqa: E402 - the same
 from tests.oracle.kafka import NoKafkaError, java_command  # noqa: E402 - the same
 
 SEGMENTS = sorted((ROOT / "fixtures" / "brokers" / "4.3.1").glob("stopped/broker-1/*/*-0/*.log"))
@@ -78,6 +79,7 @@ def checkpoint() -> None:
             return [line.split() for line in path.read_bytes().split(b"\n")]
 
         def parse() -> object:
+            parse_lines.cache_clear()
             return offset_checkpoint.parse(path.read_bytes())
 
         ours, reference = _smallest(parse), _smallest(split)

@@ -119,12 +119,42 @@ def test_every_broker_reads_what_a_broker_writes(entries: list[OffsetEntry], cho
     assert read.error is None
 
 
-@given(file=strategies.damaged(FILES["offset-checkpoint"]), chosen=st.sampled_from(RELEASES))
-def test_an_accepted_defect_is_accepted_by_every_broker(file: bytes, chosen: Release) -> None:
-    """A file with no other defects has the same entries for all of them."""
-    parsed = offset_checkpoint.parse(file)
-    if all(defect.accepted for defect in parsed.defects):
-        assert list(parsed.value) == list(offset_checkpoint.broker_reads(file, chosen).value or ())
+OLDEST_WITH_FILE = {
+    "clean-shutdown": (3, 7),
+    "leader-epoch-checkpoint": (0, 11),
+    "meta-properties": (3, 7),
+    "partition-metadata": (3, 7),
+    "producer-snapshot": (0, 11),
+}
+"""The first release that reads what the newest does, or makes the same of it; every release where none is named."""
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind, form in FORMATS.items() if form.broker_reads is not None))
+@given(data=st.data())
+def test_an_accepted_defect_is_accepted_by_every_broker(kind: str, data: st.DataObject) -> None:
+    """A file with no other defects has the value for all of them that it has for kcheck."""
+    form = FORMATS[kind]
+    file = data.draw(strategies.damaged(FILES[kind]))
+    assert form.parse is not None
+    assert form.broker_reads is not None
+    parsed = form.parse(file)
+    if not all(defect.accepted for defect in parsed.defects):
+        return
+    for chosen in RELEASES:
+        if chosen.version >= OLDEST_WITH_FILE.get(kind, (0,)):
+            read = form.broker_reads(file, chosen)
+            assert read.error is None
+            assert _plain(parsed.value) == _plain(read.value)
+
+
+def _plain(value: object) -> object:
+    """Return a value as it can be compared: columns as entries, properties without their comments."""
+    match value:
+        case offset_checkpoint.OffsetCheckpoint() | leader_epoch_checkpoint.LeaderEpochCheckpoint():
+            return tuple(value.entries)
+        case meta_properties.MetaProperties():
+            return value.properties
+    return value
 
 
 def _alone(file: bytes) -> bytes:
