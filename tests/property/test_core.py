@@ -15,10 +15,10 @@ from kcheck.core.leader_epochs import (
     truncate_from_end,
     truncate_from_start,
 )
-from kcheck.core.lineage import fork, lineage_of_cache, ranges
+from kcheck.core.lineage import Fork, Run, fork, lineage_of_batches, lineage_of_cache, ranges
 from kcheck.core.releases import TABLE, release
 from kcheck.core.truncation import Leader, Replica, Status, Truncation, elected, plan_truncation
-from kcheck.model.entries import EpochEntries, EpochEntry
+from kcheck.model.entries import Batch, EpochEntries, EpochEntry
 from kcheck.model.release import Assign, EpochLoad, Lookup, Release
 from tests import strategies
 from tests.property import reference_epochs as reference
