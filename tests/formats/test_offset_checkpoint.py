@@ -49,27 +49,6 @@ def test_empty_files(data: bytes) -> None:
         assert _error(data, kafka) is None
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"0",
-        b"0\n",
-        b"0\n0",
-        VALID[:-1],
-        VALID.replace(b"\n", b"\r\n"),
-        VALID.replace(b"\n", b"\r"),
-        b"+0\n01\nt\t\x0b5  \xd9\xa5 \n",
-        b"0\n1\nab\x00-0 1 5\n",
-        b"0\n1\n.. 0 5\n",
-    ],
-)
-def test_what_every_broker_reads_but_none_writes(data: bytes) -> None:
-    """Each defect is marked as accepted, and every reader accepts the file."""
-    assert _defects(data)
-    assert all(accepted for _, _, _, accepted in _defects(data))
-    assert [_error(data, kafka) for kafka in READERS] == [None] * 6
-
-
 def test_a_cut_number_is_a_smaller_one() -> None:
     """The defect stands behind the last byte, because the last line may have lost digits."""
     cut = VALID[:-2]
@@ -150,32 +129,6 @@ def test_a_file_of_many_chunks_is_read_whole() -> None:
     assert [defect.line for defect in parsed.defects] == [70_003]
     assert len(parsed.value) == 100_000
     assert list(parsed.value)[70_000] == OffsetEntry("topic.0", 70_000, 5)
-
-
-@pytest.mark.parametrize(
-    ("data", "errors"),
-    [
-        (b"\n", ["NumberFormatException", *["IOException"] * 5]),
-        (b"1\n0\n", ["IOException"] * 6),
-        (b"0\nx\n", ["NumberFormatException", *["IOException"] * 5]),
-        (b"0\n2\nt 0 5\n", ["IOException"] * 6),
-        (b"0\n1\nt 0\n", ["IOException"] * 6),
-        (b"0\n1\nt 0 5\n\n", ["IOException"] * 6),
-        (b"0\n1\nt x 5\n", ["NumberFormatException", *["IOException"] * 4, "NumberFormatException"]),
-        (b"0\n1\nt 0 9223372036854775808\n", ["NumberFormatException", *["IOException"] * 4, "NumberFormatException"]),
-        (b"0\n-1\n", [*["IOException"] * 5, "IllegalArgumentException"]),
-        (b"0\n2147483647\n", [*["IOException"] * 5, "OutOfMemoryError"]),
-        (b"0\n100000\n", ["IOException"] * 6),
-        (b"0\n2\nt 0 5\nt 0 6\n", ["IOException", "IOException", None, None, None, None]),
-        (b"0\n1\nt 0 5\nt 0 6\n", [None, None, *["IOException"] * 4]),
-        (b"0\n1\n\xff 0 5\n", [None, None, None, None, "MalformedInputException", "MalformedInputException"]),
-        (b"0\n1\nt 0 x\n\xe2\x82", ["NumberFormatException", *["IOException"] * 4, "NumberFormatException"]),
-        (b"\xef\xbb\xbf0\n0\n", ["NumberFormatException", *["IOException"] * 5]),
-    ],
-)  # fmt: skip
-def test_what_each_reader_throws(data: bytes, errors: list[str | None]) -> None:
-    """0.9, 0.10.2, 0.11, 2.0, 3.0 and 4.3."""
-    assert errors == [_error(data, kafka) for kafka in READERS]
 
 
 def test_of_a_repeated_partition_the_last_line_counts() -> None:

@@ -43,9 +43,10 @@ def assign(cache: Entries, epoch: int, start: int, how: Assign) -> Entries | Non
         return None
     if how is Assign.FILTER:
         return [(e, s) for e, s in cache if e < epoch and s < start] + [(epoch, start)]
-    if cache and (last_epoch >= epoch or last_start >= start):
-        return assign(cache[:-1], epoch, start, Assign.POP) if len(cache) > 1 else [(epoch, start)]
-    return [*cache, (epoch, start)]
+    kept = list(cache)
+    while kept and (kept[-1][0] >= epoch or kept[-1][1] >= start):
+        kept = kept[:-1]
+    return [*kept, (epoch, start)]
 
 
 def truncate_from_end(cache: Entries, end: int) -> Entries:

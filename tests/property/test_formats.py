@@ -125,6 +125,7 @@ OLDEST_WITH_FILE = {
     "meta-properties": (3, 7),
     "partition-metadata": (3, 7),
     "producer-snapshot": (0, 11),
+    "transaction-index": (0, 11),
 }
 """The first release that reads what the newest does, or makes the same of it; every release where none is named."""
 
