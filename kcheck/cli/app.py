@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 # numpy's thread pool would spin for longer than most commands take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from kcheck.cli import end_offset, explain, inspect, rules, truncation
+from kcheck.cli.options import last_line
 from kcheck.errors import KcheckError
 from kcheck.renderers._printable import printable
 
@@ -75,18 +76,24 @@ def main() -> None:
         sys.stdout.flush()
     except KcheckError as error:
         print(f"kcheck: {printable(error)}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _end(error.exit_code)
     except BrokenPipeError:
         # The reader has seen enough; Python must not complain about it when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except KeyboardInterrupt:
-        sys.exit(130)
+        _end(130)
     except Exception as error:
         print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
         if os.environ.get("KCHECK_DEBUG"):
             raise
-        sys.exit(3)
+        _end(3)
+
+
+def _end(code: int) -> NoReturn:
+    if "--quiet" not in sys.argv:
+        last_line()
+    sys.exit(code)
 
 
 def _tolerant(stream: Any) -> None:

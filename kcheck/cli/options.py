@@ -72,8 +72,6 @@ class Common:
             return counts(finding) and finding.severity.rank >= least.rank
 
         leave(replace(report, keep=shown), self.leaving)
-        if not self.leaving.quiet:
-            print("No files were changed.", file=sys.stderr)
         failed = any(counts(finding) and finding.severity.rank >= fail_on.rank for finding in report.collected)
         raise typer.Exit(3 if report.unfinished else 1 if failed else 0)
 
@@ -155,7 +153,18 @@ def _with(
 
 
 def leave(report: Report, how: Leaving) -> None:
-    """Write a report to stdout or a file, which must not stand inside of what was checked."""
+    """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line."""
+    _write(report, how)
+    if not how.quiet:
+        last_line()
+
+
+def last_line() -> None:
+    """Say on stderr what was written, as every command does at its end."""
+    print("No files were changed.", file=sys.stderr)
+
+
+def _write(report: Report, how: Leaving) -> None:
     from kcheck.renderers._contract import Options, Renderer
 
     # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
@@ -164,6 +173,8 @@ def leave(report: Report, how: Leaving) -> None:
         raise UsageError(f"--format {how.format} is not known; known are {', '.join(known)}")
     renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
     assert isinstance(renderer, Renderer)
+    if renderer.one_table and report.table is None:
+        raise UsageError(f"--format {how.format}: the answer of {report.verb} is not one table; use json or ndjson")
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:

@@ -17,7 +17,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renderer:
-    """An output: its name for `--format`, and what writes a report."""
+    """An output: its name for `--format`, and what writes a report. `one_table`: only one that names its table."""
 
     name: str
     render: Callable[[Report, TextIO, Options], None]
+    one_table: bool = False

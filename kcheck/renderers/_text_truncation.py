@@ -53,6 +53,9 @@ def _sum(rows: list[Row], key: str) -> int | None:
 
 def _partition(partition: Row, page: Page) -> None:
     name = partition_name(partition)
+    if partition["problem"]:
+        page.wrapped(f"{name}   leader {cell(partition['leader'])} cannot lead: {partition['problem']}", hanging="  ")
+        return
     state = f"log end {cell(partition['leader_log_end_offset'])}, epoch {cell(partition['leader_epoch'])}"
     page.line(f"{name}   leader {cell(partition['leader'])} ({state})", "bold")
     followers: Any = partition["followers"]

@@ -23,9 +23,10 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         found = finding_row(finding)
         findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
     _LAYOUTS[report.verb](replace(report, body=body), page, findings)
-    for rows in findings.values():
-        for row in rows:
-            page.finding(row)
+    left = [row for rows in findings.values() for row in rows]
+    page.line() if left else None
+    for row in left:
+        page.finding(row)
     _totals(report, page)
 
 

@@ -38,11 +38,15 @@ FILES: tuple[tuple[str, Format], ...] = (
 
 @dataclass(slots=True)
 class LogDir:
-    """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read."""
+    """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read.
+
+    `links` lead out of the log dir, and are not followed.
+    """
 
     view: LogDirView
     checkpoints: Checkpoints
     directories: tuple[tuple[str, PartitionDirectory], ...] = ()
+    links: tuple[tuple[str, PartitionDirectory], ...] = ()
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -60,15 +64,10 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     if broker_id is None:
         where = replace(where, broker_id=identity.broker_id)
         files = {name: replace(file, where=replace(where, file=name)) for name, file in files.items()}
-    parsed = [(name, parse_directory(name)) for name in listing.directories]
     unparseable = tuple(
         name for name in listing.directories
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release)
     )  # fmt: skip
-    for name in listing.others:
-        if parse_directory(name) is not None:
-            why = "a link out of the log dir: not followed"
-            findings.append(kc001_unreadable.finding(replace(where, dir=name), why))
     view = LogDirView(
         where=where,
         cluster_id=identity.properties.get("cluster.id"),
@@ -81,13 +80,23 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     return LogDir(
         view=view,
         checkpoints=_checkpoints(files),
-        directories=tuple((name, found) for name, found in parsed if found is not None),
+        directories=_of_partitions(listing.directories),
+        links=_of_partitions(listing.others),
         findings=findings,
     )
 
 
+def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirectory], ...]:
+    parsed = [(name, parse_directory(name)) for name in names]
+    return tuple((name, found) for name, found in parsed if found is not None)
+
+
 def partitions(log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Release) -> Iterator[PartitionView]:
     """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
+    for name, directory in log_dir.links:
+        if wanted.has(directory.topic, directory.partition):
+            where = replace(log_dir.view.where, dir=name)
+            log_dir.findings.append(kc001_unreadable.finding(where, "a link out of the log dir: not followed"))
 
     def order(item: tuple[str, PartitionDirectory]) -> tuple[str, int, str]:
         return item[1].topic, item[1].partition, item[0]

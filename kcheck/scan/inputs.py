@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.walk import Listing, exists, is_directory, is_link, join, list_directory, split
+from kcheck.disk.walk import Listing, exists, is_directory, is_link, join, list_directory, real, split
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.names import (
@@ -52,12 +52,12 @@ def targets(paths: list[str]) -> tuple[Target, ...]:
 
 
 def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
-    """Return the targets of `BROKER=PATH` arguments; a path without `BROKER=` is taken as it is."""
-    found: list[Target] = []
-    for argument in arguments:
-        broker_id, path = _split_broker(argument)
-        found.extend(_of(path, broker_id))
-    return tuple(found)
+    """Return the targets of `BROKER=PATH` arguments, each once; a path without `BROKER=` is taken as it is."""
+    found: dict[tuple[int | None, str], Target] = {}
+    for broker_id, path in map(_split_broker, arguments):
+        for target in _of(path, broker_id):
+            found.setdefault((broker_id, real(target.path)), target)
+    return tuple(found.values())
 
 
 def _split_broker(argument: str) -> tuple[int | None, str]:

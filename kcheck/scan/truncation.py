@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.truncation import Leader, Replica, Truncation, elected, plan_truncation
@@ -50,7 +51,7 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
         body={**asked, "partitions": rows},
         collected=found.findings,
         kinds={"partitions": "partition"},
-        checked=tuple(target.path for target in targets),
+        checked=tuple(path for target in targets for path in (target.path, target.config) if path is not None),
     )
 
 
@@ -65,6 +66,9 @@ def _partition(states: tuple[ReplicaState, ...], election: Election, release: Re
     candidates = [state for state in states if state.problem is None]
     if election.leader not in (None, "best"):
         candidates = [state for state in states if str(state.broker_id) == election.leader]
+        if not candidates:
+            why = f"broker {election.leader} has no replica of it here"
+            yield _unled(_head(states, election, leader=int(str(election.leader)), problem=why), states)
     rows = [_led_by(leader, states, election, release) for leader in candidates]
     yield from [min(rows, key=_cost)] if rows and election.leader == "best" else rows
 
@@ -80,23 +84,43 @@ def _cost(row: Row) -> tuple[int, int, int]:
 
 def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release) -> Row:
     """Return the plan of a partition under one leader."""
-    seen = max(other.latest_epoch for other in states)
-    epoch = Epoch(seen + 1 if election.leader_epoch is None else election.leader_epoch)
-    row = {
-        "topic": state.topic,
-        "partition": state.partition,
-        "leader": state.broker_id,
-        "leader_epoch": epoch,
-        "leader_log_end_offset": state.log_end_offset,
-        "problem": state.problem,
-    }
-    others = [other for other in states if other is not state]
+    head = _head(states, election, state.broker_id, state.log_end_offset, state.problem)
+    others = tuple(other for other in states if other is not state)
     if state.problem is not None or state.log_end_offset is None:
-        why = f"its leader cannot lead: {state.problem}"
-        return {**row, "followers": tuple(_absent(replace(other, problem=other.problem or why)) for other in others)}
+        return _unled(head, others)
     before = Leader(cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset)
-    leader = elected(before, epoch, release=release)
-    return {**row, "followers": tuple(_follower(other, state, leader, release) for other in others)}
+    leader = elected(before, head["leader_epoch"], release=release)
+    return {**head, "followers": tuple(_follower(other, state, leader, release) for other in others)}
+
+
+class _Head(TypedDict):
+    topic: str | None
+    partition: int | None
+    leader: int | None
+    leader_epoch: Epoch
+    leader_log_end_offset: Offset | None
+    problem: str | None
+
+
+def _head(
+    states: tuple[ReplicaState, ...], election: Election, leader: int | None, log_end_offset: Offset | None = None,
+    problem: str | None = None,
+) -> _Head:  # fmt: skip
+    seen = max(state.latest_epoch for state in states)
+    return {
+        "topic": states[0].topic,
+        "partition": states[0].partition,
+        "leader": leader,
+        "leader_epoch": Epoch(seen + 1 if election.leader_epoch is None else election.leader_epoch),
+        "leader_log_end_offset": log_end_offset,
+        "problem": problem,
+    }
+
+
+def _unled(head: _Head, others: tuple[ReplicaState, ...]) -> Row:
+    """Return the plan of a partition whose leader cannot lead."""
+    why = f"its leader cannot lead: {head['problem']}"
+    return {**head, "followers": tuple(_absent(replace(other, problem=other.problem or why)) for other in others)}
 
 
 def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:

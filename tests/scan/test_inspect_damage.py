@@ -8,6 +8,7 @@ import pytest
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import list_directory
+from kcheck.model.report import Wanted
 from kcheck.scan import host, inspect, partition
 from tests.builders import (
     broker,
@@ -117,6 +118,7 @@ def test_a_link_out_of_the_log_dir_is_a_finding(data: Path) -> None:
     found = inspected(data)
     assert ["a-0", "b-1"] == [row["dir"] for row in found["items"][0]["partitions"]]
     assert [("KC001", "c-0")] == [(row["id"], row["dir"]) for row in found["findings"] if row["id"] == "KC001"]
+    assert "KC001" not in ids(inspected(data, wanted=Wanted(topics=("a",))))
 
 
 def test_a_topic_in_a_checkpoint_may_be_anything() -> None:

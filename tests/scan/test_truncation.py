@@ -129,6 +129,21 @@ def test_an_unknown_leader_names_the_known(diverged: list[str]) -> None:
         planned(*diverged, leader="7")
 
 
+def test_a_partition_that_the_leader_does_not_have_is_told(diverged: list[str]) -> None:
+    """Nobody is truncated by it."""
+    partition_dir(Path("d2/u-0"), [run(0, 9)], epoch_entries=[(4, 0)])
+    (row,) = (row for row in planned(*diverged, leader="1")["partitions"] if row["topic"] == "u")
+    assert (1, 5, None, "broker 1 has no replica of it here") == (
+        row["leader"], row["leader_epoch"], row["leader_log_end_offset"], row["problem"],
+    )  # fmt: skip
+    assert [(2, "unknown", None)] == [(f["broker_id"], f["status"], f["truncate_to"]) for f in row["followers"]]
+
+
+def test_a_log_dir_under_two_names_is_one_replica(diverged: list[str]) -> None:
+    Path("link").symlink_to("d2")
+    assert planned(*diverged, "2=./d2", "2=link", "2=d2/", leader="1") == planned(*diverged, leader="1")
+
+
 def test_the_epoch_is_one_above_every_epoch_seen(diverged: list[str]) -> None:
     """In files and in batches; `--leader-epoch` says another."""
     assert 3 == partition_of(*diverged, leader="2")["leader_epoch"]
