@@ -2,7 +2,8 @@
 
 What is wrong: replication-offset-checkpoint says up to which offset all replicas in sync had the records, and this
 log ends before. The end of the log was lost, or the log was truncated by an unclean leader election and the broker
-was killed within seconds, or the file belongs to another log dir.
+was killed within seconds, or it was truncated to an offset inside of a batch, which is cut as a whole, or the file
+belongs to another log dir.
 
 What the broker does, in every release: it lowers the high watermark to the log end, without a warning. As a follower
 it fetches the records again, if its leader has them. If this replica becomes leader, they are lost for consumers, and
