@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from kcheck.errors import UsageError
 
@@ -25,9 +26,11 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
-    """Where a fact was seen. Paths are as the caller named them; `position` is in bytes, `line` counts from 1."""
+class Location(NamedTuple):
+    """Where a fact was seen. Paths are as the caller named them; `position` is in bytes, `line` counts from 1.
+
+    A named tuple, because every partition has several.
+    """
 
     broker_id: int | None = None
     log_dir: str | None = None

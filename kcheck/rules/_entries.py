@@ -1,7 +1,6 @@
 """The entries of a checkpoint, with the lines they stand in."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from kcheck.model.entries import OffsetEntry
 from kcheck.model.finding import Location
@@ -22,7 +21,7 @@ def line_of(index: int) -> int:
 
 def on_line(view: FileView, index: int) -> Location:
     """Return where an entry stands."""
-    return replace(view.where, line=line_of(index))
+    return view.where._replace(line=line_of(index))
 
 
 def readable(view: FileView) -> bool:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from kcheck.model.finding import Location
 from kcheck.model.parsed import Defect
@@ -61,7 +60,7 @@ def and_further(defects: Sequence[Defect]) -> str:
 
 def at(view: FileView, defect: Defect | None) -> Location:
     """Return where a defect stands in a file."""
-    return view.where if defect is None else replace(view.where, line=defect.line, position=defect.position)
+    return view.where if defect is None else view.where._replace(line=defect.line, position=defect.position)
 
 
 def defect_rows(defects: Sequence[Defect]) -> tuple[dict[str, object], ...]:

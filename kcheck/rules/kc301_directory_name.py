@@ -13,7 +13,6 @@ put backups into a log dir.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import broker_accepts, parse_directory, skipped_by_broker
@@ -36,7 +35,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
 
 def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:
     return RULE.finding(
-        replace(view.where, dir=name),
+        view.where._replace(dir=name),
         f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
         effect=f"{kafka(release)} does not start: the name aborts the start of the whole broker, for all its log dirs.",
         advice="Move the directory out of the log dir. If it is the root of a file system, use a directory below it as "

@@ -62,8 +62,8 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     files = _files(path, where, listing, findings, release)
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
-        where = replace(where, broker_id=identity.broker_id)
-        files = {name: replace(file, where=replace(where, file=name)) for name, file in files.items()}
+        where = where._replace(broker_id=identity.broker_id)
+        files = {name: replace(file, where=where._replace(file=name)) for name, file in files.items()}
     unparseable = tuple(
         name for name in listing.directories
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release)
@@ -95,7 +95,7 @@ def partitions(log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Rele
     """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
     for name, directory in log_dir.links:
         if wanted.has(directory.topic, directory.partition):
-            where = replace(log_dir.view.where, dir=name)
+            where = log_dir.view.where._replace(dir=name)
             log_dir.findings.append(kc001_unreadable.finding(where, "a link out of the log dir: not followed"))
 
     def order(item: tuple[str, PartitionDirectory]) -> tuple[str, int, str]:
@@ -112,7 +112,7 @@ def one_partition(
     log_dir: LogDir, name: str, directory: PartitionDirectory, *, walk_all: bool, release: Release
 ) -> PartitionView | None:
     """Return one partition of a log dir; a bug of ours in it becomes finding KC000, and None."""
-    where = replace(log_dir.view.where, dir=name)
+    where = log_dir.view.where._replace(dir=name)
     view, findings = try_partition(
         join(where.log_dir or "", name), directory, where, log_dir=log_dir.view, checkpoints=log_dir.checkpoints,
         walk_all=walk_all, release=release,
@@ -131,11 +131,11 @@ def _files(
         large = kind is offset_checkpoint.FORMAT
         try:
             found[name] = read_small(
-                join(path, name), kind, replace(where, file=name), release,
+                join(path, name), kind, where._replace(file=name), release,
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(replace(where, file=name), str(error)))
+            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
     return found
 
 

@@ -126,7 +126,7 @@ class _Inspection:
         except UnreadableError as error:
             self.collected.append(kc001_unreadable.finding(where, str(error)))
             return
-        view = view_of(data, kind, replace(where, file=split(target.path)[1]), self.release)
+        view = view_of(data, kind, where._replace(file=split(target.path)[1]), self.release)
         view = replace(view, where=where)
         self.collected.extend(check_file(view, self.release))
         yield _file_item(target.path, view, kind)
@@ -138,7 +138,7 @@ def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionVie
     for name in sorted(names - {view.where.dir for view in seen}):
         found = parse_directory(name)
         if found is not None:
-            where = replace(log_dir.view.where, dir=name, topic=found.topic, partition=found.partition)
+            where = log_dir.view.where._replace(dir=name, topic=found.topic, partition=found.partition)
             yield PartitionView(where=where, topic=found.topic, partition=found.partition, state=found.state)
 
 

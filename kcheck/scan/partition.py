@@ -1,7 +1,7 @@
 """One partition directory: its small files, its segments, and where its log ends."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kcheck.core.segments import log_start_offset
 from kcheck.disk.read import UnreadableError, opened, read_whole
@@ -42,7 +42,7 @@ def read_partition(
 
     `walk_all` walks every segment from its start; otherwise only the tail of the last one is read.
     """
-    where = replace(where, topic=directory.topic, partition=directory.partition)
+    where = where._replace(topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
     listed = True
     try:
@@ -124,7 +124,7 @@ def _small(
 ) -> FileView | None:
     if name not in files:
         return None
-    where = replace(where, file=name)
+    where = where._replace(file=name)
     try:
         return read_small(join(path, name), kind, where, release, size_max=None)
     except UnreadableError as error:
@@ -160,7 +160,7 @@ def _segments(
                     summary = SegmentSummary(base_offset=base, size=size)
                 found.append(summary)
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(replace(where, file=name), str(error)))
+            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
             found.append(SegmentSummary(base_offset=base, size=0))
             last = None
     return tuple(found), last

@@ -22,7 +22,7 @@ FUTURE, DELETED, STRAY = DirectoryState.FUTURE, DirectoryState.DELETED, Director
 def owned(path: str, data: bytes, kafka: str = "4.3") -> LogDirView:
     """Return a log dir with this meta.properties."""
     file = file_view("meta-properties", "meta.properties", data, kafka)
-    return log_dir(replace(file, where=replace(file.where, log_dir=path)), path=path)
+    return log_dir(replace(file, where=file.where._replace(log_dir=path)), path=path)
 
 
 def held(
@@ -162,7 +162,7 @@ def cleaned(path: str, data: bytes, *names: str) -> LogDirView:
     """Return a log dir with this cleaner file."""
     file = offsets("cleaner", data)
     partitions = tuple(partition(name=name, log_dir=path) for name in names)
-    return log_dir(replace(file, where=replace(file.where, log_dir=path)), path=path, partitions=partitions)
+    return log_dir(replace(file, where=file.where._replace(log_dir=path)), path=path, partitions=partitions)
 
 
 def test_each_cleaner_file_lists_its_own() -> None:

@@ -130,7 +130,7 @@ def test_names_that_brokers_write_or_refuse() -> None:
     odd = partition(name="t-0.x-stray", state=DirectoryState.STRAY)
     assert found_by(KC309, log_dir(partitions=(odd,)))
     assert not found_by(KC309, log_dir(partitions=(odd,)), "3.6.0")
-    nowhere = replace(partition(), where=replace(partition().where, dir=None))
+    nowhere = replace(partition(), where=partition().where._replace(dir=None))
     assert not found_by(KC309, log_dir(partitions=(nowhere,)))
 
 
