@@ -154,16 +154,21 @@ def test_help_loads_no_scan() -> None:
 
 
 def value_classes() -> list[type]:
-    """Return every public dataclass that holds facts: not what plugs fill in, what is read once, how answers leave."""
+    """Return every public class that holds facts: not what plugs fill in, what is read once, how answers leave."""
     found = []
     for name in modules():
         parts = name.split(".")
         if parts[-1] == "_contract" or parts[1] in NOT_VALUES:
             continue
         for value in vars(importlib.import_module(name)).values():
-            if isinstance(value, type) and is_dataclass(value) and value.__module__ == name and not is_read_once(value):
+            if is_value(value) and value.__module__ == name and not is_read_once(value):
                 found.append(value)
     return sorted((cls for cls in found if not cls.__name__.startswith("_")), key=lambda cls: cls.__qualname__)
+
+
+def is_value(value: object) -> typing.TypeGuard[type]:
+    """Whether something is a dataclass or the class of a named tuple."""
+    return isinstance(value, type) and (is_dataclass(value) or (issubclass(value, tuple) and hasattr(value, "_fields")))
 
 
 def is_read_once(cls: type) -> bool:
@@ -188,7 +193,7 @@ def sample(hint: object) -> object:
         return {sample(arguments[0]): sample(arguments[1])}
     if origin is Callable:
         return len
-    if isinstance(origin, type) and is_dataclass(origin):
+    if is_value(origin):
         return filled(origin)
     assert isinstance(hint, type), hint
     return sample_of_class(hint)
@@ -203,19 +208,26 @@ def sample_of_class(cls: type) -> object:
     """Return a value of a class."""
     if issubclass(cls, Enum):
         return next(iter(cls))
-    if is_dataclass(cls):
+    if is_value(cls):
         return filled(cls)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return cls(*(sample(hint) for hint in typing.get_type_hints(cls).values()))
     return {bool: True, int: 7, str: "seven", bytes: b"7", tuple: (), dict: {}, types.NoneType: None}[cls]
 
 
 @cache
 def filled(cls: type) -> object:
-    """Return an instance of a dataclass with a value in each field."""
-    assert is_dataclass(cls)
+    """Return an instance with a value in each field."""
+    return with_fields(cls, [f.name for f in fields(cls) if f.init] if is_dataclass(cls) else [*named_tuple(cls)])
+
+
+def with_fields(cls: type, names: Iterable[str]) -> object:
+    """Return an instance with a value in each of these fields."""
     hints = typing.get_type_hints(cls)
-    return cls(**{field.name: sample(hints[field.name]) for field in fields(cls) if field.init})
+    return cls(**{name: sample(hints[name]) for name in names})
+
+
+def named_tuple(cls: type) -> dict[str, bool]:
+    """Return the fields of a named tuple, and whether each has a default."""
+    return {name: name in getattr(cls, "_field_defaults", ()) for name in getattr(cls, "_fields", ())}
 
 
 @pytest.mark.parametrize("cls", value_classes(), ids=lambda cls: cls.__qualname__)
@@ -230,10 +242,11 @@ def test_a_value_crosses_a_process(cls: type) -> None:
 def instances(cls: type) -> Iterator[object]:
     """Yield a full one, and one with every default."""
     yield filled(cls)
-    assert is_dataclass(cls)
-    hints = typing.get_type_hints(cls)
-    needed = [f for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
-    yield cls(**{field.name: sample(hints[field.name]) for field in needed})
+    if is_dataclass(cls):
+        needed = [f.name for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    else:
+        needed = [name for name, has_default in named_tuple(cls).items() if not has_default]
+    yield with_fields(cls, needed)
 
 
 @pytest.mark.parametrize("package", PLUGS)

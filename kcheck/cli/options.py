@@ -7,8 +7,8 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -25,8 +25,7 @@ Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A
 Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaving:
+class Leaving(NamedTuple):
     """How a report leaves."""
 
     format: str
@@ -35,8 +34,7 @@ class Leaving:
     quiet: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Common:
+class Common(NamedTuple):
     """The options that every command over paths has, as they were given."""
 
     topic: list[str] | None

@@ -4,7 +4,7 @@ Facts: the sources of the releases named in a row; inter.broker.protocol.version
 (up to 3.2) and MetadataVersion (3.3 and later).
 """
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kcheck.errors import UsageError
 from kcheck.model.release import (
@@ -51,8 +51,7 @@ PROFILES: dict[Profile, ProfileRules] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The releases `first` to `last` (both included), and what they do."""
 
     first: str
@@ -148,9 +147,9 @@ def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_forma
     if row.lookup is not None:
         # The lookup belongs to the binary, whatever the protocol between the brokers; the epoch in the reply does not.
         carries = row.lookup in (Lookup.L2, Lookup.L3) and protocol >= _IBP_2_0
-        rules = replace(rules, lookup=row.lookup, reply_carries_epoch=carries)
+        rules = rules._replace(lookup=row.lookup, reply_carries_epoch=carries)
         if version >= (2, 0, 1):
-            rules = replace(rules, assigns_epoch_at_election=True, noop_truncation_cleans_cache=version >= (2, 6, 1))
+            rules = rules._replace(assigns_epoch_at_election=True, noop_truncation_cleans_cache=version >= (2, 6, 1))
     return Release(
         name=kafka,
         version=version,
@@ -172,7 +171,7 @@ def with_profile(chosen: Release, profile: str) -> Release:
     found = known[profile.lower()]
     rules = PROFILES[found]
     lookup = None if found is Profile.P0 else rules.lookup
-    return replace(chosen, profile=found, rules=rules, lookup=lookup)
+    return chosen._replace(profile=found, rules=rules, lookup=lookup)
 
 
 def known_versions() -> str:

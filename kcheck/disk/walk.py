@@ -1,13 +1,12 @@
 """What stands in a directory, without following a link out of it."""
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """The names in one directory, sorted: regular files, directories, and links or devices that are left alone.
 
     A link to a directory counts as a directory only if it stays inside of this one.

@@ -26,8 +26,7 @@ _CHUNK_SIZE = 1 << 20
 """So many bytes are read at once where all lines are as brokers write them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Framing:
+class Framing(NamedTuple):
     """What differs between the kinds: whether an entry begins with a topic, and what its numbers mean."""
 
     has_topic: bool

@@ -1,15 +1,13 @@
 """What a module of this package provides."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class Format(NamedTuple):
     """A kind of file.
 
     `kind` is its name in JSON and for `--as`; `matches` tells a file of this kind by its name. `parse` never raises on

@@ -1,7 +1,7 @@
 """What the index files share: entries of one layout, nothing else (AbstractIndex, TransactionIndex)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.formats._layout import Layout
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
@@ -10,8 +10,7 @@ DEFECT_COUNT_MAX = 1000
 """So many defects of one file are told; one more says that there are others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(NamedTuple):
     """The entries of a file as tuples in the order of its layout.
 
     `room` is the size in bytes of the zeros after them: a broker makes its mapped index files larger than they are, and

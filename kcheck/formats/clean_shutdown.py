@@ -6,7 +6,7 @@ which only the broker's registration uses.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.formats._contract import Format
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_long
@@ -19,8 +19,7 @@ _DIGITS_MAX = 1000
 """Jackson refuses a number of more characters (StreamReadConstraints)."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanShutdown:
+class CleanShutdown(NamedTuple):
     """The version and the broker epoch (-1 from a ZooKeeper broker); both None in an empty file."""
 
     version: int | None = None

@@ -7,7 +7,7 @@ BrokerMetadataCheckpoint 0.9 to 2.7, RawMetaProperties 2.8 to 3.6, MetaPropertie
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.formats._contract import Format
 from kcheck.formats._properties import Property, comments, load, store
@@ -21,8 +21,7 @@ _TRIMMED = "".join(map(chr, range(0x21)))
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 
 
-@dataclass(frozen=True, slots=True)
-class MetaProperties:
+class MetaProperties(NamedTuple):
     """The properties in file order, of a repeated key the last value, and the comment lines at the top."""
 
     properties: Mapping[str, str]

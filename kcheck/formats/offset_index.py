@@ -1,8 +1,8 @@
 """`.index`: where in the `.log` to begin to search for an offset (OffsetIndex 0.8 to 4.3.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
@@ -15,8 +15,7 @@ OFFSET_INDEX_ENTRY = Layout((("relative_offset", "i32"), ("position", "i32")))
 assert OFFSET_INDEX_ENTRY.size == 8
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetIndex:
+class OffsetIndex(NamedTuple):
     """The entries as (offset relative to the segment's base offset, position in the `.log`), both in file order.
 
     `room` is the size in bytes of the zeros that a broker keeps after them for entries to come.

@@ -6,8 +6,8 @@ Two lines, the second without an end: `version: 0` and `topic_id: ` with 22 char
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from kcheck.formats._contract import Format
 from kcheck.model.java import java_int, utf8_lines
@@ -22,16 +22,14 @@ _CANONICAL = re.compile(rb"version: 0\ntopic_id: ([A-Za-z0-9_-]{21}[AQgw])")
 _ZERO_ID = b"A" * 22
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionMetadata:
+class PartitionMetadata(NamedTuple):
     """The version, and the topic id as a broker writes it; None where it could not be read."""
 
     version: int | None
     topic_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(NamedTuple):
     """Why the reader stops: the simple class name of its exception, our words, and the line."""
 
     error: str

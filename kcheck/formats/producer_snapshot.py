@@ -4,7 +4,6 @@ A header with version, CRC-32C of all that follows it, and the number of produce
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kcheck.formats._contract import Format
@@ -46,8 +45,7 @@ class Producer(NamedTuple):
     current_txn_first_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerSnapshot:
+class ProducerSnapshot(NamedTuple):
     """The producers in file order; `version` is None where the header is not there whole."""
 
     version: int | None

@@ -1,8 +1,8 @@
 """`.timeindex`: up to which offset the timestamps of a segment stay below one (TimeIndex 0.10.1 to 4.3.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
@@ -14,8 +14,7 @@ TIME_INDEX_ENTRY = Layout((("timestamp", "i64"), ("relative_offset", "i32")))
 assert TIME_INDEX_ENTRY.size == 12
 
 
-@dataclass(frozen=True, slots=True)
-class TimeIndex:
+class TimeIndex(NamedTuple):
     """The entries as (timestamp in ms, offset relative to the segment's base offset), in file order.
 
     `room` is the size in bytes of the zeros after them. Retention goes by the last slot of the file: one of zeros makes

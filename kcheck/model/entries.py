@@ -1,6 +1,5 @@
 """The entries of Kafka's small files."""
 
-from dataclasses import dataclass
 from typing import NamedTuple, NewType
 
 Epoch = NewType("Epoch", int)
@@ -13,8 +12,7 @@ UNDEFINED_EPOCH = Epoch(-1)
 UNDEFINED_EPOCH_OFFSET = Offset(-1)
 
 
-@dataclass(frozen=True, slots=True)
-class EpochEntry:
+class EpochEntry(NamedTuple):
     """A line of leader-epoch-checkpoint: the epoch and the offset of its first record (`EpochEntry` since 0.11)."""
 
     epoch: Epoch
@@ -24,16 +22,14 @@ class EpochEntry:
 EpochEntries = tuple[EpochEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EpochEndOffset:
+class EpochEndOffset(NamedTuple):
     """The answer to OffsetsForLeaderEpoch; `epoch` is None where the reply does not carry one (version 0)."""
 
     epoch: Epoch | None
     end_offset: Offset
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetEntry:
+class OffsetEntry(NamedTuple):
     """A line of one of the four offset checkpoints."""
 
     topic: str
@@ -41,8 +37,7 @@ class OffsetEntry:
     offset: Offset
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetPosition:
+class OffsetPosition(NamedTuple):
     """An entry of an offset index: an offset (absolute) and the position in the `.log` (bytes)."""
 
     offset: Offset

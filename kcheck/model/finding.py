@@ -1,7 +1,6 @@
 """A finding: what is wrong, where, what the broker will do about it, and what to do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -42,8 +41,7 @@ class Location(NamedTuple):
     partition: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong. `data` holds what a script wants as values instead of words, JSON types only."""
 
     id: str
@@ -53,7 +51,7 @@ class Finding:
     message: str
     effect: str
     advice: str
-    data: Mapping[str, object] = field(default_factory=dict)
+    data: Mapping[str, object] = {}
 
     def sort_key(self) -> tuple[object, ...]:
         """Order findings for output: by place, then by rule."""

@@ -5,8 +5,8 @@ Facts: JDK 8 to 17, `sun.nio.cs.UTF_8`, `sun.nio.cs.StreamDecoder`, `java.io.Buf
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
@@ -47,8 +47,7 @@ def java_fields(line: str, most: int = 0) -> list[str]:
     return fields
 
 
-@dataclass(frozen=True, slots=True)
-class Utf8Lines:
+class Utf8Lines(NamedTuple):
     """The lines that BufferedReader.readLine gives, once, and whether it throws MalformedInputException after them."""
 
     lines: Iterator[str]

@@ -5,8 +5,8 @@ LogManager.loadLogs.
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from kcheck.model.entries import Offset
 from kcheck.model.java import java_int, java_long
@@ -25,8 +25,7 @@ CLUSTER_METADATA = "__cluster_metadata"
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TopicPartition:
+class TopicPartition(NamedTuple):
     """A topic and a partition number."""
 
     topic: str
@@ -42,8 +41,7 @@ class DirectoryState(StrEnum):
     STRAY = "stray"
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionDirectory:
+class PartitionDirectory(NamedTuple):
     """A partition directory's name; `canonical` is False where brokers read the name but never write it."""
 
     topic: str
@@ -132,8 +130,7 @@ class FileKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class KafkaFile:
+class KafkaFile(NamedTuple):
     """A file by its name: its kind, the offset in it, and what stands behind the kind's own ending (`.swap`), or "".
 
     `offset` is None where the name has none, or none that Long.parseLong takes: a broker's start fails on the latter

@@ -1,7 +1,6 @@
 """What a parser returns: the value it could read, and what it could not."""
 
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from kcheck.errors import FormatError
 
@@ -11,8 +10,7 @@ FOUND_SIZE_MAX = 64
 """A defect quotes at most so many bytes of the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defect:
+class Defect(NamedTuple):
     """One thing wrong in a file.
 
     `line` and `column` count from 1 (column in characters), None in a binary file; `position` is in bytes from the
@@ -34,8 +32,7 @@ class Defect:
         return f"line {self.line}, column {self.column}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed(Generic[T]):
+class Parsed(NamedTuple, Generic[T]):
     """The value of a file as far as it could be read, with every defect, in the order of the file."""
 
     value: T
@@ -48,8 +45,7 @@ class Parsed(Generic[T]):
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerReads(Generic[T]):
+class BrokerReads(NamedTuple, Generic[T]):
     """What the broker's own reader makes of the bytes: its value, or the simple class name of the root exception."""
 
     value: T | None

@@ -1,7 +1,7 @@
 """Which of Kafka's behaviours a release has. The table that fills these values is `kcheck.core.releases`."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class CheckpointReader(StrEnum):
@@ -83,8 +83,7 @@ class Profile(StrEnum):
     P5_280 = "P5_280"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileRules:
+class ProfileRules(NamedTuple):
     """What a profile does (KIP-101, KIP-279, KAFKA-7415, KAFKA-10706, KIP-595's truncation on fetch)."""
 
     lookup: Lookup
@@ -95,8 +94,7 @@ class ProfileRules:
     checks_log_start_before_divergence: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(NamedTuple):
     """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it.
 
     `name` is the version as it was asked for, `version` the release that decides (the newest of its line where only a

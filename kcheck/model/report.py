@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from kcheck.model.finding import Finding, Severity
 
@@ -55,8 +56,7 @@ class Report:
         return any(finding.id.startswith("KC00") for finding in self.collected)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(NamedTuple):
     """Which partitions are meant: topic patterns (`*`, `?`, `[...]`), partitions as `N` or `topic-N`; empty is all."""
 
     topics: tuple[str, ...] = ()

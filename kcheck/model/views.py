@@ -4,8 +4,7 @@ A value that kcheck has not seen is None. Offsets and sizes are as Kafka counts 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from kcheck.model.entries import Batch, EpochEntries, Offset
 from kcheck.model.finding import Location
@@ -13,8 +12,7 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileView:
+class FileView(NamedTuple):
     """A small file that was parsed whole: `kind` and `name` as in `kcheck.formats`, `size` in bytes.
 
     `reads` is what the broker's own reader makes of it, None where it has none.
@@ -28,8 +26,7 @@ class FileView:
     reads: BrokerReads[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentSummary:
+class SegmentSummary(NamedTuple):
     """One `.log`: `end_offset` is the next offset after its last batch; None in a column: not looked at."""
 
     base_offset: Offset
@@ -39,8 +36,7 @@ class SegmentSummary:
     max_timestamp: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionView:
+class PartitionView(NamedTuple):
     """One partition directory as it lies.
 
     `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
@@ -72,8 +68,7 @@ class PartitionView:
         return () if self.epochs is None else tuple(self.epochs.parsed.value.entries)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogDirView:
+class LogDirView(NamedTuple):
     """One entry of `log.dirs`: its small files by name, its partitions, and the directories that are none.
 
     `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
@@ -84,7 +79,7 @@ class LogDirView:
     cluster_id: str | None = None
     directory_id: str | None = None
     clean_shutdown: bool = False
-    files: Mapping[str, FileView] = field(default_factory=dict)
+    files: Mapping[str, FileView] = {}
     partitions: tuple[PartitionView, ...] = ()
     unparseable: tuple[str, ...] = ()
     locked_by: int | None = None

@@ -1,9 +1,8 @@
 """What a module of this package provides."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
@@ -21,8 +20,7 @@ class Scope(StrEnum):
 Check = Callable[[Any, Release], Iterable[Finding]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(NamedTuple):
     """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains."""
 
     id: str

@@ -18,6 +18,7 @@ topic, and never invent one.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.names import PARTITION_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -47,7 +48,7 @@ def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) 
     odd = min((p for _, found in by_count[1:] for p in found), key=lambda p: (p.where.log_dir or "", p.partition))
     words = "; ".join(f"{topic_id} in {listed(p.where.dir or p.partition for p in ps)}" for topic_id, ps in by_count)
     return RULE.finding(
-        odd.where if odd.metadata is None else odd.metadata.where._replace(topic=topic),
+        odd.where._replace(topic=topic, file=PARTITION_METADATA),
         f"partitions of {topic} have {len(ids)} topic ids: {words}",
         effect=f"{kafka(release)} {_effect(release)}.",
         advice="Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep copies of the directories with "

@@ -60,7 +60,7 @@ def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release
 def _state(files: ReplicaFiles, question: Question, release: Release) -> ReplicaState:
     given = None if question.log_end_offset is None else Offset(question.log_end_offset)
     if given is not None and not files.view.segments:
-        files = replace(files, view=replace(files.view, log_end_offset=given))
+        files = replace(files, view=files.view._replace(log_end_offset=given))
     if files.bare and files.view.log_end_offset is None:
         raise UsageError(f"{files.path}: a bare leader-epoch-checkpoint needs --log-end-offset")
     bring = after_start if question.after_start else as_it_lies

@@ -1,7 +1,7 @@
 """One log dir: its small files, then its partitions one by one, so that memory does not grow with their number."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kcheck.disk.lock import locked_by
 from kcheck.disk.read import UnreadableError
@@ -63,7 +63,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
-        files = {name: replace(file, where=where._replace(file=name)) for name, file in files.items()}
+        files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
     unparseable = tuple(
         name for name in listing.directories
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release)

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.walk import Listing, exists, is_directory, is_link, join, list_directory, real, split
@@ -31,8 +31,7 @@ class Kind(StrEnum):
     LOG_DIR = "log-dir"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(NamedTuple):
     """One thing to look at; `broker_id` is what the user said, None without `BROKER=`.
 
     `config` is the server.properties that names a log dir: all that it names belong to one broker. `folder` is the

@@ -1,7 +1,8 @@
 """`kcheck inspect`: files, partitions and log dirs as rows, with the findings of the rules."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, opened, read_whole
 from kcheck.disk.walk import exists, file_size, join, list_directory, real, split
@@ -23,8 +24,7 @@ from kcheck.scan.partition import Checkpoints, batch_row, batch_rows, try_partit
 from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """What is wanted beside the summary."""
 
     segments: bool = False
@@ -93,10 +93,10 @@ class _Inspection:
         light: list[PartitionView] = []
         for view in partitions(log_dir, wanted=self.wanted, walk_all=self.shown.walk_all, release=self.release):
             self._check(view, log_dir)
-            light.append(replace(view, epochs=None, segments=(), last_batch=None))
+            light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None))
             yield partition_row(view, self.shown)
         unseen = tuple(_unseen(log_dir, light))
-        whole = replace(log_dir.view, partitions=(*light, *unseen))
+        whole = log_dir.view._replace(partitions=(*light, *unseen))
         unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
         unread.update(view.where.dir or "" for view in unseen)
         self._collect(found for found in check_log_dir(whole, self.release) if found.where.dir not in unread)
@@ -127,7 +127,7 @@ class _Inspection:
             self.collected.append(kc001_unreadable.finding(where, str(error)))
             return
         view = view_of(data, kind, where._replace(file=split(target.path)[1]), self.release)
-        view = replace(view, where=where)
+        view = view._replace(where=where)
         self.collected.extend(check_file(view, self.release))
         yield _file_item(target.path, view, kind)
 

@@ -1,7 +1,7 @@
 """One partition directory: its small files, its segments, and where its log ends."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.core.segments import log_start_offset
 from kcheck.disk.read import UnreadableError, opened, read_whole
@@ -19,8 +19,7 @@ from kcheck.scan.batches import Walk, log_name, tail_position
 _METADATA_SIZE_MAX = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoints:
+class Checkpoints(NamedTuple):
     """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing."""
 
     recovery_point: dict[str, dict[int, Offset]]

@@ -6,7 +6,6 @@ and what stands below every `$ kcheck ...` in README.md (its help text too) and 
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from typer.main import get_command
@@ -72,7 +71,7 @@ def releases_page() -> str:
         "Default protocol: inter.broker.protocol.version or metadata.version where nothing else is configured.\n"
     )
     parts += ["## Profiles\n", "A profile is what a follower and its leader do until their logs agree.\n"]
-    names = [field.name for field in fields(ProfileRules)]
+    names = list(ProfileRules._fields)
     words = [name.replace("_", " ").capitalize() for name in names]
     rows = [[str(profile), *(cell(getattr(rules, name)) for name in names)] for profile, rules in PROFILES.items()]
     parts.append(table(("Profile", *words), rows))

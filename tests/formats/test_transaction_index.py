@@ -1,7 +1,5 @@
 """Transaction indexes: the aborted transactions, and what each release's reader refuses."""
 
-from dataclasses import replace
-
 import pytest
 
 from kcheck.core.releases import release
@@ -48,7 +46,7 @@ def test_readers_look_at_the_version(version: int, refusing: list[str]) -> None:
     """Up to 4.3 at its high byte only, and only above 0."""
     data = serialize((ENTRY, NEXT._replace(version=version)))
     newest = release("4.3")
-    known = {name: release(name) for name in ("0.11.0", "4.3")} | {"4.4": replace(newest, version=(4, 4, 0))}
+    known = {name: release(name) for name in ("0.11.0", "4.3")} | {"4.4": newest._replace(version=(4, 4, 0))}
     assert refusing == [name for name, chosen in known.items() if broker_reads(data, chosen).error == "KafkaException"]
 
 

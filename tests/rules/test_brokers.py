@@ -1,7 +1,5 @@
 """KC303 to KC307: the log dirs of one broker, compared."""
 
-from dataclasses import replace
-
 import pytest
 
 from kcheck.model.finding import Severity
@@ -22,7 +20,7 @@ FUTURE, DELETED, STRAY = DirectoryState.FUTURE, DirectoryState.DELETED, Director
 def owned(path: str, data: bytes, kafka: str = "4.3") -> LogDirView:
     """Return a log dir with this meta.properties."""
     file = file_view("meta-properties", "meta.properties", data, kafka)
-    return log_dir(replace(file, where=file.where._replace(log_dir=path)), path=path)
+    return log_dir(file._replace(where=file.where._replace(log_dir=path)), path=path)
 
 
 def held(
@@ -64,7 +62,7 @@ def test_two_ids_for_a_topic(kafka: str, words: str) -> None:
 
 def test_the_file_is_the_place_where_there_is_one() -> None:
     """partition.metadata holds the id."""
-    odd = replace(partition(name="t-1", topic_id="b"), metadata=metadata(TOPIC_ID))
+    odd = partition(name="t-1", topic_id="b")._replace(metadata=metadata(TOPIC_ID))
     views = (held(D1, "t-0", "t-2", topic_id="a"), log_dir(path=D2, partitions=(odd,)))
     (found,) = found_by(KC303, views)
     assert found.where.file == "partition.metadata"
@@ -162,7 +160,7 @@ def cleaned(path: str, data: bytes, *names: str) -> LogDirView:
     """Return a log dir with this cleaner file."""
     file = offsets("cleaner", data)
     partitions = tuple(partition(name=name, log_dir=path) for name in names)
-    return log_dir(replace(file, where=file.where._replace(log_dir=path)), path=path, partitions=partitions)
+    return log_dir(file._replace(where=file.where._replace(log_dir=path)), path=path, partitions=partitions)
 
 
 def test_each_cleaner_file_lists_its_own() -> None:

@@ -1,7 +1,5 @@
 """KC301, KC302, KC308 to KC310: one log dir."""
 
-from dataclasses import replace
-
 import pytest
 
 from kcheck.model.finding import Severity
@@ -130,7 +128,7 @@ def test_names_that_brokers_write_or_refuse() -> None:
     odd = partition(name="t-0.x-stray", state=DirectoryState.STRAY)
     assert found_by(KC309, log_dir(partitions=(odd,)))
     assert not found_by(KC309, log_dir(partitions=(odd,)), "3.6.0")
-    nowhere = replace(partition(), where=partition().where._replace(dir=None))
+    nowhere = partition()._replace(where=partition().where._replace(dir=None))
     assert not found_by(KC309, log_dir(partitions=(nowhere,)))
 
 
@@ -164,6 +162,6 @@ def test_where_no_topic_id_is_needed() -> None:
     assert not found_by(KC310, log_dir(partitions=(partition(),)))
     assert not found_by(KC310, log_dir(properties(KRAFT, "2.8"), partitions=(partition(),)), "2.8")
     assert not found_by(KC310, log_dir(file_view("meta-properties", "meta.properties", b""), partitions=(partition(),)))
-    known = replace(partition(), metadata=metadata(b""))
+    known = partition()._replace(metadata=metadata(b""))
     others = (partition(topic_id="x"), partition(name="__cluster_metadata-0"), waiting(DirectoryState.STRAY), known)
     assert not found_by(KC310, log_dir(properties(KRAFT), partitions=others))

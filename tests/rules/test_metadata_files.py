@@ -1,7 +1,5 @@
 """KC111, KC121, KC131: partition.metadata, meta.properties and the marker of a clean shutdown."""
 
-from dataclasses import replace
-
 import pytest
 
 from kcheck.model.finding import Severity
@@ -130,9 +128,9 @@ def test_an_identity_that_is_of_no_use(data: bytes, kafka: str, words: str) -> N
 
 def test_without_a_reader_nothing_is_said() -> None:
     """The broker's reader is what counts."""
-    assert not found_by(KC121, replace(properties(b""), reads=None))
-    assert not found_by(KC111, replace(metadata(b""), reads=None))
-    assert found_by(KC111, replace(metadata(TOPIC_ID), reads=BrokerReads(None, "IOException")))
+    assert not found_by(KC121, properties(b"")._replace(reads=None))
+    assert not found_by(KC111, metadata(b"")._replace(reads=None))
+    assert found_by(KC111, metadata(TOPIC_ID)._replace(reads=BrokerReads(None, "IOException")))
 
 
 @pytest.mark.parametrize(

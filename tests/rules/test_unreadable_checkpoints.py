@@ -1,7 +1,5 @@
 """KC101, KC102: what the broker does with a checkpoint that its reader refuses, by file and release."""
 
-from dataclasses import replace
-
 import pytest
 
 from kcheck.model.finding import Severity
@@ -180,6 +178,6 @@ def test_an_error_without_a_defect_that_we_see() -> None:
     """The broker's reader has the last word: what it refuses is a finding even if kcheck sees nothing wrong."""
     view = offsets(RP, b"0\n1\nt 0 5\n")
     for error, rule in (("IOException", KC101), ("NumberFormatException", KC102)):
-        refused = replace(view, reads=BrokerReads(None, error))
+        refused = view._replace(reads=BrokerReads(None, error))
         (found,) = found_by(rule, refused)
         assert found.where.line is None
