@@ -40,6 +40,9 @@ PLUGS: dict[str, tuple[str, type]] = {
 
 BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan")
 
+ENGINE = {f"kcheck.scan.{name}" for name in ("beyond", "check", "columns", "indexes", "segment")}
+"""What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""
+
 NOT_VALUES = ("cli", "renderers")
 """What decides how an answer leaves stays in the process that writes it."""
 
@@ -117,7 +120,7 @@ def test_the_top_level_stays_small() -> None:
 
 def test_nothing_below_the_screen_loads_a_screen() -> None:
     """All that looks at a directory comes without typer and rich, and without what is slow to import."""
-    names = [name for name in modules() if name.split(".")[1] in BELOW_THE_SCREEN]
+    names = [name for name in modules() if name.split(".")[1] in BELOW_THE_SCREEN and name not in ENGINE]
     assert "kcheck.scan.inspect" in names
     assert not loaded_by_import(names) & {"typer", "rich", *HEAVY}
 
@@ -158,7 +161,7 @@ def value_classes() -> list[type]:
     found = []
     for name in modules():
         parts = name.split(".")
-        if parts[-1] == "_contract" or parts[1] in NOT_VALUES:
+        if parts[-1] == "_contract" or parts[1] in NOT_VALUES or name in ENGINE:
             continue
         for value in vars(importlib.import_module(name)).values():
             if is_value(value) and value.__module__ == name and not is_read_once(value):

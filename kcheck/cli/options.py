@@ -157,6 +157,12 @@ def leave(report: Report, how: Leaving) -> None:
         last_line()
 
 
+def rate(size: int, seconds: float) -> None:
+    """Say on stderr how much was read, and how fast."""
+    speed = size / max(seconds, 1e-9) / (1 << 20)
+    print(f"{size} bytes checked in {seconds:.1f} s, {speed:.0f} MiB/s", file=sys.stderr)
+
+
 def last_line() -> None:
     """Say on stderr what was written, as every command does at its end."""
     print("No files were changed.", file=sys.stderr)

@@ -8,12 +8,13 @@ _CODES = {"i8": "b", "i16": "h", "i32": "i", "u32": "I", "i64": "q"}
 class Layout:
     """Fixed-size fields one after the other.
 
-    `names` are the fields' names, `size` is in bytes; `pack`, `unpack_from` and `iter_unpack` are struct's. `sizes` are
-    the bytes of each field.
+    `fields` are (name, type) pairs, `names` the names alone, `sizes` the bytes of each; `size` is the sum of these.
+    `pack`, `unpack_from` and `iter_unpack` are struct's.
     """
 
     def __init__(self, fields: tuple[tuple[str, str], ...]) -> None:
         """Take (name, type) pairs; types are i8, i16, i32, u32, i64."""
+        self.fields = fields
         self.names = tuple(name for name, _ in fields)
         self.sizes = tuple(struct.calcsize(">" + _CODES[kind]) for _, kind in fields)
         self._struct = struct.Struct(">" + "".join(_CODES[kind] for _, kind in fields))

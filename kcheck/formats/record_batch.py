@@ -41,8 +41,8 @@ MIN_ENTRY_SIZE = 14
 """The smallest `size` that the framing accepts (LegacyRecord.RECORD_OVERHEAD_V0)."""
 CORRUPT = -1
 _CRC_FROM_V2 = 21
-_CODEC_MASK = 7
-_SIGNED_BYTE_MAX = 127
+CODEC_MASK = 7
+SIGNED_BYTE_MAX = 127
 
 
 def entry_size(
@@ -69,6 +69,11 @@ def entry_size(
     return None if total > remaining else total
 
 
+def is_modern(magic: int) -> bool:
+    """Whether the broker's file reader takes an entry of this magic for a batch, and not for an old message."""
+    return 2 <= magic <= SIGNED_BYTE_MAX
+
+
 def batch_at(header: bytes | memoryview, at: int, *, position: int, total: int) -> Batch | None:
     """Return the batch whose header stands at `at` of a buffer that holds all of it (61 bytes, or `total` if fewer).
 
@@ -77,7 +82,7 @@ def batch_at(header: bytes | memoryview, at: int, *, position: int, total: int) 
     messages.
     """
     magic = header[at + MAGIC_AT]
-    if magic < 2 or magic > _SIGNED_BYTE_MAX:
+    if not is_modern(magic):
         return _legacy(header, at, position, total)
     if total < HEADER.size:
         return None
@@ -90,24 +95,24 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
     offset, _, crc, magic, attributes = LEGACY.unpack_from(header, at)
     has_timestamp = magic == 1 and total >= LEGACY.size + TIMESTAMP.size
     timestamp = TIMESTAMP.unpack_from(header, at + LEGACY.size)[0] if has_timestamp else None
-    count = None if attributes & _CODEC_MASK else 1
+    count = None if attributes & CODEC_MASK else 1
     return Batch(position, total, magic, Offset(offset), Offset(offset), None, count, timestamp, attributes & 0xFF, crc)
 
 
-def body_from(batch: Batch) -> int:
-    """Return where in the batch the bytes begin that its CRC covers."""
-    return _CRC_FROM_V2 if batch.magic >= 2 else MAGIC_AT
+def body_from(magic: int) -> int:
+    """Return where in a batch the bytes begin that its CRC covers."""
+    return _CRC_FROM_V2 if is_modern(magic) else MAGIC_AT
 
 
-def checksum(part: bytes | memoryview, batch: Batch, running: int = 0) -> int:
+def checksum(part: bytes | memoryview, magic: int, running: int = 0) -> int:
     """Return the CRC of `part`, continuing from `running`: CRC-32C for magic 2, CRC-32 below."""
-    return zlib.crc32(part, running) if batch.magic < 2 else crc32c(part, running)
+    return crc32c(part, running) if is_modern(magic) else zlib.crc32(part, running)
 
 
 def crc_matches(data: bytes | memoryview, batch: Batch) -> bool:
     """Whether the bytes of a whole batch have the CRC that its header names (ensureValid)."""
     assert len(data) == batch.size
-    return checksum(memoryview(data)[body_from(batch) :], batch) == batch.crc
+    return checksum(memoryview(data)[body_from(batch.magic) :], batch.magic) == batch.crc
 
 
 def crc32c(part: bytes | memoryview, running: int = 0) -> int:

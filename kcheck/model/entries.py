@@ -8,6 +8,9 @@ Epoch = NewType("Epoch", int)
 Offset = NewType("Offset", int)
 """A record's offset in its partition, int64. A place in a file is a `position`."""
 
+RELATIVE_OFFSET_MAX = 2**31 - 1
+"""The offsets of a segment lie at most so far above its base offset (AbstractIndex.toRelative)."""
+
 UNDEFINED_EPOCH = Epoch(-1)
 UNDEFINED_EPOCH_OFFSET = Offset(-1)
 

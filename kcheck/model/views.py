@@ -10,6 +10,7 @@ from kcheck.model.entries import Batch, EpochEntries, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.segments import SegmentView
 
 
 class FileView(NamedTuple):
@@ -42,7 +43,8 @@ class PartitionView(NamedTuple):
     `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
     there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
     first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
-    the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone.
+    the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone. `files` are the
+    names of its files. `read` are the segments that were read from their start, None where none was to be.
     """
 
     where: Location
@@ -61,6 +63,8 @@ class PartitionView(NamedTuple):
     segments: tuple[SegmentSummary, ...] = ()
     last_batch: Batch | None = None
     clean_shutdown: bool | None = None
+    files: frozenset[str] = frozenset()
+    read: tuple[SegmentView, ...] | None = None
 
     @property
     def leader_epochs(self) -> EpochEntries:

@@ -173,6 +173,25 @@ def _short(value: object) -> str:
     return "none" if value in ((), []) else cell(value)
 
 
+def _check(report: Report, page: Page, findings: Findings) -> None:
+    page.line(f"check to the depth of {report.body['depth']}, Kafka {report.kafka} rules", "bold")
+    log_dir: object = None
+    for key, rows in list(findings.items()):
+        if key[0] != log_dir:
+            log_dir = key[0]
+            page.line()
+            page.wrapped(f"{cell(log_dir)}   broker {cell(rows[0]['broker_id'])}", hanging="    ", style="bold")
+        for row in findings.pop(key):
+            page.finding(row, indent="  " if log_dir is not None else "")
+    page.line()
+    checked: Any = report.body["checked"]
+    counts = [plural(checked[key], word) for key, word in _COUNTED if checked[key]]
+    page.wrapped(f"checked {', '.join([*counts, size(checked['bytes'])])}")
+
+
+_COUNTED = (("log_dirs", "log dir"), ("partitions", "partition"), ("segments", "segment"), ("files", "file"))
+
+
 def _end_offset(report: Report, page: Page, findings: Findings) -> None:
     del findings
     page.line(f"OffsetsForLeaderEpoch as Kafka {report.kafka} answers it (profile {report.body['profile']})", "bold")
@@ -215,6 +234,7 @@ def _truncation(report: Report, page: Page, findings: Findings) -> None:
 
 _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "inspect": _inspect,
+    "check": _check,
     "end-offset": _end_offset,
     "truncation": _truncation,
     "rules": _rules,

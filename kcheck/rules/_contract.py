@@ -9,9 +9,13 @@ from kcheck.model.release import Release
 
 
 class Scope(StrEnum):
-    """What a rule is shown: a FileView, a PartitionView, a LogDirView, or every LogDirView of one broker (a tuple)."""
+    """What a rule is shown.
+
+    A FileView, a SegmentView, a PartitionView, a LogDirView, or every LogDirView of one broker (a tuple).
+    """
 
     FILE = "file"
+    SEGMENT = "segment"
     PARTITION = "partition"
     LOG_DIR = "log dir"
     BROKER = "broker"

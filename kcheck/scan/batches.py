@@ -66,15 +66,21 @@ class Walk:
     def _matches(self, batch: Batch, window: bytes, at: int) -> bool:
         """Whether the CRC of the batch matches; a batch beyond the window is read piece by piece."""
         if at + batch.size <= len(window):
-            return checksum(memoryview(window)[at + body_from(batch) : at + batch.size], batch) == batch.crc
-        position, end, running = batch.position + body_from(batch), batch.position + batch.size, 0
-        while position < end:
-            part = os.pread(self._descriptor, min(_WINDOW_SIZE, end - position), position)
-            if not part:
-                return False
-            running = checksum(part, batch, running)
-            position += len(part)
-        return running == batch.crc
+            body = memoryview(window)[at + body_from(batch.magic) : at + batch.size]
+            return checksum(body, batch.magic) == batch.crc
+        return crc_on_disk(self._descriptor, batch.position, batch.size, batch.magic) == batch.crc
+
+
+def crc_on_disk(descriptor: int, position: int, size: int, magic: int) -> int | None:
+    """Return the CRC of a batch that is read piece by piece, None where the file ends before it."""
+    at, end, running = position + body_from(magic), position + size, 0
+    while at < end:
+        part = os.pread(descriptor, min(_WINDOW_SIZE, end - at), at)
+        if not part:
+            return None
+        running = checksum(part, magic, running)
+        at += len(part)
+    return running
 
 
 def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | None:

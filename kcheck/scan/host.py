@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kcheck.disk.lock import locked_by
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import Listing, join, list_directory
+from kcheck.disk.walk import Listing, join, list_directory, split
 from kcheck.formats import clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -119,6 +119,25 @@ def one_partition(
     )  # fmt: skip
     log_dir.findings.extend(findings)
     return view
+
+
+def lone_partition(
+    path: str, broker_id: int | None, *, walk_all: bool, release: Release
+) -> tuple[PartitionView | None, LogDir]:
+    """Return a partition directory that was named by itself, with the log dir around it if there is one."""
+    parent, name = split(path)
+    directory = parse_directory(name)
+    assert directory is not None
+    log_dir = open_log_dir(parent, broker_id, release)
+    if log_dir.view.files:
+        log_dir.findings.clear()
+        return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
+    where = Location(broker_id=broker_id, dir=path)
+    view, findings = try_partition(
+        path, directory, where, log_dir=None, checkpoints=Checkpoints({}, {}, {}), walk_all=walk_all,
+        release=release,
+    )  # fmt: skip
+    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings))
 
 
 def _files(

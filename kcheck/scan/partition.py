@@ -75,6 +75,7 @@ def read_partition(
         segments=segments,
         last_batch=last,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
+        files=frozenset(files),
     )
     return view, tuple(findings)
 

@@ -14,9 +14,8 @@ from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import LogDirView, PartitionView
-from kcheck.scan.host import LogDir, open_log_dir, partitions
+from kcheck.scan.host import LogDir, lone_partition, open_log_dir, partitions
 from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.inspect import lone_partition
 from kcheck.scan.partition import view_of
 from kcheck.scan.rules import check_file, check_partition
 
@@ -86,7 +85,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
 
 def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[PartitionView], LogDir]:
     if target.kind is Kind.PARTITION:
-        view, log_dir = lone_partition(target, walk_all=False, release=release)
+        view, log_dir = lone_partition(target.path, target.broker_id, walk_all=False, release=release)
         return ([] if view is None else [view]), log_dir
     log_dir = open_log_dir(target.path, target.broker_id, release)
     found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)

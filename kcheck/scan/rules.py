@@ -8,6 +8,7 @@ from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
+from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules._contract import Check, Rule, Scope
@@ -29,11 +30,18 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     return _check(Scope.FILE, view, release)
 
 
+def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one segment that was read from its start."""
+    return _check(Scope.SEGMENT, view, release)
+
+
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
-    """Run the rules of one partition directory and of its small files."""
+    """Run the rules of one partition directory, of its small files, and of its segments where they were read."""
     for file in (view.epochs, view.metadata):
         if file is not None:
             yield from check_file(file, release)
+    for segment in view.read or ():
+        yield from check_segment(segment, release)
     yield from _check(Scope.PARTITION, view, release)
 
 

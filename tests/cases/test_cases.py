@@ -1,7 +1,8 @@
-"""What `kcheck inspect` finds in the cases of fixtures/cases/<rule>/<case>/, for each release that the case names.
+"""What kcheck finds in the cases of fixtures/cases/<rule>/<case>/, for each release that the case names.
 
-A case is `case.toml` (what was done to which broker's bytes, the releases, the paths), `before/` and `findings.json`.
-`python -m tests.cases.test_cases` writes findings.json of the cases that have none: read them before you keep them.
+A case is `case.toml` (what was done to which broker's bytes, the releases, the paths, and the verb where it is not
+`inspect`), `before/` and `findings.json`. `python -m tests.cases.test_cases` writes findings.json of the cases that
+have none: read them before you keep them.
 """
 
 import contextlib
@@ -25,6 +26,7 @@ SHOWN = ("id", "severity", "log_dir", "dir", "file", "line", "topic", "partition
 
 WITHOUT_CASE = {
     "KC001": "what cannot be read depends on the user and the machine",
+    "KC150": "a file that shrinks is no bytes",
     "KC308": "a lock is held by a process, not by bytes",
 }
 
@@ -32,16 +34,18 @@ WITHOUT_CASE = {
 def inspected(case: Path, kafka: str) -> list[dict[str, object]]:
     """Return what the command finds, run in the folder of the case so that paths are the same everywhere."""
     paths = toml(case).get("paths", ["before"])
+    verb = toml(case).get("verb", ["inspect"])
     assert isinstance(paths, list)
+    assert isinstance(verb, list)
     with contextlib.chdir(case):
-        return [{key: row[key] for key in SHOWN if row[key] is not None} for row in inspect_json(paths, kafka)]
+        return [{key: row[key] for key in SHOWN if row[key] is not None} for row in findings([*verb, *paths], kafka)]
 
 
-def inspect_json(paths: list[str], kafka: str) -> list[dict[str, object]]:
-    """Return the findings of `kcheck inspect --format json`."""
+def findings(command: list[str], kafka: str) -> list[dict[str, object]]:
+    """Return the findings of a command as JSON shows them."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        before, sys.argv = sys.argv, ["kcheck", "inspect", *paths, "--format", "json", "--kafka", kafka]
+        before, sys.argv = sys.argv, ["kcheck", *command, "--format", "json", "--kafka", kafka]
         try:
             with pytest.raises(SystemExit) as ended:
                 main()

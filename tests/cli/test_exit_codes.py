@@ -83,6 +83,7 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
         (("inspect", "{}", "--fail-on", "bad"), ("bad", "info, warning, error, fatal")),
         (("inspect", "{}/t-0/leader-epoch-checkpoint", "--as", "poem"), ("poem", "offset-checkpoint")),
         (("inspect", "{}", "--format", "csv"), ("csv", "json or ndjson")),
+        (("check", "{}", "--depth", "sea"), ("sea", "checkpoints, headers, crc")),
         (("end-offset", "{}", "--profile", "P9"), ("P9", "P0, P1a")),
         (("truncation", "{}", "--leader", "9"), ("9", "brokers are 1")),
         (("truncation", "7={}"), ("meta.properties says broker 1",)),
@@ -134,7 +135,7 @@ def test_a_bug_outside_of_a_partition_is_3_without_a_traceback(clean: Path, monk
         del arguments, more
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("kcheck.scan.inspect.open_log_dir", fails)
+    monkeypatch.setattr("kcheck.scan.look.open_log_dir", fails)
     done = kcheck("inspect", clean)
     assert (3, "kcheck: a bug in kcheck: RuntimeError: boom") == (done.code, done.err.splitlines()[0])
     assert "Traceback" not in done.err
@@ -144,8 +145,8 @@ def test_an_interrupt_is_130(tmp_path: Path) -> None:
     """Whatever kcheck does at that moment."""
     code = (
         "import os, signal, sys\n"
-        "import kcheck.scan.inspect as inspect\n"
-        "inspect.open_log_dir = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import kcheck.scan.look as look\n"
+        "look.open_log_dir = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "from kcheck.cli.app import main\n"
         "main()\n"
     )
@@ -174,7 +175,7 @@ def test_a_signal_from_outside_is_130(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "truncation"])
 def test_quiet_leaves_stderr_empty(clean: Path, verb: str) -> None:
     done = shell(verb, clean, "--quiet")
     assert (0, "") == (done.code, done.err)
@@ -186,7 +187,7 @@ def test_quiet_still_tells_errors(tmp_path: Path) -> None:
     assert (2, "", f"kcheck: {tmp_path}/gone: no such file or directory\n") == (done.code, done.out, done.err)
 
 
-@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "truncation"])
 def test_the_last_line_on_stderr_says_what_was_written(clean: Path, verb: str) -> None:
     assert UNCHANGED == last_line(shell(verb, clean).err)
 
@@ -208,7 +209,7 @@ def test_help_is_one_screen() -> None:
     assert "--install-completion" in done.out
 
 
-@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation", "rules", "explain"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "truncation", "rules", "explain"])
 def test_every_verb_has_help(verb: str) -> None:
     done = kcheck(verb, "-h")
     assert done.code == 0

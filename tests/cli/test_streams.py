@@ -78,6 +78,7 @@ def every_answer(damaged: Path, pair: list[str]) -> list[list[str]]:
         ["inspect", f"{damaged}/recovery-point-offset-checkpoint", f"{damaged}/meta.properties"],
         ["inspect", f"{damaged}/t-0/leader-epoch-checkpoint", f"{damaged}/t-0/00000000000000000000.log"],
         ["end-offset", str(damaged)],
+        ["check", str(damaged)],
         ["truncation", *pair],
         ["truncation", *pair, "--leader", "1"],
         ["truncation", *pair, "--leader", "1", "--kafka", "0.10.2"],
@@ -87,7 +88,7 @@ def every_answer(damaged: Path, pair: list[str]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("columns", [80, 120, 200])
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", range(12))
 def test_text_is_as_wide_as_the_screen(damaged: Path, pair: list[str], columns: int, number: int) -> None:
     """No line is wider, unless it is one word with its indent."""
     command = every_answer(damaged, pair)[number]
@@ -188,7 +189,7 @@ def test_a_file_that_cannot_be_written_is_a_usage_error(damaged: Path, tmp_path:
         ("server.properties", "server.properties"),
     ],
 )
-@pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "truncation"])
 def test_nothing_is_written_into_what_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, output: str, verb: str
 ) -> None:

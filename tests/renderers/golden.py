@@ -20,6 +20,7 @@ ANSWERS = {
     "truncation": ("truncation", "1=data1", "2=data2", "--leader", "2", "--kafka", "4.3"),
     "candidates": ("truncation", "1=data1", "2=data2", "--kafka", "4.3"),
     "end-offset": ("end-offset", "data1", "--kafka", "4.3"),
+    "check": ("check", "data1", "data2", "--kafka", "4.3", "--depth", "crc"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
 

@@ -52,7 +52,11 @@ def test_a_rule_has_a_page(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
 def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
     """KC1xx one file, KC2xx a partition or its values in a file, KC3xx log dirs."""
-    hundreds = {"KC1": {Scope.FILE}, "KC2": {Scope.FILE, Scope.PARTITION}, "KC3": {Scope.LOG_DIR, Scope.BROKER}}
+    hundreds = {
+        "KC1": {Scope.FILE, Scope.SEGMENT},
+        "KC2": {Scope.FILE, Scope.PARTITION},
+        "KC3": {Scope.LOG_DIR, Scope.BROKER},
+    }
     assert rule.scope in hundreds[rule.id[:3]]
 
 

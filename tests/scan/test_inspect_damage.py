@@ -9,7 +9,7 @@ import pytest
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import list_directory
 from kcheck.model.report import Wanted
-from kcheck.scan import host, inspect, partition
+from kcheck.scan import host, inspect, look, partition
 from tests.builders import (
     broker,
     checkpoint,
@@ -172,7 +172,7 @@ def test_a_log_dir_that_vanishes_is_a_finding(data: Path, monkeypatch: pytest.Mo
             data.rename("gone")
         return opening(path, *arguments)
 
-    monkeypatch.setattr(inspect, "open_log_dir", late)
+    monkeypatch.setattr(look, "open_log_dir", late)
     found = inspected("data", "other")
     assert ["data", "other"] == [item["path"] for item in found["items"]]
     assert [("KC001", "data")] == [(row["id"], row["log_dir"]) for row in found["findings"]]

@@ -1,0 +1,34 @@
+"""`kcheck check`: what is wrong."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from kcheck.cli.options import Common, Paths, rate, with_common
+from kcheck.errors import UsageError
+
+
+@with_common
+def check(
+    paths: Paths,
+    common: Common,
+    depth: Annotated[
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc", help="How much is read.")
+    ] = "headers",
+    as_kind: Annotated[
+        str | None, typer.Option("--as", metavar="KIND", help="Read the file as this kind, whatever its name.")
+    ] = None,
+) -> None:
+    """Say what is wrong, and what the broker will do about it."""
+    from kcheck.scan.check import Depth
+    from kcheck.scan.check import check as look
+
+    if depth not in tuple(Depth):
+        raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")
+    start = time.perf_counter()
+    report = look(paths, depth=Depth(depth), as_kind=as_kind, wanted=common.wanted(), release=common.release())
+    if depth == Depth.CRC and not common.leaving.quiet:
+        checked: Any = report.body["checked"]
+        rate(checked["bytes"], time.perf_counter() - start)
+    common.leave(report)

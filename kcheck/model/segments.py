@@ -1,0 +1,149 @@
+"""What was found in one segment whose batches were all read: facts for the rules, with a bound on their number."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.finding import Location
+
+FAULT_COUNT_MAX = 100
+"""So many faults of a kind are kept of one file; all of them are counted."""
+
+
+class End(StrEnum):
+    """Why the batches of a `.log` end where they do (FileLogInputStream.nextBatch)."""
+
+    WHOLE = "whole"
+    """The file ends there."""
+    TORN = "torn"
+    """The file ends inside of an entry, or leaves too few bytes for one: a broker reads no further, without a word."""
+    CORRUPT = "corrupt"
+    """What stands there cannot be an entry: CorruptRecordException."""
+    SHRUNK = "shrunk"
+    """The file became shorter while it was read."""
+
+
+class BatchFault(StrEnum):
+    """What can be wrong with a batch that is framed as one."""
+
+    CRC = "crc"
+    """The CRC does not match the bytes."""
+    MAGIC = "magic"
+    """The magic is none of 0, 1, 2."""
+    ORDER = "order"
+    """It begins at or below the last offset before it."""
+    DELTA = "delta"
+    """It ends below its own base offset."""
+    RANGE = "range"
+    """Its offsets are below the segment's base offset, or more than 2^31 - 1 above."""
+    COUNT = "count"
+    """It names more records than offsets, or fewer than none."""
+    EPOCH = "epoch"
+    """Its leader epoch is below that of a batch before it."""
+
+
+class FaultyBatch(NamedTuple):
+    """A batch with a fault; `before` is the last offset before it, or the largest epoch where that is the fault."""
+
+    fault: BatchFault
+    position: int
+    size: int
+    base_offset: Offset
+    last_offset: Offset
+    epoch: int
+    record_count: int
+    magic: int
+    before: int
+
+
+class EntryFault(StrEnum):
+    """What can be wrong with an entry of an offset index or a time index."""
+
+    ORDER = "order"
+    """It does not lie above the entry before it, or holds a negative number."""
+    BEYOND = "beyond"
+    """It points behind the last batch, or to an offset that no batch reaches."""
+    NO_BATCH = "no batch"
+    """No batch begins at its position."""
+    SKIPS = "skips"
+    """A batch before its position has its offset already."""
+    GAP = "gap"
+    """No batch holds its offset."""
+    TIMESTAMP = "timestamp"
+    """The batch of its offset has another largest timestamp, or one before has a larger one."""
+
+
+class FaultyEntry(NamedTuple):
+    """An entry with a fault: its number from 0, its offset made absolute, and its position or timestamp."""
+
+    fault: EntryFault
+    number: int
+    offset: Offset
+    value: int
+
+
+class IndexView(NamedTuple):
+    """An offset index or a time index, checked against the batches.
+
+    `entries` are those before the zeros that a broker keeps ahead, `room` the bytes of these zeros, `torn` the bytes
+    after the last whole slot. `counts` tells how many entries have each fault. `last_timestamp` is that of the last
+    entry of a time index, None in an offset index or without entries.
+    """
+
+    where: Location
+    size: int
+    entries: int
+    room: int
+    torn: int
+    faults: tuple[FaultyEntry, ...]
+    counts: Mapping[EntryFault, int]
+    last_timestamp: int | None = None
+
+
+class Beyond(NamedTuple):
+    """Batches behind the end of valid data that are whole: the first of them, and up to which offset they go on."""
+
+    position: int
+    base_offset: Offset
+    last_offset: Offset
+    batches: int
+
+
+class EpochRun(NamedTuple):
+    """Batches of one leader epoch that follow each other: the first offset of the first, the last of the last."""
+
+    epoch: Epoch
+    first_offset: Offset
+    last_offset: Offset
+
+
+class SegmentView(NamedTuple):
+    """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
+
+    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are the
+    runs of batches with one epoch. `active` is the last segment of the partition; `scanned` tells
+    whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
+    that is not known. `offset_index` and `time_index` are None where the file is missing or could not be read.
+    """
+
+    where: Location
+    base_offset: Offset
+    size: int
+    valid_size: int
+    end: End
+    zeros: bool
+    batches: int
+    first_offset: Offset | None
+    end_offset: Offset
+    max_timestamp: int
+    epochs: tuple[EpochRun, ...]
+    faults: tuple[FaultyBatch, ...]
+    counts: Mapping[BatchFault, int]
+    beyond: Beyond | None
+    offset_index: IndexView | None
+    time_index: IndexView | None
+    files: frozenset[str]
+    active: bool
+    scanned: bool | None
+    verified: bool

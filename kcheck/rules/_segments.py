@@ -1,0 +1,151 @@
+"""What the rules on a segment share: which batches and entries are faulty, and what the next start makes of it."""
+
+from collections.abc import Callable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
+from kcheck.rules._contract import Rule
+from kcheck.rules._partition import offset_range
+from kcheck.rules._words import DATA_MAX, counted, kafka
+
+COMPARE = "Compare the log end with the other replicas."
+KEEP_A_COPY = "Stop the broker and keep a copy of the partition directory outside of every log dir."
+REFETCH = (
+    "If another replica is in sync, move this directory out of the log dir with the broker stopped, and let the broker "
+    "fetch it anew."
+)
+
+
+def batches_finding(
+    rule: Rule,
+    view: SegmentView,
+    faults: tuple[BatchFault, ...],
+    saying: Callable[[FaultyBatch], str],
+    *,
+    effect: str,
+    advice: str,
+) -> list[Finding]:
+    """Return the one finding about the batches with these faults, none where there are none."""
+    found = [batch for batch in view.faults if batch.fault in faults]
+    if not found:
+        return []
+    first = min(found, key=lambda batch: batch.position)
+    count = sum(view.counts.get(fault, 0) for fault in faults)
+    return [
+        rule.finding(
+            view.where._replace(position=first.position),
+            f"position {first.position}: {saying(first)}{_others(count)}",
+            effect=effect,
+            advice=advice,
+            data={"count": count, "batches": tuple(_row(batch) for batch in found[:DATA_MAX])},
+        )
+    ]
+
+
+def _others(count: int) -> str:
+    return f" (and {counted(count - 1, 'further batch', 'further batches')})" if count > 1 else ""
+
+
+def _row(batch: FaultyBatch) -> dict[str, object]:
+    return {
+        "fault": str(batch.fault),
+        "position": batch.position,
+        "size": batch.size,
+        "magic": batch.magic,
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "leader_epoch": batch.epoch,
+        "records": batch.record_count,
+        "before": batch.before,
+    }
+
+
+def cut_or_unnoticed(view: SegmentView, release: Release, offset: int, unnoticed: str) -> str:
+    """Return what becomes of a batch that a recovery refuses: LogSegment.recover cuts there."""
+    cut = f"cuts the log at offset {offset} and deletes every segment behind this one"
+    if view.scanned is None:
+        return f"After an unclean stop {kafka(release)} {cut}; after a clean one it does not look: {unnoticed}."
+    if view.scanned:
+        return f"{kafka(release)} reads this segment at its next start, because the stop was unclean: it {cut}."
+    return f"{kafka(release)} does not read this segment at its next start: {unnoticed}."
+
+
+def beyond_in_words(view: SegmentView) -> str:
+    """Return what stands whole behind the end of valid data."""
+    if view.beyond is None:
+        return ""
+    there = view.beyond
+    held = offset_range(there.base_offset, there.last_offset + 1)
+    batches = counted(there.batches, "whole batch", "whole batches")
+    return f"; behind it, from position {there.position}, {batches} with {held}"
+
+
+def beyond_row(view: SegmentView) -> dict[str, object] | None:
+    """Return the same as values."""
+    return None if view.beyond is None else view.beyond._asdict()
+
+
+def entries_finding(
+    rule: Rule,
+    view: SegmentView,
+    index: IndexView | None,
+    faults: tuple[EntryFault, ...],
+    saying: Callable[[FaultyEntry], str],
+    *,
+    slot_size: int,
+    unnoticed: str,
+    release: Release,
+) -> list[Finding]:
+    """Return the one finding about the entries with these faults, none where there are none.
+
+    A start that reads the segment makes its indexes anew: then it is a warning.
+    """
+    found = [] if index is None else [entry for entry in index.faults if entry.fault in faults]
+    if index is None or not found:
+        return []
+    count = sum(index.counts.get(fault, 0) for fault in faults)
+    more = f" (and {counted(count - 1, 'further entry', 'further entries')})" if count > 1 else ""
+    position = found[0].number * slot_size
+    return [
+        rule.finding(
+            index.where._replace(position=position),
+            f"entry {found[0].number} {saying(found[0])}{more}",
+            effect=rebuilt_or_unnoticed(view, release, unnoticed),
+            advice=REBUILD,
+            severity=Severity.WARNING if view.scanned else Severity.ERROR,
+            data={"count": count, "entries": tuple(entry._asdict() for entry in found[:DATA_MAX])},
+        )
+    ]
+
+
+REBUILD = (
+    "Let the broker rebuild it: stop the broker, make sure that every batch of the .log is whole (kcheck check --depth "
+    "crc), move both indexes of the segment aside, out of the log dir, and start it. While the .log has a batch that "
+    "is not whole, never remove an index: the broker would cut the log there."
+)
+
+
+def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) -> str:
+    """Return what becomes of a wrong index."""
+    if view.scanned is None:
+        return f"After an unclean stop {kafka(release)} rebuilds it; after a clean one it does not look: {unnoticed}."
+    if view.scanned:
+        return f"{kafka(release)} rebuilds it at its next start, because the stop was unclean."
+    return f"{kafka(release)} does not check it at its next start: {unnoticed}."
+
+
+def torn_finding(rule: Rule, view: SegmentView, index: IndexView | None, release: Release) -> list[Finding]:
+    """Return the finding about bytes behind the last whole slot of an index."""
+    if index is None or not index.torn:
+        return []
+    return [
+        rule.finding(
+            index.where._replace(position=index.size - index.torn),
+            f"position {index.size - index.torn}: {counted(index.torn, 'byte')} behind the last whole entry",
+            effect=rebuilt_or_unnoticed(view, release, "it takes no notice of these bytes"),
+            advice=REBUILD,
+            severity=Severity.WARNING,
+            data={"torn": index.torn, "size": index.size},
+        )
+    ]

@@ -1,0 +1,49 @@
+"""A segment holds bytes that cannot be a batch: nothing behind them can be read.
+
+What is wrong: each batch names its length, and the next one begins behind it. Here a length is impossible, so the
+file can be read no further. Either a length was destroyed, or something else was written over the batches. Zeros at
+the end of a file are KC143.
+
+What the broker does:
+
+- At a start after an unclean stop it cuts the log there, in the segments from the recovery point on, and deletes
+  every later segment.
+- After a clean stop, and in segments below the recovery point, it does not look. Reads fail there with
+  CorruptRecordException, again and again.
+
+What to do: keep a copy. kcheck tells whether whole batches stand behind the damage: they are intact, but no broker
+will find them. If another replica is in sync, let this one be fetched anew.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import End, SegmentView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row, cut_or_unnoticed
+from kcheck.rules._words import counted
+
+
+def check(view: SegmentView, release: Release) -> Iterable[Finding]:
+    """Find the place where a segment stops to be batches."""
+    if view.end is not End.CORRUPT or view.zeros:
+        return
+    left = counted(view.size - view.valid_size, "byte")
+    yield RULE.finding(
+        view.where._replace(position=view.valid_size),
+        f"position {view.valid_size}: what stands there is no batch, {left} cannot be read{beyond_in_words(view)}",
+        effect=cut_or_unnoticed(view, release, view.end_offset, f"reads from offset {view.end_offset} on fail"),
+        advice=f"{KEEP_A_COPY} {REFETCH}",
+        data={"valid_size": view.valid_size, "end_offset": view.end_offset, "beyond": beyond_row(view)},
+    )
+
+
+RULE = Rule(
+    id="KC142",
+    name="batch-framing",
+    severity=Severity.ERROR,
+    scope=Scope.SEGMENT,
+    check=check,
+    page=__doc__,
+)

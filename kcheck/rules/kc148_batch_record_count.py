@@ -1,0 +1,43 @@
+"""A batch names more records than it has offsets for, or fewer than none.
+
+What is wrong: a batch holds at most one record for each of its offsets; compaction can only remove some. Its CRC
+covers the number, so if that matches, the batch was made wrong by what produced it.
+
+What the broker does: it does not notice it, and hands the batch to followers. Consumers and compaction fail when they
+decode it.
+
+What to do: no repair in place can be proven. If another replica has the batch right, let this one be fetched anew.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import BatchFault, SegmentView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding
+from kcheck.rules._words import kafka
+
+
+def check(view: SegmentView, release: Release) -> Iterable[Finding]:
+    """Find the batches whose number of records cannot be."""
+    return batches_finding(
+        RULE,
+        view,
+        (BatchFault.COUNT,),
+        lambda batch: (
+            f"the batch of offsets {batch.base_offset} to {batch.last_offset} names {batch.record_count} records"
+        ),
+        effect=f"{kafka(release)} does not notice it at a start; consumers fail when they decode the batch.",
+        advice=f"{KEEP_A_COPY} {REFETCH}",
+    )
+
+
+RULE = Rule(
+    id="KC148",
+    name="batch-record-count",
+    severity=Severity.ERROR,
+    scope=Scope.SEGMENT,
+    check=check,
+    page=__doc__,
+)

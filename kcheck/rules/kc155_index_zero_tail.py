@@ -1,0 +1,51 @@
+"""The index of a closed segment ends in zeros.
+
+What is wrong: a broker makes the index files of its last segment large and full of zeros, and cuts them when it
+closes the segment or stops cleanly. Here the zeros stand at a segment that is not the last one: a copy of a running
+broker, or a file system that lost the length.
+
+What the broker does: it takes every slot for an entry. Lookups in the `.index` are slow or begin at the start of the
+segment. The last slot of a `.timeindex` tells how old the segment is: zeros make it as old as 1970, and retention
+deletes the segment. A start after an unclean stop builds both anew for the segments from the recovery point on.
+
+What to do: stop the broker, make sure that every batch of the `.log` is whole, and move both indexes of the segment
+aside; they are written anew at the start.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import SegmentView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._segments import REBUILD, rebuilt_or_unnoticed
+from kcheck.rules._words import counted
+
+
+def check(view: SegmentView, release: Release) -> Iterable[Finding]:
+    """Find zeros behind the entries of an index whose segment is not the last one."""
+    if view.active or not view.batches:
+        return
+    for index, unnoticed in (
+        (view.offset_index, "lookups in it are slow"),
+        (view.time_index, "the segment looks as old as 1970, and retention deletes it"),
+    ):
+        if index is not None and index.room:
+            yield RULE.finding(
+                index.where,
+                f"{counted(index.room, 'zero byte')} behind {counted(index.entries, 'entry', 'entries')}",
+                effect=rebuilt_or_unnoticed(view, release, unnoticed),
+                advice=REBUILD,
+                severity=Severity.WARNING if view.scanned or index is view.offset_index else Severity.ERROR,
+                data={"room": index.room, "entries": index.entries},
+            )
+
+
+RULE = Rule(
+    id="KC155",
+    name="index-zero-tail",
+    severity=Severity.ERROR,
+    scope=Scope.SEGMENT,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,48 @@
+"""A transaction index is damaged.
+
+What is wrong: a `.txnindex` lists the aborted transactions of its segment, 34 bytes each. Here an entry has an
+unknown version, numbers that cannot be, or the file ends inside of an entry.
+
+What the broker does: a version that it does not know makes its start fail. Everything else it takes as it stands, and
+appends behind a torn entry, so that all later ones are wrong too. Consumers that read committed records alone get
+aborted ones.
+
+What to do: stop the broker, and keep a copy. If every batch of the `.log` is whole (kcheck check --depth crc), a
+start after an unclean stop writes the file anew for the segments from the recovery point on. If another replica is in
+sync, let this one be fetched anew.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import FileView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH
+from kcheck.rules._words import and_further, at, defect_rows, kafka
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find a transaction index with a defect."""
+    if view.kind != "transaction-index" or not view.parsed.defects:
+        return
+    refused = view.reads is not None and view.reads.error is not None
+    effect = "fails at its next start" if refused else "takes it as it stands: consumers get aborted records"
+    yield RULE.finding(
+        at(view, view.parsed.defects[0]),
+        and_further(view.parsed.defects),
+        effect=f"{kafka(release)} {effect}.",
+        advice=f"{KEEP_A_COPY} {REFETCH}",
+        severity=Severity.FATAL if refused else Severity.ERROR,
+        data={"defect_count": len(view.parsed.defects), "defects": defect_rows(view.parsed.defects)},
+    )
+
+
+RULE = Rule(
+    id="KC171",
+    name="transaction-index-damaged",
+    severity=Severity.ERROR,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,46 @@
+"""A producer snapshot is damaged.
+
+What is wrong: a `.snapshot` holds what the broker knows of each producer at an offset, under a CRC. Here the CRC does
+not match, the version is unknown, or the entries cannot be.
+
+What the broker does: a file that it cannot read it deletes, and takes the next older one; without any it reads the
+log again from its start, which may take long. A file whose CRC matches it believes: duplicates get in, or producers
+are refused.
+
+What to do: nothing for a file that the broker refuses. Keep a copy of the others, and remove them with the broker
+stopped, as long as an older one is left.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import FileView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import and_further, at, defect_rows, kafka
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find a producer snapshot with a defect."""
+    if view.kind != "producer-snapshot" or not view.parsed.defects:
+        return
+    refused = view.reads is not None and view.reads.error is not None
+    effect = "deletes it and takes an older one" if refused else "believes it: duplicates get in"
+    yield RULE.finding(
+        at(view, view.parsed.defects[0]),
+        and_further(view.parsed.defects),
+        effect=f"{kafka(release)} {effect}.",
+        advice="Keep a copy. An older snapshot must be left before this one is removed.",
+        severity=Severity.WARNING if refused else Severity.ERROR,
+        data={"defect_count": len(view.parsed.defects), "defects": defect_rows(view.parsed.defects)},
+    )
+
+
+RULE = Rule(
+    id="KC181",
+    name="producer-snapshot-damaged",
+    severity=Severity.WARNING,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+)

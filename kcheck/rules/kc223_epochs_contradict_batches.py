@@ -1,0 +1,76 @@
+"""The leader-epoch-checkpoint says another epoch than the batches.
+
+What is wrong: each batch carries the epoch of the leader that wrote it, and the file says from which offset on each
+epoch was written. Here the two do not agree about a batch: the file belongs to another replica, was edited, or lost
+lines.
+
+What the broker does: it believes the file. As a leader it tells its followers wrong ends of epochs, as a follower it
+asks for wrong ones: logs are cut at wrong offsets, or stay different without any error.
+
+What to do: do not let this replica lead while another one is in sync. Let it be fetched anew; or, with the broker
+stopped, rebuild the file from the batch headers of all segments.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from kcheck.core.leader_epochs import epoch_for_offset, latest_epoch
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import EpochRun
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._epochs import REFETCH_OR_REBUILD, lines_of_file
+from kcheck.rules._words import DATA_MAX, counted, kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare each run of batches of one epoch with the file, from its first entry and the log start on.
+
+    Lines that do not rise are KC201.
+    """
+    cache = lines_of_file(view.epochs, release)
+    rising = all(one < other and one.start_offset < other.start_offset for one, other in pairwise(cache))
+    wrong = [*_contradictions(view, cache)] if cache and rising else []
+    if not wrong:
+        return
+    assert view.epochs is not None
+    run, offset = wrong[0]
+    stated = epoch_for_offset(cache, offset)
+    more = f" (and {counted(len(wrong) - 1, 'further run of batches', 'further runs of batches')})" if wrong[1:] else ""
+    yield RULE.finding(
+        view.epochs.where,
+        f"it says epoch {stated} of offset {offset}, the batch there has epoch {run.epoch}{more}",
+        effect=f"{kafka(release)} believes the file: truncations go to wrong offsets.",
+        advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
+        data={
+            "count": len(wrong),
+            "runs": tuple({**run._asdict(), "stated": epoch_for_offset(cache, at)} for run, at in wrong[:DATA_MAX]),
+        },
+    )
+
+
+def _contradictions(view: PartitionView, cache: EpochEntries) -> Iterator[tuple[EpochRun, Offset]]:
+    """Yield each run with the first of its two ends about which the file says another epoch.
+
+    What lies above the last epoch of the file is KC206.
+    """
+    latest, start = latest_epoch(cache), max(cache[0].start_offset, view.log_start_offset or Offset(0))
+    for segment in view.read or ():
+        for run in segment.epochs:
+            for offset in (max(run.first_offset, start), run.last_offset):
+                stated = epoch_for_offset(cache, offset)
+                if offset >= start and run.epoch <= latest and stated != run.epoch:
+                    yield run, offset
+                    break
+
+
+RULE = Rule(
+    id="KC223",
+    name="epochs-contradict-batches",
+    severity=Severity.ERROR,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)

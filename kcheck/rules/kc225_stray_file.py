@@ -1,0 +1,54 @@
+"""A file in a partition directory is none of Kafka's.
+
+What is wrong: a broker knows the files of a partition by their names. Here one has another name: a copy, a backup,
+notes, or a segment file whose name is no offset of 20 digits.
+
+What the broker does: it leaves files alone whose ending it does not know. A segment file whose name begins with no
+number makes its start fail. One that begins with a number of fewer digits it takes for the file of 20 digits, and
+does not find that.
+
+What to do: move the file out of the log dir, with the broker stopped.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import DELETED, TEMPORARY, FileKind, parse_file
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import served
+from kcheck.rules._words import escaped, kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the files that no broker wrote under their name, where segments were looked at."""
+    if view.read is None or not served(view):
+        return
+    for name in sorted(view.files):
+        found = parse_file(name)
+        if found.canonical or found.suffix in (DELETED, TEMPORARY):
+            continue
+        severity, effect = Severity.INFO, "leaves it alone"
+        if found.kind is not FileKind.OTHER:
+            known = found.offset is not None
+            severity = Severity.ERROR if known else Severity.FATAL
+            effect = "looks for the file of 20 digits instead" if known else "fails at its next start: no offset"
+        yield RULE.finding(
+            view.where._replace(file=name),
+            f"{escaped(name)} is no file of a partition",
+            effect=f"{kafka(release)} {effect}.",
+            advice="Move it out of the log dir, with the broker stopped.",
+            severity=severity,
+            data={"kind": str(found.kind), "offset": found.offset},
+        )
+
+
+RULE = Rule(
+    id="KC225",
+    name="stray-file",
+    severity=Severity.INFO,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,181 @@
+"""`kcheck check`: every rule over all that is named, as deep as is asked for."""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import join, split
+from kcheck.formats import producer_snapshot, transaction_index
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import DirectoryState, FileKind, parse_file, segment_prefix
+from kcheck.model.release import Release
+from kcheck.model.report import Report, Wanted
+from kcheck.model.segments import SegmentView
+from kcheck.model.views import FileView, PartitionView
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.batches import log_name
+from kcheck.scan.inputs import Kind, Target, replica_targets
+from kcheck.scan.look import Look, format_of
+from kcheck.scan.partition import read_small
+from kcheck.scan.rules import check_file, check_segment
+from kcheck.scan.segment import examine
+
+
+class Depth(StrEnum):
+    """How much is read; each depth does what those before it do."""
+
+    CHECKPOINTS = "checkpoints"
+    """The small files, and the tail of each log."""
+    HEADERS = "headers"
+    """Every batch header and every index entry."""
+    CRC = "crc"
+    """Every byte of every batch."""
+
+
+def check(arguments: list[str], *, depth: Depth, as_kind: str | None, wanted: Wanted, release: Release) -> Report:
+    """Return a report of findings, and of how much was looked at."""
+    found = replica_targets(arguments)
+    kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
+    deep = _Deep(depth, release)
+    look = Look(wanted=wanted, release=release, deepen=None if depth is Depth.CHECKPOINTS else deep.partition)
+    for target in found:
+        match target.kind:
+            case Kind.LOG_DIR:
+                log_dir, views = look.log_dir(target)
+                deep.count_files(log_dir.view.files.values())
+                deep.log_dirs += 1
+                for view in views:
+                    deep.count(view)
+            case Kind.PARTITION:
+                alone = look.partition(target)
+                if alone is not None:
+                    deep.count(alone)
+            case Kind.FILE if kinds[target].parse is None:
+                deep.segment(target, look)
+            case Kind.FILE:
+                small = look.file(target, kinds[target])
+                deep.count_files(() if small is None else (small,))
+    look.compare()
+    return Report(
+        verb="check",
+        kafka=release.name,
+        body={"depth": str(depth), "checked": deep.checked()},
+        collected=look.collected,
+        checked=tuple(path for target in found for path in (target.path, target.config) if path is not None),
+    )
+
+
+class _Deep:
+    """Reads the segments of partitions from their start, and counts what is read."""
+
+    def __init__(self, depth: Depth, release: Release) -> None:
+        self.log_dirs = 0
+        self._partitions = 0
+        self._segments = 0
+        self._files = 0
+        self._bytes = 0
+        self._depth = depth
+        self._release = release
+
+    def checked(self) -> dict[str, int]:
+        """Return how much was looked at; `files` and `bytes` are those read whole."""
+        return {
+            "log_dirs": self.log_dirs,
+            "partitions": self._partitions,
+            "segments": self._segments,
+            "files": self._files,
+            "bytes": self._bytes,
+        }
+
+    def count(self, view: PartitionView) -> None:
+        """Count a partition directory, its segments and its small files."""
+        self._partitions += 1
+        self._segments += len(view.segments)
+        self.count_files(file for file in (view.epochs, view.metadata) if file is not None)
+
+    def count_files(self, files: Iterable[FileView]) -> None:
+        """Count small files."""
+        for file in files:
+            self._files += 1
+            self._bytes += file.size
+
+    def partition(self, view: PartitionView, collected: list[Finding]) -> PartitionView:
+        """Return a partition with its segments read from their start, if a broker loads it."""
+        if view.state not in (DirectoryState.CURRENT, DirectoryState.FUTURE):
+            return view
+        folder = join(view.where.log_dir or "", view.where.dir or "")
+        read: list[SegmentView] = []
+        for number, segment in enumerate(view.segments):
+            behind = view.segments[number + 1 :]
+            name = log_name(segment.base_offset)
+            where = view.where._replace(file=name)
+            try:
+                found = self._examine(
+                    join(folder, name), where, segment.base_offset, files=view.files, active=not behind,
+                    scanned=_scanned(view, behind[0].base_offset if behind else None),
+                )  # fmt: skip
+            except UnreadableError as error:
+                collected.append(kc001_unreadable.finding(where, str(error)))
+            else:
+                read.append(found)
+                collected.extend(_unread(found))
+        for name in sorted(view.files):
+            kind = _RULED.get(parse_file(name).kind)
+            if kind is not None:
+                where = view.where._replace(file=name)
+                try:
+                    small = read_small(join(folder, name), kind, where, self._release)
+                except UnreadableError as error:
+                    collected.append(kc001_unreadable.finding(where, str(error)))
+                else:
+                    self.count_files((small,))
+                    collected.extend(check_file(small, self._release))
+        return view._replace(read=tuple(read))
+
+    def segment(self, target: Target, look: Look) -> None:
+        """Look at a `.log` that was named by itself."""
+        base = parse_file(split(target.path)[1]).offset
+        where = Location(broker_id=target.broker_id, file=target.path)
+        try:
+            found = self._examine(
+                target.path, where, base or Offset(0), files=frozenset(), active=True, scanned=None,
+            )  # fmt: skip
+        except UnreadableError as error:
+            look.unreadable(target, error)
+            return
+        self._segments += 1
+        look.collected.extend(check_segment(found, self._release))
+
+    def _examine(
+        self, path: str, where: Location, base: Offset, *, files: frozenset[str], active: bool, scanned: bool | None
+    ) -> SegmentView:
+        found = examine(
+            path, where, base, files=files, active=active, scanned=scanned, verify=self._depth is Depth.CRC
+        )  # fmt: skip
+        sizes = [found.size, *(index.size for index in (found.offset_index, found.time_index) if index is not None)]
+        self._files += len(sizes)
+        self._bytes += sum(sizes)
+        return found
+
+
+_RULED = {FileKind.TRANSACTION_INDEX: transaction_index.FORMAT, FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT}
+"""The small files of a partition directory that are not read with its tail."""
+
+
+def _unread(view: SegmentView) -> Iterator[Finding]:
+    """Yield a finding for each index that is there and cannot be read."""
+    for ending, index in ((".index", view.offset_index), (".timeindex", view.time_index)):
+        name = segment_prefix(view.base_offset) + ending
+        if index is None and name in view.files:
+            yield kc001_unreadable.finding(view.where._replace(file=name), "it cannot be opened as a regular file")
+
+
+def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
+    """Whether the next start reads a segment through: after an unclean stop, from the one of the recovery point on.
+
+    LogLoader.recoverLog; a partition without a recovery point is read from its log start.
+    """
+    if view.clean_shutdown is None:
+        return None
+    return not view.clean_shutdown and (next_base is None or next_base > (view.recovery_point or 0))

@@ -1,0 +1,215 @@
+"""The batch headers of a `.log` as columns, window by window: memory is bounded, one CRC call serves many batches.
+
+The end of valid data is that of FileLogInputStream 0.11 to 4.3.1, as in `kcheck.scan.batches`, which reads the same
+headers one by one.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kcheck.formats._layout import Layout
+from kcheck.formats.record_batch import (
+    CODEC_MASK,
+    HEADER,
+    HEADER_SIZE_UP_TO_MAGIC,
+    LEGACY,
+    MAGIC_AT,
+    MIN_ENTRY_SIZE,
+    OVERHEAD,
+    TIMESTAMP,
+    body_from,
+    checksum,
+    crc32c,
+    is_modern,
+)
+from kcheck.model.segments import End
+from kcheck.scan.batches import crc_on_disk
+
+WINDOW_SIZE = 4 << 20
+_PADDING = HEADER.size + 3
+"""The last entry of a window may be shorter than the header that is gathered from its place."""
+_CHAINED_SIZE_MAX = 8 << 10
+"""Batches of this mean size or larger are verified one by one: the call costs little beside the bytes."""
+_UNSUMMED = 21
+"""So many bytes of a batch stand before those that its CRC covers."""
+_LINK = 0x5F35254C
+"""The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
+
+_LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
+
+Column = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
+_SIZE_AT = struct.Struct(">i").unpack_from
+
+
+class Columns(NamedTuple):
+    """Headers, one item a batch; a message of magic 0 or 1, or a wrapper of messages, is a batch.
+
+    `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
+    in magic 0 `max_timestamp`. `base_offset` below magic 2 is the last offset. `valid` tells whether the CRC matches,
+    None where it was not computed.
+    """
+
+    position: Column
+    size: Column
+    magic: Column
+    base_offset: Column
+    last_offset: Column
+    epoch: Column
+    record_count: Column
+    max_timestamp: Column
+    attributes: Column
+    producer_id: Column
+    valid: Mask | None
+
+
+class Reader:
+    """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
+
+    def __init__(self, descriptor: int, size: int, *, verify: bool) -> None:
+        """Take a file of `size` bytes; `verify` computes CRCs."""
+        self.position = 0
+        self.end = End.WHOLE
+        self._descriptor = descriptor
+        self._size = size
+        self._verify = verify
+
+    def __iter__(self) -> Iterator[Columns]:
+        """Yield the headers of each window of the file that holds any."""
+        buffer = bytearray(min(WINDOW_SIZE, self._size) + _PADDING)
+        while (remaining := self._size - self.position) > 0:
+            wanted = min(len(buffer) - _PADDING, remaining)
+            filled = os.preadv(self._descriptor, [memoryview(buffer)[:wanted]], self.position)
+            if filled < wanted:
+                self.end = End.SHRUNK
+                return
+            found, size, end = _chase(buffer, filled, remaining)
+            if found:
+                columns, crc = _columns(buffer, np.array(found, np.int64), self.position)
+                if self._verify:
+                    columns = columns._replace(valid=_valid(buffer, columns, crc, self.position))
+                self.position += size
+                yield columns
+            elif end is None:
+                large = self._large(buffer)
+                if large is None:
+                    self.end = End.SHRUNK
+                    return
+                yield large
+            if end is not None:
+                self.end = end
+                return
+
+    def _large(self, buffer: bytearray) -> Columns | None:
+        """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.
+
+        To verify it, it is read piece by piece.
+        """
+        columns, crc = _columns(buffer, np.zeros(1, np.int64), self.position)
+        size, magic = int(columns.size[0]), int(columns.magic[0])
+        if not os.pread(self._descriptor, 1, self.position + size - 1):
+            return None
+        if self._verify:
+            found = crc_on_disk(self._descriptor, self.position, size, magic)
+            columns = columns._replace(valid=np.array([found == crc[0]]))
+        self.position += size
+        return columns
+
+
+def _chase(buffer: bytearray, filled: int, remaining: int) -> tuple[list[int], int, End | None]:
+    """Return where in a window entries begin, where they end, and why the file has no more; None: it may have more."""
+    found: list[int] = []
+    append = found.append
+    at = 0
+    while at < filled - HEADER_SIZE_UP_TO_MAGIC:
+        total = _SIZE_AT(buffer, at + 8)[0] + 12
+        if total < _LEAST:
+            return found, at, End.CORRUPT
+        end = at + total
+        if end > filled:
+            return found, at, End.TORN if end > remaining else None
+        if total < HEADER.size and is_modern(buffer[at + MAGIC_AT]):
+            return found, at, End.CORRUPT
+        append(at)
+        at = end
+    if filled < remaining:
+        return found, at, None
+    return found, at, End.WHOLE if at == filled else End.TORN
+
+
+def _columns(buffer: bytearray, at: Column, start: int) -> tuple[Columns, Column]:
+    """Return the headers at these places of a window that begins at position `start`, and the CRCs that they name."""
+    new = _gather(buffer, at, HEADER)
+    magic = new["magic"].astype(np.int64)
+    base = new["base_offset"].astype(np.int64)
+    columns = Columns(
+        position=at + start,
+        size=new["batch_size"].astype(np.int64) + OVERHEAD.size,
+        magic=magic,
+        base_offset=base,
+        last_offset=base + new["last_offset_delta"],
+        epoch=new["partition_leader_epoch"].astype(np.int64),
+        record_count=new["record_count"].astype(np.int64),
+        max_timestamp=new["max_timestamp"].astype(np.int64),
+        attributes=new["attributes"].astype(np.int64) & 0xFF,
+        producer_id=new["producer_id"].astype(np.int64),
+        valid=None,
+    )
+    old = magic < 2
+    if not old.any():
+        return columns, new["crc"].astype(np.int64)
+    message = _gather(buffer, at, LEGACY)
+    stamped = magic == 1
+    timestamp = _gather(buffer, at + LEGACY.size, TIMESTAMP)["timestamp"]
+    plain = (message["attributes"] & CODEC_MASK) == 0
+    unknown = np.full_like(base, -1)
+    return columns._replace(
+        last_offset=np.where(old, base, columns.last_offset),
+        epoch=np.where(old, unknown, columns.epoch),
+        record_count=np.where(old, np.where(plain, 1, unknown), columns.record_count),
+        max_timestamp=np.where(old, np.where(stamped, timestamp, unknown), columns.max_timestamp),
+        attributes=np.where(old, message["attributes"].astype(np.int64) & 0xFF, columns.attributes),
+        producer_id=np.where(old, unknown, columns.producer_id),
+    ), np.where(old, message["crc"], new["crc"]).astype(np.int64)
+
+
+def _gather(buffer: bytearray, at: Column, layout: Layout) -> Any:
+    """Return the fields of a layout at each place of a buffer."""
+    whole = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
+    return whole[at].view(dtype_of(layout))
+
+
+def dtype_of(layout: Layout) -> Any:
+    """Return the structured type of a layout's fields."""
+    return np.dtype([(name, _TYPES[kind]) for name, kind in layout.fields])
+
+
+def _valid(buffer: bytearray, columns: Columns, crc: Column, start: int) -> Mask:
+    """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
+    at = columns.position - start
+    ends = at + columns.size
+    small = ends[-1] < len(at) * _CHAINED_SIZE_MAX
+    if small and (columns.magic >= 2).all() and _chained(buffer, at, int(ends[-1]), crc):
+        return np.ones(len(at), np.bool_)
+    view = memoryview(buffer)
+    rows = zip(at.tolist(), ends.tolist(), columns.magic.tolist(), crc.tolist(), strict=True)
+    return np.array([checksum(view[a + body_from(magic) : end], magic) == stated for a, end, magic, stated in rows])
+
+
+def _chained(buffer: bytearray, at: Column, end: int, crc: Column) -> bool:
+    """Whether every batch of a window has its CRC, by one call over all of them.
+
+    Before each body but the first, the bytes that no CRC covers are overwritten by ones that take the register from the
+    end of the batch before, if its CRC is what it says, to where every CRC begins. One wrong batch is always seen.
+    """
+    links = np.zeros((len(at) - 1, _UNSUMMED), np.uint8)
+    links[:, :4] = (crc[:-1] ^ 0xFFFFFFFF ^ _LINK).astype("<u4").view(np.uint8).reshape(-1, 4)
+    places = np.ndarray((len(buffer) - _UNSUMMED + 1,), f"V{_UNSUMMED}", buffer, strides=(1,))
+    places[at[1:]] = links.view(f"V{_UNSUMMED}").ravel()
+    return crc32c(memoryview(buffer)[int(at[0]) + _UNSUMMED : end]) == int(crc[-1])

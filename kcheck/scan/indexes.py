@@ -1,0 +1,164 @@
+"""The offset index and the time index of a segment against its batches, which pass by window after window.
+
+An entry names an offset, and where to begin to look for it or how large timestamps are up to there. Which batch of an
+append it was written for differs by release and by who appended, so only this is asked: the batch that holds the offset
+lies at or behind the position, where a batch begins; and its largest timestamp is that of the entry (OffsetIndex,
+TimeIndex, LogSegment.append 0.8 to 4.3.1).
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from kcheck.formats._layout import Layout
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Location
+from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
+from kcheck.scan.columns import Column, Columns, Mask, dtype_of
+
+_LEAST = -(2**63)
+_NONE = np.zeros(0, np.int64)
+
+
+class OffsetIndexCheck:
+    """Checks an offset index: `take` every window of the segment, then `view`."""
+
+    def __init__(self, data: bytes, where: Location, base: Offset) -> None:
+        """Take the bytes of the file."""
+        self._entries = _Entries(data, OFFSET_INDEX_ENTRY, where, base)
+        self._position = self._entries.values("position")
+        offset, position = self._entries.offset, self._position
+        self._entries.tell(
+            EntryFault.ORDER,
+            (_steps(offset) <= 0) | (_steps(position) <= 0) | (position < 0) | (offset < base),
+            position,
+        )
+        self._looked = 0
+
+    def take(self, columns: Columns) -> None:
+        """Check the entries that point into this window, and those whose offset is in it."""
+        entries = self._entries
+        found, batch = entries.reached(columns, self._position)
+        if found.size:
+            entries.tell_some(EntryFault.SKIPS, found[columns.position[batch] < self._position[found]], self._position)
+        if entries.sound:
+            end = int(np.searchsorted(self._position, columns.position[-1] + columns.size[-1], "left"))
+            numbers = np.arange(self._looked, end)
+            at = np.searchsorted(columns.position, self._position[numbers], "right") - 1
+            missed = (at < 0) | (columns.position[at] != self._position[numbers])
+            entries.tell_some(EntryFault.NO_BATCH, numbers[missed], self._position)
+            self._looked = end
+
+    def view(self) -> IndexView:
+        """Return what was found, when all batches have passed."""
+        entries = self._entries
+        behind = np.union1d(entries.left(), np.arange(self._looked, len(self._position))) if entries.sound else _NONE
+        return entries.view(behind, self._position, None)
+
+
+class TimeIndexCheck:
+    """Checks a time index: `take` every window of the segment, then `view`."""
+
+    def __init__(self, data: bytes, where: Location, base: Offset) -> None:
+        """Take the bytes of the file."""
+        self._entries = _Entries(data, TIME_INDEX_ENTRY, where, base)
+        self._timestamp = self._entries.values("timestamp")
+        offset, timestamp = self._entries.offset, self._timestamp
+        self._entries.tell(
+            EntryFault.ORDER,
+            (_steps(timestamp) <= 0) | (_steps(offset) < 0) | (timestamp < 0) | (offset < base),
+            timestamp,
+        )
+        self._largest = -1
+
+    def take(self, columns: Columns) -> None:
+        """Check the entries whose offset is in this window."""
+        largest = np.maximum.accumulate(np.concatenate(([self._largest], columns.max_timestamp)))
+        found, batch = self._entries.reached(columns, self._timestamp)
+        if found.size:
+            stated = self._timestamp[found]
+            wrong = (columns.max_timestamp[batch] != stated) | (largest[batch] >= stated)
+            self._entries.tell_some(EntryFault.TIMESTAMP, found[wrong], self._timestamp)
+        self._largest = int(largest[-1])
+
+    def view(self) -> IndexView:
+        """Return what was found, when all batches have passed."""
+        last = int(self._timestamp[-1]) if self._timestamp.size else None
+        return self._entries.view(self._entries.left(), self._timestamp, last)
+
+
+class _Entries:
+    """The entries of an index, how far the batches have reached, and the faults."""
+
+    def __init__(self, data: bytes, layout: Layout, where: Location, base: Offset) -> None:
+        slots = len(data) // layout.size
+        used = min(-(-len(data.rstrip(b"\0")) // layout.size), slots)
+        self._rows = np.frombuffer(data, dtype_of(layout), used)
+        self.offset: Column = self.values("relative_offset") + base
+        self._where = where
+        self._size = len(data)
+        self._room = (slots - used) * layout.size
+        self._torn = len(data) % layout.size
+        self._faults: list[FaultyEntry] = []
+        self._counts: Counter[EntryFault] = Counter()
+        self._next = 0
+        self._last = _LEAST
+
+    @property
+    def sound(self) -> bool:
+        """Whether the entries rise: others cannot be looked up."""
+        return not self._counts[EntryFault.ORDER]
+
+    def values(self, name: str) -> Column:
+        """Return a column of the file."""
+        return self._rows[name].astype(np.int64)
+
+    def reached(self, columns: Columns, values: Column) -> tuple[Column, Column]:
+        """Return the entries whose offset is in a window, and for each the batch that holds it."""
+        last = np.maximum.accumulate(np.concatenate(([self._last], columns.last_offset)))
+        begin, self._last = self._next, int(last[-1])
+        if not self.sound:
+            return _NONE, _NONE
+        self._next = int(np.searchsorted(self.offset, last[-1], "right"))
+        found = np.arange(begin, self._next)
+        batch = np.searchsorted(last[1:], self.offset[found], "left")
+        base = np.where(columns.magic[batch] < 2, last[batch] + 1, columns.base_offset[batch])
+        self.tell_some(EntryFault.GAP, found[self.offset[found] < base], values)
+        return found, batch
+
+    def left(self) -> Column:
+        """Return the entries whose offset no batch has reached."""
+        return np.arange(self._next, len(self.offset)) if self.sound else _NONE
+
+    def tell(self, fault: EntryFault, mask: Mask, values: Column) -> None:
+        """Keep the entries of a mask as faulty."""
+        self.tell_some(fault, np.flatnonzero(mask), values)
+
+    def tell_some(self, fault: EntryFault, numbers: Column, values: Column) -> None:
+        """Keep these entries as faulty, up to a bound, and count them all."""
+        room = max(FAULT_COUNT_MAX - self._counts[fault], 0)
+        self._counts[fault] += len(numbers)
+        for number in numbers[:room].tolist():
+            offset = Offset(int(self.offset[number]))
+            self._faults.append(FaultyEntry(fault, number, offset, int(values[number])))
+
+    def view(self, behind: Column, values: Column, last_timestamp: int | None) -> IndexView:
+        """Return what was found; the entries `behind` point to no batch."""
+        self.tell_some(EntryFault.BEYOND, behind, values)
+        return IndexView(
+            where=self._where,
+            size=self._size,
+            entries=len(self.offset),
+            room=self._room,
+            torn=self._torn,
+            faults=tuple(sorted(self._faults, key=lambda found: (found.number, found.fault))),
+            counts={fault: count for fault, count in self._counts.items() if count},
+            last_timestamp=last_timestamp,
+        )
+
+
+def _steps(column: Column) -> Column:
+    """Return by how much each value lies above the one before it, 1 for the first."""
+    return np.diff(column, prepend=column[:1] - 1)

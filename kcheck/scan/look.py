@@ -1,0 +1,139 @@
+"""Looks at log dirs, partitions and files, and runs the rules over all of them; what is shown of it is the verb's."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import exists, real, split
+from kcheck.errors import UsageError
+from kcheck.formats._contract import Format
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import parse_directory
+from kcheck.model.release import Release
+from kcheck.model.report import Wanted
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.registry import discover
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.host import LogDir, lone_partition, open_log_dir, partitions
+from kcheck.scan.inputs import Target
+from kcheck.scan.partition import view_of
+from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition
+
+Deepen = Callable[[PartitionView, list[Finding]], PartitionView]
+"""Looks deeper into a partition than its small files and its tail; tells what cannot be read."""
+
+
+class Look:
+    """One look at whatever is named; `collected` grows while views are taken from it."""
+
+    def __init__(
+        self, *, wanted: Wanted, release: Release, walk_all: bool = False, deepen: Deepen | None = None
+    ) -> None:
+        """Take what is wanted; `walk_all` walks every segment from its start."""
+        self.collected: list[Finding] = []
+        self._wanted = wanted
+        self._release = release
+        self._walk_all = walk_all
+        self._deepen = deepen
+        self._by_broker: dict[object, dict[str, LogDirView]] = {}
+
+    def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
+        """Return a log dir, and its partitions one by one."""
+        log_dir = open_log_dir(target.path, target.broker_id, self._release)
+        return log_dir, self._partitions(target, log_dir)
+
+    def partition(self, target: Target) -> PartitionView | None:
+        """Return a partition directory that was named by itself, None where a bug of ours kept it from being read."""
+        view, log_dir = lone_partition(
+            target.path, target.broker_id, walk_all=self._walk_all, release=self._release
+        )  # fmt: skip
+        self.collected.extend(log_dir.findings)
+        return None if view is None else self._checked(view, log_dir)
+
+    def file(self, target: Target, kind: Format) -> FileView | None:
+        """Return a small file that was named by itself, None where it cannot be read."""
+        try:
+            data = read_whole(target.path, follow=True)
+        except UnreadableError as error:
+            self.unreadable(target, error)
+            return None
+        where = Location(broker_id=target.broker_id, file=target.path)
+        view = view_of(data, kind, where._replace(file=split(target.path)[1]), self._release)._replace(where=where)
+        self.collected.extend(check_file(view, self._release))
+        return view
+
+    def unreadable(self, target: Target, error: UnreadableError) -> None:
+        """Tell that a file that was named cannot be read."""
+        where = Location(broker_id=target.broker_id, file=target.path)
+        self.collected.append(kc001_unreadable.finding(where, str(error)))
+
+    def compare(self) -> None:
+        """Run the rules that compare the log dirs of each broker, when all have been looked at."""
+        for same in self._by_broker.values():
+            self._collect(check_broker(tuple(same.values()), self._release))
+
+    def _partitions(self, target: Target, log_dir: LogDir) -> Iterator[PartitionView]:
+        """Yield the partitions, then run the rules of the log dir, with the little that these need of each."""
+        light: list[PartitionView] = []
+        for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self._release):
+            light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=frozenset()))
+            yield self._checked(view, log_dir)
+        unseen = tuple(_unseen(log_dir, light))
+        whole = log_dir.view._replace(partitions=(*light, *unseen))
+        unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
+        unread.update(view.where.dir or "" for view in unseen)
+        self._collect(found for found in check_log_dir(whole, self._release) if found.where.dir not in unread)
+        self.collected.extend(log_dir.findings)
+        self._by_broker.setdefault(_broker(target, whole), {}).setdefault(real(target.path), whole)
+
+    def _checked(self, view: PartitionView, log_dir: LogDir) -> PartitionView:
+        """Run the rules of a partition, unless a part of it could not be read: they would take it for missing."""
+        if any(finding.where.dir == view.where.dir for finding in log_dir.findings):
+            return view
+        deeper = view if self._deepen is None else self._deepen(view, self.collected)
+        self.collected.extend(check_partition(deeper, self._release))
+        return deeper
+
+    def _collect(self, findings: Iterable[Finding]) -> None:
+        """Keep what concerns no partition, or one that was asked for."""
+        for finding in findings:
+            where = finding.where
+            if where.topic is None or where.partition is None or self._wanted.has(where.topic, where.partition):
+                self.collected.append(finding)
+
+
+def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
+    """Yield the partitions of a log dir that were not asked for or could not be read: they are there all the same."""
+    names = {name for name, _ in log_dir.directories} | {finding.where.dir or "" for finding in log_dir.findings}
+    for name in sorted(names - {view.where.dir for view in seen}):
+        found = parse_directory(name)
+        if found is not None:
+            where = log_dir.view.where._replace(dir=name, topic=found.topic, partition=found.partition)
+            yield PartitionView(where=where, topic=found.topic, partition=found.partition, state=found.state)
+
+
+def _broker(target: Target, view: LogDirView) -> object:
+    """Return what tells the log dirs of one broker from those of others."""
+    if target.config is not None:
+        return target.config
+    if view.where.broker_id is None:
+        return target.path
+    # Disks of one id side by side are those of one broker, even where one of them is foreign.
+    return (target.folder or view.cluster_id, view.where.broker_id)
+
+
+def _formats() -> tuple[Format, ...]:
+    return tuple(kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
+
+
+def format_of(path: str, as_kind: str | None) -> Format:
+    """Return the format of a file; UsageError lists the kinds where neither its name nor `--as` tells one."""
+    if not exists(path):
+        raise UsageError(f"{path}: no such file or directory")
+    name = split(path)[1]
+    for kind in _formats():
+        if kind.kind == as_kind or (as_kind is None and kind.matches(name)):
+            return kind
+    known = ", ".join(sorted(kind.kind for kind in _formats()))
+    if as_kind is None:
+        raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
+    raise UsageError(f"--as {as_kind} is not known; known are {known}")

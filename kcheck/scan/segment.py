@@ -1,0 +1,171 @@
+"""One segment read from its start: its batches, and its indexes against them."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
+from kcheck.model.finding import Location
+from kcheck.model.names import segment_prefix
+from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
+from kcheck.scan.beyond import intact_batches
+from kcheck.scan.columns import Column, Columns, Mask, Reader
+from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
+
+_EPOCH_COUNT_MAX = 10_000
+_PIECE_SIZE = 1 << 20
+_LEAST = -(2**63)
+"""Stands before the first batch: below every offset."""
+
+
+def examine(
+    path: str, where: Location, base: Offset, *, files: frozenset[str], active: bool, scanned: bool | None, verify: bool
+) -> SegmentView:
+    """Return what a segment holds; `path` is that of its `.log`. UnreadableError if that cannot be read.
+
+    `verify` computes the CRC of every batch.
+    """
+    with opened(path, follow=where.dir is None) as (descriptor, size):
+        reader = Reader(descriptor, size, verify=verify)
+        batches = _Batches(base)
+        checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
+        for columns in reader:
+            batches.take(columns)
+            for check in checks.values():
+                if check is not None:
+                    check.take(columns)
+        views = {ending: None if check is None else check.view() for ending, check in checks.items()}
+        zeros = reader.end in (End.TORN, End.CORRUPT) and _only_zeros(descriptor, reader.position, size)
+        beyond = None
+        if reader.end in (End.TORN, End.CORRUPT) and not zeros:
+            beyond = intact_batches(descriptor, reader.position, size, base=base, after=batches.last_offset)
+    return SegmentView(
+        where=where,
+        base_offset=base,
+        size=size,
+        valid_size=reader.position,
+        end=reader.end,
+        zeros=zeros,
+        batches=batches.count,
+        first_offset=batches.first_offset,
+        end_offset=Offset(base if batches.count == 0 else batches.last_offset + 1),
+        max_timestamp=batches.max_timestamp,
+        epochs=tuple(batches.epochs),
+        faults=tuple(batches.faults),
+        counts={fault: count for fault, count in batches.counts.items() if count},
+        beyond=beyond,
+        offset_index=views[".index"],
+        time_index=views[".timeindex"],
+        files=frozenset(name for name in files if name.startswith(segment_prefix(base))),
+        active=active,
+        scanned=scanned,
+        verified=verify,
+    )
+
+
+_Check = OffsetIndexCheck | TimeIndexCheck
+_INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
+
+
+def _index_check(path: str, where: Location, base: Offset, ending: str) -> _Check | None:
+    """Return the check of the index beside a `.log`, None where there is none that can be read."""
+    try:
+        data = read_whole(path.removesuffix(".log") + ending)
+    except UnreadableError:
+        return None
+    name = (where.file or "").removesuffix(".log") + ending
+    return _INDEXES[ending](data, where._replace(file=name), base)
+
+
+class _Batches:
+    """What the batches of a segment say together, and which of them have a fault."""
+
+    def __init__(self, base: Offset) -> None:
+        self.count = 0
+        self.first_offset: Offset | None = None
+        self.last_offset = Offset(_LEAST)
+        self.max_timestamp = -1
+        self.epochs: list[EpochRun] = []
+        self.faults: list[FaultyBatch] = []
+        self.counts: Counter[BatchFault] = Counter()
+        self._base = base
+        self._highest_epoch = -1
+        self._epochs_are_whole = True
+
+    def take(self, columns: Columns) -> None:
+        """Take the batches of one window."""
+        if self.first_offset is None:
+            self.first_offset = Offset(int(columns.base_offset[0]))
+        before = np.concatenate(([self.last_offset], columns.last_offset[:-1]))
+        self.count += len(columns.position)
+        for fault, mask, context in self._faults(columns, before):
+            self._tell(fault, columns, mask, context)
+        self.last_offset = Offset(int(columns.last_offset[-1]))
+        self.max_timestamp = max(self.max_timestamp, int(columns.max_timestamp.max()))
+        self._take_epochs(columns)
+
+    def _faults(self, columns: Columns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:
+        """Yield each fault with the batches that have it."""
+        base, last, epoch = columns.base_offset, columns.last_offset, columns.epoch
+        if columns.valid is not None:
+            yield BatchFault.CRC, ~columns.valid, before
+        yield BatchFault.MAGIC, (columns.magic < 0) | (columns.magic > 2), before
+        yield BatchFault.DELTA, last < base, before
+        yield BatchFault.ORDER, base <= before, before
+        outside = (base < self._base) | (last > self._base + RELATIVE_OFFSET_MAX)
+        yield BatchFault.RANGE, outside, before
+        count, room = columns.record_count, last - base + 1
+        wrong = (columns.magic >= 2) & ((count < 0) | ((count > room) & (room > 0)))
+        yield BatchFault.COUNT, wrong, before
+        highest = np.maximum.accumulate(np.concatenate(([self._highest_epoch], epoch)))
+        yield BatchFault.EPOCH, (epoch >= 0) & (epoch < highest[:-1]), highest[:-1]
+
+    def _tell(self, fault: BatchFault, columns: Columns, mask: Mask, before: Column) -> None:
+        found = np.flatnonzero(mask)
+        room = FAULT_COUNT_MAX - self.counts[fault]
+        self.counts[fault] += len(found)
+        for at in found[: max(room, 0)].tolist():
+            self.faults.append(
+                FaultyBatch(
+                    fault=fault,
+                    position=int(columns.position[at]),
+                    size=int(columns.size[at]),
+                    base_offset=Offset(int(columns.base_offset[at])),
+                    last_offset=Offset(int(columns.last_offset[at])),
+                    epoch=int(columns.epoch[at]),
+                    record_count=int(columns.record_count[at]),
+                    magic=int(columns.magic[at]),
+                    before=int(before[at]),
+                )
+            )
+
+    def _take_epochs(self, columns: Columns) -> None:
+        known = columns.epoch >= 0
+        epoch, base, last = columns.epoch[known], columns.base_offset[known], columns.last_offset[known]
+        if not epoch.size:
+            return
+        begins = np.flatnonzero(np.diff(epoch, prepend=epoch[:1] - 1))
+        ends = np.append(begins[1:], epoch.size) - 1
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            run = EpochRun(Epoch(int(epoch[begin])), Offset(int(base[begin])), Offset(int(last[end])))
+            if self._epochs_are_whole and self.epochs and self.epochs[-1].epoch == run.epoch:
+                self.epochs[-1] = self.epochs[-1]._replace(last_offset=run.last_offset)
+            elif len(self.epochs) < _EPOCH_COUNT_MAX:
+                self.epochs.append(run)
+            else:
+                self._epochs_are_whole = False
+                break
+        self._highest_epoch = max(self._highest_epoch, int(epoch.max()))
+
+
+def _only_zeros(descriptor: int, position: int, size: int) -> bool:
+    """Whether nothing but zeros stands from `position` to the end of a file."""
+    while position < size:
+        part = os.pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        if not part or part.count(0) != len(part):
+            return False
+        position += len(part)
+    return True

@@ -1,0 +1,337 @@
+"""Headers read as columns are those that the walk reads one by one, whatever stands in the file."""
+
+import os
+import struct
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from kcheck.disk.read import opened
+from kcheck.formats.record_batch import body_from, checksum
+from kcheck.model.entries import Batch
+from kcheck.model.segments import End
+from kcheck.scan import columns as read
+from kcheck.scan.batches import Walk
+from kcheck.scan.columns import Columns, Reader
+from tests.builders import HEADER_SIZE, Made, batch, log, message, run
+
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+SMALL = 100_000
+WINDOWS = (4 << 20, 300)
+"""A file in one window, and windows smaller than many a batch."""
+
+Row = tuple[int, ...]
+
+
+class Told(NamedTuple):
+    """What was read of a file: a row a batch, which CRCs match, where valid data ends, and why."""
+
+    rows: list[Row]
+    valid: list[bool]
+    position: int
+    end: End
+
+
+def told(path: Path, *, size: int | None = None, verify: bool = True) -> Told:
+    """Return what the reader tells of a file."""
+    rows: list[Row] = []
+    valid: list[bool] = []
+    with opened(str(path)) as (descriptor, whole):
+        reader = Reader(descriptor, whole if size is None else size, verify=verify)
+        for columns in reader:
+            assert len(columns.position) > 0
+            rows.extend(rows_of(columns))
+            if columns.valid is not None:
+                valid.extend(columns.valid.tolist())
+    return Told(rows, valid, reader.position, reader.end)
+
+
+def rows_of(columns: Columns) -> list[Row]:
+    """Return a window's batches as rows."""
+    fields = (
+        columns.position,
+        columns.size,
+        columns.magic,
+        columns.base_offset,
+        columns.last_offset,
+        columns.epoch,
+        columns.record_count,
+        columns.max_timestamp,
+        columns.attributes,
+    )
+    return list(zip(*(field.tolist() for field in fields), strict=True))
+
+
+def walked(path: Path) -> Told:
+    """Return what the walk tells of a file, and the CRC of each batch by itself."""
+    data = path.read_bytes()
+    with opened(str(path)) as (descriptor, size):
+        walk = Walk(descriptor, size)
+        found = list(walk)
+    silent = End.WHOLE if walk.position == len(data) else End.TORN
+    end = silent if walk.corrupt is None else End.CORRUPT
+    return Told([row_of(each) for each in found], [valid_of(each, data) for each in found], walk.position, end)
+
+
+def row_of(each: Batch) -> Row:
+    """Return a batch as the columns tell it: numbers are those of Java, unknown is -1."""
+    last = (each.last_offset + 2**63) % 2**64 - 2**63
+    unknown = [-1 if value is None else int(value) for value in (each.epoch, each.record_count, each.max_timestamp)]
+    return (each.position, each.size, signed(each.magic), each.base_offset, last, *unknown, each.attributes)
+
+
+def valid_of(each: Batch, data: bytes) -> bool:
+    """Whether the CRC of a batch matches, summed by itself."""
+    magic = signed(each.magic)
+    return checksum(data[each.position + body_from(magic) : each.position + each.size], magic) == each.crc
+
+
+def signed(byte: int) -> int:
+    """Return the byte as Java's."""
+    return byte - 256 if byte > 127 else byte
+
+
+def logs() -> list[bytes]:
+    """Return the different small logs that real brokers left."""
+    found = {path.read_bytes() for path in BROKERS.glob("*/*/*/*/*/*.log") if 0 < path.stat().st_size < SMALL}
+    return sorted(found)
+
+
+def mutated(data: bytes, random: Random, others: list[bytes]) -> bytes:
+    """Return the bytes with a few things changed, most of them in headers."""
+    found = bytearray(data)
+    for _ in range(random.randint(1, 4)):
+        at = random.randrange(len(found) + 1)
+        if random.random() < 0.5:
+            at = min(random.choice(positions(found)) + random.randrange(HEADER_SIZE), len(found))
+        some = random.randint(1, 80)
+        match random.randrange(8):
+            case 0:
+                del found[at:]
+            case 1:
+                del found[at : at + some]
+            case 2:
+                found[at:at] = random.randbytes(some)
+            case 3:
+                found[at : at + some] = bytes(some)
+            case 4:
+                found += random.choice(others)
+            case 5:
+                found[at:at] = found[at : at + some * 4]
+            case 6:
+                found[at : at + 4] = struct.pack(">i", random.choice([-(2**31), -1, 0, 13, 14, 48, 49, 2**31 - 1]))
+            case _:
+                found[at : at + 1] = bytes([random.choice([0, 1, 2, 3, 127, 128, 255, random.randrange(256)])])
+        if not found:
+            break
+    return bytes(found)
+
+
+def positions(data: bytearray) -> list[int]:
+    """Return where entries begin, as far as sizes lead from one to the next."""
+    found, at = [0], 0
+    while at + 12 <= len(data):
+        size = struct.unpack_from(">i", data, at + 8)[0]
+        if size < 0:
+            break
+        at += size + 12
+        found.append(at)
+    return [each for each in found if each <= len(data)]
+
+
+def test_there_are_logs_of_all_magics() -> None:
+    found = {data[16] for data in logs()}
+    assert {1, 2} <= found
+
+
+def test_columns_of_real_logs_are_what_the_walk_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log"
+    for data in logs():
+        path.write_bytes(data)
+        expected = walked(path)
+        assert all(expected.valid)
+        for window in WINDOWS:
+            monkeypatch.setattr(read, "WINDOW_SIZE", window)
+            assert expected == told(path)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_columns_of_damaged_logs_are_what_the_walk_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """In one window or in many, and the CRC of each batch is judged as if it stood alone."""
+    random = Random(seed)
+    path = tmp_path / "a.log"
+    others = logs()
+    small = [message(0, magic=0), message(1), message(9, magic=0, codec=1), message(19, magic=1, codec=2)]
+    others += [log(small), log(run(0, 99)), log([*run(0, 19), *small, *run(20, 39)])]
+    for _ in range(100):
+        path.write_bytes(mutated(random.choice(others), random, others))
+        expected = walked(path)
+        for window in WINDOWS:
+            monkeypatch.setattr(read, "WINDOW_SIZE", window)
+            assert expected == told(path), path.read_bytes().hex()
+
+
+def test_without_verification_nothing_is_summed(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(damaged(run(0, 99), 3))
+    found = told(path, verify=False)
+    assert ([], 10, End.WHOLE) == (found.valid, len(found.rows), found.end)
+
+
+def test_the_link_leads_to_where_every_crc_begins() -> None:
+    """Bit by bit: 21 zero bytes turn the register into all ones."""
+    register = read._LINK
+    for _ in range(21 * 8):
+        register = (register >> 1) ^ (0x82F63B78 if register & 1 else 0)
+    assert register == 0xFFFFFFFF
+
+
+def damaged(made: list[Made], *numbers: int) -> bytes:
+    """Return the bytes of a log of 100 bytes a batch, in which the last byte of some is another."""
+    data = bytearray(log(made))
+    for number in numbers:
+        data[number * 100 + 99] ^= 0xFF
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(), (0,), (1,), (1999,), (3999,), (0, 3999), (7, 8), (3998, 3999)],
+    ids=lambda numbers: "-".join(map(str, numbers)) or "none",
+)
+def test_wrong_crcs_among_thousands_are_found(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    """All batches of a window are summed by one call."""
+    path = tmp_path / "a.log"
+    path.write_bytes(damaged(run(0, 39_999), *numbers))
+    found = told(path)
+    assert len(found.valid) == 4000
+    assert list(numbers) == [number for number, valid in enumerate(found.valid) if not valid]
+
+
+@pytest.mark.parametrize("at", range(17, 21))
+def test_a_wrong_crc_of_the_header_is_found_in_its_batch(tmp_path: Path, at: int) -> None:
+    """The CRC that a header names takes part in the call over all of them: the batch behind is not blamed."""
+    data = bytearray(log(run(0, 99)))
+    data[300 + at] ^= 0xFF
+    path = tmp_path / "a.log"
+    path.write_bytes(data)
+    assert [3] == np.flatnonzero(~np.array(told(path).valid)).tolist()
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("size", [0, 200, 240, 1000, 200_000])
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_batch_by_itself_is_summed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int, size: int, *, wrong: bool
+) -> None:
+    """In a window, as large as one, or read piece by piece."""
+    monkeypatch.setattr(read, "WINDOW_SIZE", window)
+    data = bytearray(batch(0, 5, payload=os.urandom(size)).data)
+    data[-1] ^= wrong
+    path = tmp_path / "a.log"
+    path.write_bytes(data)
+    found = told(path)
+    assert ([not wrong], len(data), End.WHOLE) == (found.valid, found.position, found.end)
+
+
+@pytest.mark.parametrize("left", [0, 30, 100, 150, 299])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_file_that_shrinks_ends_the_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int, window: int
+) -> None:
+    """Somebody cuts it after its size was asked for."""
+    monkeypatch.setattr(read, "WINDOW_SIZE", window)
+    path = tmp_path / "a.log"
+    path.write_bytes(log(run(0, 29))[:left])
+    found = told(path, size=300)
+    assert (0, End.SHRUNK) == (found.position, found.end)
+
+
+def test_a_file_that_shrinks_behind_a_window_keeps_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "WINDOW_SIZE", 300)
+    path = tmp_path / "a.log"
+    path.write_bytes(log(run(0, 99))[:550])
+    found = told(path, size=1000)
+    assert (3, 300, End.SHRUNK) == (len(found.rows), found.position, found.end)
+
+
+def ends(tmp_path: Path, tail: bytes) -> tuple[int, int, End]:
+    """Return how many batches there are, where they end and why, with `tail` behind 10 of them in 1000 bytes.
+
+    The same in windows of both sizes.
+    """
+    path = tmp_path / "a.log"
+    path.write_bytes(log(run(0, 99)) + tail)
+    answers: list[Told] = []
+    for window in WINDOWS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(read, "WINDOW_SIZE", window)
+            answers.append(told(path))
+    found, other = answers
+    assert found == other
+    return len(found.rows), found.position, found.end
+
+
+def test_the_end_of_batches_alone(tmp_path: Path) -> None:
+    assert (10, 1000, End.WHOLE) == ends(tmp_path, b"")
+
+
+def test_the_end_of_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"")
+    assert Told([], [], 0, End.WHOLE) == told(path)
+
+
+@pytest.mark.parametrize("left", [1, 11, 12, 16, 17])
+@pytest.mark.parametrize("fill", [b"\0", b"\xff"])
+def test_the_end_of_a_file_with_up_to_17_bytes_more(tmp_path: Path, left: int, fill: bytes) -> None:
+    """They cannot hold the header up to the magic byte, whatever they say."""
+    assert (10, 1000, End.TORN) == ends(tmp_path, fill * left)
+
+
+@pytest.mark.parametrize("cut", [1, 10, 43, 82])
+def test_the_end_of_an_entry_that_is_cut(tmp_path: Path, cut: int) -> None:
+    assert (10, 1000, End.TORN) == ends(tmp_path, run(100, 109)[0].data[:-cut])
+
+
+def test_the_end_of_an_entry_of_the_largest_size(tmp_path: Path) -> None:
+    assert (10, 1000, End.TORN) == ends(tmp_path, struct.pack(">qi", 1, 2**31 - 1) + bytes(500))
+
+
+@pytest.mark.parametrize("zeros", [18, 100, 5000])
+def test_the_end_of_zeros(tmp_path: Path, zeros: int) -> None:
+    """The tail of a preallocated segment: size 0."""
+    assert (10, 1000, End.CORRUPT) == ends(tmp_path, bytes(zeros))
+
+
+@pytest.mark.parametrize("size", [-(2**31), -13, -12, -1, 0, 13])
+def test_the_end_of_an_entry_below_14_bytes(tmp_path: Path, size: int) -> None:
+    assert (10, 1000, End.CORRUPT) == ends(tmp_path, struct.pack(">qi", 1, size) + bytes(400))
+
+
+@pytest.mark.parametrize("magic", [2, 3, 127])
+@pytest.mark.parametrize("size", [14, 48])
+def test_the_end_of_a_batch_below_its_header(tmp_path: Path, magic: int, size: int) -> None:
+    """Nobody can say where its records begin."""
+    entry = struct.pack(">qiiB", 1, size, 0, magic) + bytes(size - 5)
+    assert (10, 1000, End.CORRUPT) == ends(tmp_path, entry)
+    assert (10, 1000, End.CORRUPT) == ends(tmp_path, entry + log(run(100, 199)))
+
+
+@pytest.mark.parametrize("magic", [0, 1, 128, 255])
+def test_the_end_of_a_message_below_that_header(tmp_path: Path, magic: int) -> None:
+    """A message may be so small, and a magic above 127 is negative: a message to the broker."""
+    entry = struct.pack(">qiiB", 1, 14, 0, magic) + bytes(9)
+    assert (11, 1026, End.WHOLE) == ends(tmp_path, entry)
+
+
+def test_the_end_of_a_batch_of_its_header_alone(tmp_path: Path) -> None:
+    """An empty batch: compaction keeps one of a producer that still lives."""
+    assert (11, 1061, End.WHOLE) == ends(tmp_path, batch(100, 0, last_offset=105).data)
