@@ -118,13 +118,26 @@ class EpochRun(NamedTuple):
     last_offset: Offset
 
 
+class Aborted(NamedTuple):
+    """A transaction that an ABORT marker in this segment ended: its producer, its first offset, that of the marker.
+
+    `first_offset` is None where no batch of it was seen: it began before the first segment, or was cleaned away.
+    """
+
+    producer_id: int
+    first_offset: Offset | None
+    last_offset: Offset
+
+
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
     `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are the
-    runs of batches with one epoch. `active` is the last segment of the partition; `scanned` tells
-    whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
-    that is not known. `offset_index` and `time_index` are None where the file is missing or could not be read.
+    runs of batches with one epoch. `aborted` are the transactions that a marker aborts here, in the order of the
+    markers, None where there are too many to follow; `stated` are those of the `.txnindex`. `offset_index` and
+    `time_index` are None where the file is missing or could not be read. `active` is the last segment of the partition;
+    `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the recovery
+    point), None where that is not known.
     """
 
     where: Location
@@ -143,6 +156,8 @@ class SegmentView(NamedTuple):
     beyond: Beyond | None
     offset_index: IndexView | None
     time_index: IndexView | None
+    aborted: tuple[Aborted, ...] | None
+    stated: tuple[Aborted, ...]
     files: frozenset[str]
     active: bool
     scanned: bool | None

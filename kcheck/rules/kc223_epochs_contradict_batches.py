@@ -11,11 +11,12 @@ What to do: do not let this replica lead while another one is in sync. Let it be
 stopped, rebuild the file from the batch headers of all segments.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from kcheck.core.leader_epochs import epoch_for_offset, latest_epoch
-from kcheck.model.entries import EpochEntries, Offset
+from kcheck.core.leader_epochs import latest_epoch
+from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import EpochRun
@@ -37,7 +38,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     assert view.epochs is not None
     run, offset = wrong[0]
-    stated = epoch_for_offset(cache, offset)
+    stated = _stated(cache, offset)
     more = f" (and {counted(len(wrong) - 1, 'further run of batches', 'further runs of batches')})" if wrong[1:] else ""
     yield RULE.finding(
         view.epochs.where,
@@ -46,7 +47,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={
             "count": len(wrong),
-            "runs": tuple({**run._asdict(), "stated": epoch_for_offset(cache, at)} for run, at in wrong[:DATA_MAX]),
+            "runs": tuple({**run._asdict(), "stated": _stated(cache, at)} for run, at in wrong[:DATA_MAX]),
         },
     )
 
@@ -59,11 +60,16 @@ def _contradictions(view: PartitionView, cache: EpochEntries) -> Iterator[tuple[
     latest, start = latest_epoch(cache), max(cache[0].start_offset, view.log_start_offset or Offset(0))
     for segment in view.read or ():
         for run in segment.epochs:
-            for offset in (max(run.first_offset, start), run.last_offset):
-                stated = epoch_for_offset(cache, offset)
-                if offset >= start and run.epoch <= latest and stated != run.epoch:
-                    yield run, offset
-                    break
+            if run.last_offset >= start and run.epoch <= latest:
+                ends = (Offset(max(run.first_offset, start)), run.last_offset)
+                wrong = next((offset for offset in ends if _stated(cache, offset) != run.epoch), None)
+                if wrong is not None:
+                    yield run, wrong
+
+
+def _stated(cache: EpochEntries, offset: Offset) -> Epoch:
+    """Return the epoch of an offset at or above the first entry, as LeaderEpochFileCache.epochForOffset (3.5) does."""
+    return cache[bisect_right(cache, offset, key=lambda entry: entry.start_offset) - 1].epoch
 
 
 RULE = Rule(

@@ -20,6 +20,7 @@ from kcheck.scan.look import Look, format_of
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_file, check_segment
 from kcheck.scan.segment import examine
+from kcheck.scan.transactions import Transactions
 
 
 class Depth(StrEnum):
@@ -105,6 +106,7 @@ class _Deep:
         if view.state not in (DirectoryState.CURRENT, DirectoryState.FUTURE):
             return view
         folder = join(view.where.log_dir or "", view.where.dir or "")
+        transactions = Transactions()
         read: list[SegmentView] = []
         for number, segment in enumerate(view.segments):
             behind = view.segments[number + 1 :]
@@ -112,7 +114,7 @@ class _Deep:
             where = view.where._replace(file=name)
             try:
                 found = self._examine(
-                    join(folder, name), where, segment.base_offset, files=view.files, active=not behind,
+                    join(folder, name), where, segment.base_offset, transactions, files=view.files, active=not behind,
                     scanned=_scanned(view, behind[0].base_offset if behind else None),
                 )  # fmt: skip
             except UnreadableError as error:
@@ -121,7 +123,8 @@ class _Deep:
                 read.append(found)
                 collected.extend(_unread(found))
         for name in sorted(view.files):
-            kind = _RULED.get(parse_file(name).kind)
+            named = parse_file(name)
+            kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
                 where = view.where._replace(file=name)
                 try:
@@ -139,7 +142,7 @@ class _Deep:
         where = Location(broker_id=target.broker_id, file=target.path)
         try:
             found = self._examine(
-                target.path, where, base or Offset(0), files=frozenset(), active=True, scanned=None,
+                target.path, where, base or Offset(0), Transactions(), files=frozenset(), active=True, scanned=None,
             )  # fmt: skip
         except UnreadableError as error:
             look.unreadable(target, error)
@@ -148,10 +151,12 @@ class _Deep:
         look.collected.extend(check_segment(found, self._release))
 
     def _examine(
-        self, path: str, where: Location, base: Offset, *, files: frozenset[str], active: bool, scanned: bool | None
-    ) -> SegmentView:
+        self, path: str, where: Location, base: Offset, transactions: Transactions, *, files: frozenset[str],
+        active: bool, scanned: bool | None,
+    ) -> SegmentView:  # fmt: skip
         found = examine(
-            path, where, base, files=files, active=active, scanned=scanned, verify=self._depth is Depth.CRC
+            path, where, base, transactions=transactions, files=files, active=active, scanned=scanned,
+            verify=self._depth is Depth.CRC,
         )  # fmt: skip
         sizes = [found.size, *(index.size for index in (found.offset_index, found.time_index) if index is not None)]
         self._files += len(sizes)

@@ -19,6 +19,7 @@ from kcheck.formats.record_batch import (
     HEADER_SIZE_UP_TO_MAGIC,
     LEGACY,
     MAGIC_AT,
+    MARKER,
     MIN_ENTRY_SIZE,
     OVERHEAD,
     TIMESTAMP,
@@ -31,8 +32,6 @@ from kcheck.model.segments import End
 from kcheck.scan.batches import crc_on_disk
 
 WINDOW_SIZE = 4 << 20
-_PADDING = HEADER.size + 3
-"""The last entry of a window may be shorter than the header that is gathered from its place."""
 _CHAINED_SIZE_MAX = 8 << 10
 """Batches of this mean size or larger are verified one by one: the call costs little beside the bytes."""
 _UNSUMMED = 21
@@ -40,6 +39,15 @@ _UNSUMMED = 21
 _LINK = 0x5F35254C
 """The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
 
+NO_MARKER, UNKNOWN_MARKER = -1, -2
+MARKER_RECORD = Layout(
+    (("size", "i8"), ("attributes", "i8"), ("deltas", "i16"), ("key_size", "i8"), ("version", "i16"), ("type", "i16"))
+)
+"""The record of a marker as every broker writes it: lengths and deltas are varints of one byte."""
+_KEY_SIZE = 4 << 1
+"""A varint, zigzag: the key has 4 bytes."""
+_PADDING = HEADER.size + MARKER_RECORD.size
+"""The last entry of a window may be shorter than what is gathered from its place."""
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 
 Column = npt.NDArray[np.int64]
@@ -53,7 +61,7 @@ class Columns(NamedTuple):
 
     `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
     in magic 0 `max_timestamp`. `base_offset` below magic 2 is the last offset. `valid` tells whether the CRC matches,
-    None where it was not computed.
+    None where it was not computed. `marker` is the type of a transaction marker, NO_MARKER for every other batch.
     """
 
     position: Column
@@ -66,6 +74,7 @@ class Columns(NamedTuple):
     max_timestamp: Column
     attributes: Column
     producer_id: Column
+    marker: Column
     valid: Mask | None
 
 
@@ -159,6 +168,7 @@ def _columns(buffer: bytearray, at: Column, start: int) -> tuple[Columns, Column
         max_timestamp=new["max_timestamp"].astype(np.int64),
         attributes=new["attributes"].astype(np.int64) & 0xFF,
         producer_id=new["producer_id"].astype(np.int64),
+        marker=_markers(buffer, at, new),
         valid=None,
     )
     old = magic < 2
@@ -177,6 +187,18 @@ def _columns(buffer: bytearray, at: Column, start: int) -> tuple[Columns, Column
         attributes=np.where(old, message["attributes"].astype(np.int64) & 0xFF, columns.attributes),
         producer_id=np.where(old, unknown, columns.producer_id),
     ), np.where(old, message["crc"], new["crc"]).astype(np.int64)
+
+
+def _markers(buffer: bytearray, at: Column, headers: Any) -> Column:
+    """Return the types of the transaction markers: one plain record whose key is a version and a type."""
+    is_marker = (headers["attributes"] & (MARKER | CODEC_MASK) == MARKER) & (headers["magic"] == 2)
+    is_marker &= headers["record_count"] == 1
+    found = np.full_like(at, NO_MARKER)
+    if is_marker.any():
+        record = _gather(buffer, at[is_marker] + HEADER.size, MARKER_RECORD)
+        plain = (record["deltas"] == 0) & (record["key_size"] == _KEY_SIZE)
+        found[is_marker] = np.where(plain, record["type"], UNKNOWN_MARKER)
+    return found
 
 
 def _gather(buffer: bytearray, at: Column, layout: Layout) -> Any:

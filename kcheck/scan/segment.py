@@ -7,13 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.formats import transaction_index
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
-from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
+from kcheck.model.segments import FAULT_COUNT_MAX, Aborted, BatchFault, End, EpochRun, FaultyBatch, SegmentView
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
+from kcheck.scan.transactions import Transactions
 
 _EPOCH_COUNT_MAX = 10_000
 _PIECE_SIZE = 1 << 20
@@ -22,11 +24,12 @@ _LEAST = -(2**63)
 
 
 def examine(
-    path: str, where: Location, base: Offset, *, files: frozenset[str], active: bool, scanned: bool | None, verify: bool
-) -> SegmentView:
+    path: str, where: Location, base: Offset, *, transactions: Transactions, files: frozenset[str], active: bool,
+    scanned: bool | None, verify: bool,
+) -> SegmentView:  # fmt: skip
     """Return what a segment holds; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `verify` computes the CRC of every batch.
+    `transactions` has followed the segments before it. `verify` computes the CRC of every batch.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
         reader = Reader(descriptor, size, verify=verify)
@@ -34,6 +37,7 @@ def examine(
         checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
         for columns in reader:
             batches.take(columns)
+            transactions.take(columns)
             for check in checks.values():
                 if check is not None:
                     check.take(columns)
@@ -59,6 +63,8 @@ def examine(
         beyond=beyond,
         offset_index=views[".index"],
         time_index=views[".timeindex"],
+        aborted=transactions.end_segment(),
+        stated=_stated(path),
         files=frozenset(name for name in files if name.startswith(segment_prefix(base))),
         active=active,
         scanned=scanned,
@@ -78,6 +84,16 @@ def _index_check(path: str, where: Location, base: Offset, ending: str) -> _Chec
         return None
     name = (where.file or "").removesuffix(".log") + ending
     return _INDEXES[ending](data, where._replace(file=name), base)
+
+
+def _stated(path: str) -> tuple[Aborted, ...]:
+    """Return the aborted transactions that the index beside a `.log` names; none where there is no index."""
+    try:
+        data = read_whole(path.removesuffix(".log") + ".txnindex")
+    except UnreadableError:
+        return ()
+    entries = transaction_index.parse(data).value
+    return tuple(Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset)) for txn in entries)
 
 
 class _Batches:

@@ -13,6 +13,7 @@ from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch
 from kcheck.scan import columns as read
 from kcheck.scan import segment
 from kcheck.scan.segment import examine
+from kcheck.scan.transactions import Transactions
 from tests.builders import Made, batch, flip_byte, index_of, log, message, run
 
 LEAST = -(2**63)
@@ -54,6 +55,7 @@ def again(path: Path, **how: Unpack[How]) -> SegmentView:
         str(path),
         Location(dir="t-0", file=path.name),
         how.get("base", 0),
+        transactions=Transactions(),
         files=how.get("files", frozenset()),
         active=how.get("active", True),
         scanned=how.get("scanned"),
@@ -84,6 +86,8 @@ def test_a_sound_segment(tmp_path: Path) -> None:
         faults=(),
         counts={},
         beyond=None,
+        aborted=(),
+        stated=(),
         offset_index=None,
         time_index=None,
         files=frozenset(),
