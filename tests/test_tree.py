@@ -40,7 +40,7 @@ PLUGS: dict[str, tuple[str, type]] = {
 
 BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan")
 
-ENGINE = {f"kcheck.scan.{name}" for name in ("beyond", "check", "columns", "indexes", "segment")}
+ENGINE = {f"kcheck.scan.{name}" for name in ("beyond", "check", "columns", "indexes", "segment", "transactions")}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""
 
 NOT_VALUES = ("cli", "renderers")
