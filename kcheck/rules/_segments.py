@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
@@ -133,6 +134,14 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) ->
     if view.scanned:
         return f"{kafka(release)} rebuilds it at its next start, because the stop was unclean."
     return f"{kafka(release)} does not check it at its next start: {unnoticed}."
+
+
+def closed(view: SegmentView) -> bool:
+    """Whether a broker has closed the segment, and cut and ended its indexes: it rolled, or it stopped cleanly.
+
+    The log of the metadata is not closed at a stop.
+    """
+    return not view.active or (view.scanned is False and view.where.topic != CLUSTER_METADATA)
 
 
 def torn_finding(rule: Rule, view: SegmentView, index: IndexView | None, release: Release) -> list[Finding]:

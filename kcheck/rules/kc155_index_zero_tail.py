@@ -1,8 +1,8 @@
 """The index of a closed segment ends in zeros.
 
 What is wrong: a broker makes the index files of its last segment large and full of zeros, and cuts them when it
-closes the segment or stops cleanly. Here the zeros stand at a segment that is not the last one: a copy of a running
-broker, or a file system that lost the length.
+closes the segment or stops cleanly. Here the zeros are still there: a copy of a running broker, or a file system
+that lost the length.
 
 What the broker does: it takes every slot for an entry. Lookups in the `.index` are slow or begin at the start of the
 segment. The last slot of a `.timeindex` tells how old the segment is: zeros make it as old as 1970, and retention
@@ -18,13 +18,13 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import REBUILD, rebuilt_or_unnoticed
+from kcheck.rules._segments import REBUILD, closed, rebuilt_or_unnoticed
 from kcheck.rules._words import counted
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find zeros behind the entries of an index whose segment is not the last one."""
-    if view.active or not view.batches:
+    """Find zeros behind the entries of an index that was closed."""
+    if not closed(view) or not view.batches:
         return
     for index, unnoticed in (
         (view.offset_index, "lookups in it are slow"),

@@ -17,7 +17,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, EntryFault, FaultyEntry, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import REBUILD, entries_finding, rebuilt_or_unnoticed
+from kcheck.rules._segments import REBUILD, closed, entries_finding, rebuilt_or_unnoticed
 
 _UNNOTICED = "lookups by time go wrong, and retention may delete the segment too early or never"
 
@@ -39,7 +39,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
     yield from told
     last = -1 if index.last_timestamp is None else index.last_timestamp
-    if not told and not index.counts and not view.active and last < view.max_timestamp:
+    if not told and not index.counts and closed(view) and last < view.max_timestamp:
         stated = "it has no entry" if index.last_timestamp is None else f"its last entry has the timestamp {last}"
         yield RULE.finding(
             index.where,
