@@ -45,6 +45,8 @@ CODEC_MASK = 7
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 MARKER = TRANSACTIONAL | CONTROL
 """The attributes of a batch that ends a transaction."""
+DELETE_HORIZON = 0x40
+"""Set by compaction from 3.1 on: the first timestamp is a time of deletion, and the CRC another one (KIP-534)."""
 ABORT_MARKER, COMMIT_MARKER = 0, 1
 SIGNED_BYTE_MAX = 127
 

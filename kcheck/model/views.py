@@ -6,7 +6,7 @@ A value that kcheck has not seen is None. Offsets and sizes are as Kafka counts 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kcheck.model.entries import Batch, EpochEntries, Offset
+from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
@@ -87,3 +87,24 @@ class LogDirView(NamedTuple):
     partitions: tuple[PartitionView, ...] = ()
     unparseable: tuple[str, ...] = ()
     locked_by: int | None = None
+
+
+class Different(NamedTuple):
+    """Batches of the same offsets and epoch that are not the same in two replicas; the first of them, and how many."""
+
+    one: Location
+    other: Location
+    base_offset: Offset
+    last_offset: Offset
+    epoch: Epoch
+    batches: int
+
+
+class ReplicasView(NamedTuple):
+    """The replicas of one partition on several brokers, by broker id, and where their records differ.
+
+    `different` is empty where batches were not compared.
+    """
+
+    replicas: tuple[PartitionView, ...]
+    different: tuple[Different, ...] = ()

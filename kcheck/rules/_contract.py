@@ -11,7 +11,7 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView, a SegmentView, a PartitionView, a LogDirView, or every LogDirView of one broker (a tuple).
+    A FileView, a SegmentView, a PartitionView, a LogDirView, every LogDirView of one broker (a tuple), a ReplicasView.
     """
 
     FILE = "file"
@@ -19,6 +19,7 @@ class Scope(StrEnum):
     PARTITION = "partition"
     LOG_DIR = "log dir"
     BROKER = "broker"
+    REPLICAS = "replicas"
 
 
 Check = Callable[[Any, Release], Iterable[Finding]]

@@ -1,8 +1,8 @@
 """The index of a closed segment ends in zeros.
 
 What is wrong: a broker makes the index files of its last segment large and full of zeros, and cuts them when it
-closes the segment or stops cleanly. Here the zeros are still there: a copy of a running broker, or a file system
-that lost the length.
+closes the segment or stops cleanly. Here the zeros are still there: a copy of a running broker, or a file system that
+lost the length.
 
 What the broker does: it takes every slot for an entry. Lookups in the `.index` are slow or begin at the start of the
 segment. The last slot of a `.timeindex` tells how old the segment is: zeros make it as old as 1970, and retention

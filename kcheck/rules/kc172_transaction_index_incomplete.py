@@ -1,14 +1,15 @@
 """A transaction index lacks aborted transactions of its segment.
 
-What is wrong: for each ABORT marker that ends a transaction with records, the `.txnindex` of its segment has an entry.
-Here entries are missing, or one begins too late: the file was removed, cut or not copied.
+What is wrong: for each ABORT marker that ends a transaction with records, the `.txnindex` of its segment has an
+entry. Here entries are missing, or one begins too late: the file was removed, cut or not copied.
 
 What the broker does: it does not notice it. Consumers that read committed records alone get the aborted ones too. A
 start after an unclean stop writes the file anew for the segments from the recovery point on.
 
 What to do: if another replica is in sync, stop the broker, move this partition directory out of the log dir, and let
-the broker fetch it anew. Otherwise, with the broker stopped, every batch of the `.log` whole (kcheck check --depth crc)
-and a copy kept, move the `.index` of the segment aside: the segment is then read through and its indexes are written.
+the broker fetch it anew. Otherwise, with the broker stopped, every batch of the `.log` whole (kcheck check --depth
+crc) and a copy kept, move the `.index` of the segment aside: the segment is then read through and its indexes are
+written.
 """
 
 from collections.abc import Iterable

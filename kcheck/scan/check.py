@@ -8,17 +8,19 @@ from kcheck.disk.walk import join, split
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import DirectoryState, FileKind, parse_file, segment_prefix
+from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Wanted
 from kcheck.model.segments import SegmentView
-from kcheck.model.views import FileView, PartitionView
+from kcheck.model.views import Different, FileView, PartitionView, ReplicasView
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.batches import log_name
+from kcheck.scan.contents import difference
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.partition import read_small
-from kcheck.scan.rules import check_file, check_segment
+from kcheck.scan.replicas import agree
+from kcheck.scan.rules import check_file, check_replicas, check_segment
 from kcheck.scan.segment import examine
 from kcheck.scan.transactions import Transactions
 
@@ -40,14 +42,17 @@ def check(arguments: list[str], *, depth: Depth, as_kind: str | None, wanted: Wa
     kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
     deep = _Deep(depth, release)
     look = Look(wanted=wanted, release=release, deepen=None if depth is Depth.CHECKPOINTS else deep.partition)
+    cluster = _Cluster(compared=sum(target.kind is Kind.LOG_DIR for target in found) > 1, depth=depth)
     for target in found:
         match target.kind:
             case Kind.LOG_DIR:
                 log_dir, views = look.log_dir(target)
                 deep.count_files(log_dir.view.files.values())
                 deep.log_dirs += 1
+                agree(target, log_dir)
                 for view in views:
                     deep.count(view)
+                    cluster.take(log_dir.view.cluster_id, view)
             case Kind.PARTITION:
                 alone = look.partition(target)
                 if alone is not None:
@@ -58,6 +63,7 @@ def check(arguments: list[str], *, depth: Depth, as_kind: str | None, wanted: Wa
                 small = look.file(target, kinds[target])
                 deep.count_files(() if small is None else (small,))
     look.compare()
+    look.collected.extend(cluster.findings(release))
     return Report(
         verb="check",
         kafka=release.name,
@@ -162,6 +168,37 @@ class _Deep:
         self._files += len(sizes)
         self._bytes += sum(sizes)
         return found
+
+
+class _Cluster:
+    """The replicas of each partition, where several brokers are looked at."""
+
+    def __init__(self, *, compared: bool, depth: Depth) -> None:
+        self._compared = compared
+        self._depth = depth
+        self._views: dict[tuple[object, ...], dict[int, PartitionView]] = {}
+
+    def take(self, cluster_id: str | None, view: PartitionView) -> None:
+        """Keep what the comparison needs of a replica; the metadata log of KRaft has rules of its own."""
+        broker_id = view.where.broker_id
+        live = view.state is DirectoryState.CURRENT and view.topic != CLUSTER_METADATA
+        if self._compared and live and broker_id is not None:
+            slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
+            self._views.setdefault((cluster_id, view.topic, view.partition), {})[broker_id] = slim
+
+    def findings(self, release: Release) -> Iterator[Finding]:
+        """Yield what the rules about replicas find."""
+        for by_broker in self._views.values():
+            replicas = tuple(by_broker[broker_id] for broker_id in sorted(by_broker))
+            if len(replicas) > 1:
+                different = () if self._depth is Depth.CHECKPOINTS else _different(replicas)
+                yield from check_replicas(ReplicasView(replicas, different), release)
+
+
+def _different(replicas: tuple[PartitionView, ...]) -> tuple[Different, ...]:
+    """Compare the records of each replica with those of the first."""
+    found = (difference(replicas[0], other) for other in replicas[1:])
+    return tuple(each for each in found if each is not None)
 
 
 _RULED = {FileKind.TRANSACTION_INDEX: transaction_index.FORMAT, FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT}

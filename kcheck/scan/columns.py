@@ -61,7 +61,8 @@ class Columns(NamedTuple):
 
     `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
     in magic 0 `max_timestamp`. `base_offset` below magic 2 is the last offset. `valid` tells whether the CRC matches,
-    None where it was not computed. `marker` is the type of a transaction marker, NO_MARKER for every other batch.
+    None where it was not computed. `crc` is the one that the header
+    names, `marker` the type of a transaction marker, NO_MARKER for every other batch.
     """
 
     position: Column
@@ -75,6 +76,7 @@ class Columns(NamedTuple):
     attributes: Column
     producer_id: Column
     marker: Column
+    crc: Column
     valid: Mask | None
 
 
@@ -100,9 +102,9 @@ class Reader:
                 return
             found, size, end = _chase(buffer, filled, remaining)
             if found:
-                columns, crc = _columns(buffer, np.array(found, np.int64), self.position)
+                columns = _columns(buffer, np.array(found, np.int64), self.position)
                 if self._verify:
-                    columns = columns._replace(valid=_valid(buffer, columns, crc, self.position))
+                    columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
                 yield columns
             elif end is None:
@@ -120,13 +122,13 @@ class Reader:
 
         To verify it, it is read piece by piece.
         """
-        columns, crc = _columns(buffer, np.zeros(1, np.int64), self.position)
+        columns = _columns(buffer, np.zeros(1, np.int64), self.position)
         size, magic = int(columns.size[0]), int(columns.magic[0])
         if not os.pread(self._descriptor, 1, self.position + size - 1):
             return None
         if self._verify:
             found = crc_on_disk(self._descriptor, self.position, size, magic)
-            columns = columns._replace(valid=np.array([found == crc[0]]))
+            columns = columns._replace(valid=np.array([found == columns.crc[0]]))
         self.position += size
         return columns
 
@@ -152,8 +154,8 @@ def _chase(buffer: bytearray, filled: int, remaining: int) -> tuple[list[int], i
     return found, at, End.WHOLE if at == filled else End.TORN
 
 
-def _columns(buffer: bytearray, at: Column, start: int) -> tuple[Columns, Column]:
-    """Return the headers at these places of a window that begins at position `start`, and the CRCs that they name."""
+def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
+    """Return the headers at these places of a window that begins at position `start`."""
     new = _gather(buffer, at, HEADER)
     magic = new["magic"].astype(np.int64)
     base = new["base_offset"].astype(np.int64)
@@ -169,11 +171,12 @@ def _columns(buffer: bytearray, at: Column, start: int) -> tuple[Columns, Column
         attributes=new["attributes"].astype(np.int64) & 0xFF,
         producer_id=new["producer_id"].astype(np.int64),
         marker=_markers(buffer, at, new),
+        crc=new["crc"].astype(np.int64),
         valid=None,
     )
     old = magic < 2
     if not old.any():
-        return columns, new["crc"].astype(np.int64)
+        return columns
     message = _gather(buffer, at, LEGACY)
     stamped = magic == 1
     timestamp = _gather(buffer, at + LEGACY.size, TIMESTAMP)["timestamp"]
@@ -186,7 +189,8 @@ def _columns(buffer: bytearray, at: Column, start: int) -> tuple[Columns, Column
         max_timestamp=np.where(old, np.where(stamped, timestamp, unknown), columns.max_timestamp),
         attributes=np.where(old, message["attributes"].astype(np.int64) & 0xFF, columns.attributes),
         producer_id=np.where(old, unknown, columns.producer_id),
-    ), np.where(old, message["crc"], new["crc"]).astype(np.int64)
+        crc=np.where(old, message["crc"], columns.crc),
+    )
 
 
 def _markers(buffer: bytearray, at: Column, headers: Any) -> Column:
@@ -212,15 +216,15 @@ def dtype_of(layout: Layout) -> Any:
     return np.dtype([(name, _TYPES[kind]) for name, kind in layout.fields])
 
 
-def _valid(buffer: bytearray, columns: Columns, crc: Column, start: int) -> Mask:
+def _valid(buffer: bytearray, columns: Columns, start: int) -> Mask:
     """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
     at = columns.position - start
     ends = at + columns.size
     small = ends[-1] < len(at) * _CHAINED_SIZE_MAX
-    if small and (columns.magic >= 2).all() and _chained(buffer, at, int(ends[-1]), crc):
+    if small and (columns.magic >= 2).all() and _chained(buffer, at, int(ends[-1]), columns.crc):
         return np.ones(len(at), np.bool_)
     view = memoryview(buffer)
-    rows = zip(at.tolist(), ends.tolist(), columns.magic.tolist(), crc.tolist(), strict=True)
+    rows = zip(at.tolist(), ends.tolist(), columns.magic.tolist(), columns.crc.tolist(), strict=True)
     return np.array([checksum(view[a + body_from(magic) : end], magic) == stated for a, end, magic, stated in rows])
 
 

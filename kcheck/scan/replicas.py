@@ -65,7 +65,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
         views, log_dir = _views(target, wanted, release)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
-            _agree(target, log_dir)
+            agree(target, log_dir)
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
@@ -114,7 +114,8 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
     return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
 
 
-def _agree(target: Target, log_dir: LogDir) -> None:
+def agree(target: Target, log_dir: LogDir) -> None:
+    """UsageError where a broker id that the user said contradicts meta.properties."""
     identity = log_dir.view.files.get(META_PROPERTIES)
     own = None if identity is None else identity.parsed.value.broker_id
     if target.broker_id is not None and own is not None and own != target.broker_id:

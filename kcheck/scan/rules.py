@@ -9,7 +9,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.model.segments import SegmentView
-from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
 from kcheck.rules._contract import Check, Rule, Scope
 
@@ -55,6 +55,11 @@ def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
 def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
     """Run the rules that compare the log dirs of one broker."""
     return _check(Scope.BROKER, views, release)
+
+
+def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
+    """Run the rules that compare the replicas of one partition."""
+    return _check(Scope.REPLICAS, view, release)
 
 
 def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:

@@ -56,6 +56,7 @@ def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
         "KC1": {Scope.FILE, Scope.SEGMENT},
         "KC2": {Scope.FILE, Scope.PARTITION},
         "KC3": {Scope.LOG_DIR, Scope.BROKER},
+        "KC4": {Scope.REPLICAS},
     }
     assert rule.scope in hundreds[rule.id[:3]]
 

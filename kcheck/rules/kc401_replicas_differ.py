@@ -1,0 +1,51 @@
+"""Two replicas hold different records at the same offsets, written in the same epoch.
+
+What is wrong: the leader of an epoch writes each offset once, and followers copy its batches byte for byte. Here two
+replicas have batches of the same offsets and epoch whose CRCs differ: bytes changed on a disk and the CRC with them,
+a directory belongs to another cluster or topic, or a replica took over an epoch that it was not elected for.
+
+What the broker does: it does not notice it, in any release. Consumers get the one or the other, depending on who
+leads.
+
+What to do: find out which replica is right before you let one go: look at the records of both. Then let the other be
+fetched anew.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import ReplicasView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import offset_range
+from kcheck.rules._words import counted, kafka
+
+
+def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
+    """Tell which replicas differ from the first one."""
+    for found in view.different:
+        more = f" (and {counted(found.batches - 1, 'further batch', 'further batches')})" if found.batches > 1 else ""
+        yield RULE.finding(
+            found.other,
+            f"{offset_range(found.base_offset, found.last_offset + 1)} of epoch {found.epoch} are not those of broker "
+            f"{found.one.broker_id}{more}",
+            effect=f"{kafka(release)} does not notice it: consumers get the one or the other.",
+            advice="Find out which replica is right, and let the other one be fetched anew.",
+            data={
+                "base_offset": found.base_offset,
+                "last_offset": found.last_offset,
+                "epoch": found.epoch,
+                "batches": found.batches,
+                "other_broker_id": found.one.broker_id,
+            },
+        )
+
+
+RULE = Rule(
+    id="KC401",
+    name="replicas-differ",
+    severity=Severity.ERROR,
+    scope=Scope.REPLICAS,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,58 @@
+"""The logs of two replicas part below their ends: from some offset on they were written in different epochs.
+
+What is wrong: a broker wrote records that no other one had when another leader was elected, uncleanly or by an old
+defect. Both logs go on from there with records of their own.
+
+What the broker does: when the follower asks its leader, it truncates to where the logs part, and its own records from
+there on are lost. Up to 0.10.2 it truncates to its high watermark, and the logs may stay different without any error.
+
+What to do: before you start or elect anything, let kcheck truncation tell what each leader costs.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.lineage import Lineage, Run, fork, lineage_of_cache
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView, ReplicasView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka
+
+
+def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
+    """Compare the epochs of each replica with those of the first one."""
+    one = view.replicas[0]
+    for other in view.replicas[1:]:
+        ends = one.log_end_offset, other.log_end_offset
+        if ends[0] is None or ends[1] is None:
+            continue
+        parted = fork(_lineage(one, ends[0]), _lineage(other, ends[1]), a_end=ends[0], b_end=ends[1]).first_difference
+        if parted is not None:
+            yield RULE.finding(
+                other.where,
+                f"from offset {parted} on its epochs are not those of broker {one.where.broker_id}",
+                effect=f"{kafka(release)} truncates whichever of the two follows; what it has from there on is lost.",
+                advice="Let kcheck truncation tell what each leader costs, before you start or elect anything.",
+                data={"offset": parted, "other_broker_id": one.where.broker_id},
+            )
+
+
+def _lineage(view: PartitionView, end: Offset) -> Lineage:
+    """Return the epochs of the batches, those of the file where batches were not read."""
+    if view.read is None:
+        return lineage_of_cache(
+            view.leader_epochs, log_start_offset=view.log_start_offset or Offset(0), log_end_offset=end
+        )
+    runs = [run for segment in view.read for run in segment.epochs]
+    return tuple(Run(run.first_offset, Offset(run.last_offset + 1), run.epoch) for run in runs)
+
+
+RULE = Rule(
+    id="KC402",
+    name="epochs-diverge",
+    severity=Severity.WARNING,
+    scope=Scope.REPLICAS,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,44 @@
+"""The replicas of a partition have different topic ids.
+
+What is wrong: a topic that was deleted and made again has another id. One of these directories is of an older topic
+of the same name.
+
+What the broker does: with KRaft it renames the directory whose id the cluster does not know to -stray, or deletes it,
+up to 3.6. With ZooKeeper the replica does not take part. In any case its records are not those of the other replica.
+
+What to do: ask the cluster for the id of the topic, and keep a copy of the other directory before its broker starts.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.views import ReplicasView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka
+
+
+def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
+    """Compare the ids, where there are any."""
+    named = [replica for replica in view.replicas if replica.topic_id is not None]
+    if not release.has_partition_metadata:
+        return
+    for other in named[1:]:
+        if other.topic_id != named[0].topic_id:
+            yield RULE.finding(
+                other.where,
+                f"its topic id is {other.topic_id}, that of broker {named[0].where.broker_id} is {named[0].topic_id}",
+                effect=f"{kafka(release)} does not take one of the two for a replica of the partition.",
+                advice="Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep a copy of the other one.",
+                data={"topic_id": other.topic_id, "other_topic_id": named[0].topic_id},
+            )
+
+
+RULE = Rule(
+    id="KC404",
+    name="replica-topic-ids",
+    severity=Severity.ERROR,
+    scope=Scope.REPLICAS,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,57 @@
+"""KC401 to KC404: the replicas of one partition beside each other."""
+
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.finding import Location
+from kcheck.model.views import Different, PartitionView, ReplicasView
+from kcheck.rules._contract import Scope
+from tests.rules.build import epochs, found_by_all, ids, partition
+
+
+def replica(
+    broker_id: int, *, log_end: int | None = 100, high_watermark: int | None = None, lines: bytes = b"0\n1\n0 0\n",
+    topic_id: str | None = None,
+) -> PartitionView:  # fmt: skip
+    """Return the replica of a broker."""
+    view = partition(epoch_file=epochs(lines), log_end=log_end, high_watermark=high_watermark, topic_id=topic_id)
+    return view._replace(where=view.where._replace(broker_id=broker_id))
+
+
+def found(*replicas: PartitionView, kafka: str = "4.3") -> list[tuple[str, int | None]]:
+    """Return the findings and whose they are."""
+    told = found_by_all(ReplicasView(replicas), Scope.REPLICAS, kafka)
+    return [(finding.id, finding.where.broker_id) for finding in told]
+
+
+def test_equal_replicas_are_clean() -> None:
+    assert not found(replica(1, high_watermark=100), replica(2, high_watermark=90), replica(3))
+
+
+def test_epochs_of_the_files_are_compared_where_batches_were_not_read() -> None:
+    """Where a log end is not known nothing is said."""
+    other = b"0\n2\n0 0\n1 50\n"
+    assert [("KC402", 2)] == found(replica(1), replica(2, lines=other))
+    assert not found(replica(1), replica(2, lines=other, log_end=50))
+    assert not found(replica(1), replica(2, lines=other, log_end=None))
+    assert not found(replica(1, log_end=None), replica(2, lines=other))
+
+
+def test_whoever_is_behind_the_largest_high_watermark_is_told() -> None:
+    """Not the one whose file says it: that is KC213."""
+    replicas = (replica(1, high_watermark=80, log_end=70), replica(2, high_watermark=60), replica(3, log_end=79))
+    assert [("KC403", 3)] == found(*replicas)
+    assert not found(replica(1, high_watermark=80), replica(2, log_end=None))
+
+
+def test_topic_ids_count_from_2_8_on() -> None:
+    replicas = (replica(1, topic_id="a"), replica(2), replica(3, topic_id="b"))
+    assert [("KC404", 3)] == found(*replicas)
+    assert not found(*replicas, kafka="2.7")
+
+
+def test_batches_that_differ_are_counted() -> None:
+    places = Location(broker_id=1), Location(broker_id=2)
+    for batches, more in ((1, ""), (2, " (and 1 further batch)"), (3, " (and 2 further batches)")):
+        different = Different(*places, Offset(5), Offset(9), Epoch(3), batches)
+        (told,) = found_by_all(ReplicasView((replica(1), replica(2)), (different,)), Scope.REPLICAS)
+        assert ids([told]) == ["KC401"]
+        assert told.message == f"offsets 5 to 9 of epoch 3 are not those of broker 1{more}"
