@@ -16,12 +16,23 @@ sys.path.insert(0, str(ROOT))
 
 from kcheck.core.releases import TABLE, release  # noqa: E402 - the path above comes first
 from kcheck.formats._contract import Format  # noqa: E402 - the same
-from kcheck.model.names import broker_accepts, parse_directory, parse_file  # noqa: E402 - the same
+from kcheck.model.entries import Offset  # noqa: E402 - the same
+from kcheck.model.names import broker_accepts, parse_directory, parse_file, segment_prefix  # noqa: E402 - the same
+from kcheck.model.release import Release  # noqa: E402 - the same
+from kcheck.model.report import Wanted  # noqa: E402 - the same
 from kcheck.registry import discover  # noqa: E402 - the same
 from kcheck.scan.batches import Walk  # noqa: E402 - the same
+from kcheck.scan.check import Depth, check  # noqa: E402 - the same
 
 RELEASES = [release(row.last) for row in TABLE]
 SIZE_MAX = 64 << 10
+ENDINGS = {
+    "segment": "log",
+    "offset-index": "index",
+    "time-index": "timeindex",
+    "transaction-index": "txnindex",
+    "producer-snapshot": "snapshot",
+}
 SPLICES = (b"\n", b"\r\n", b"\0" * 20, b"-1", b"+1", b"9" * 30, b"2147483647", b"\xff\xfe", b"\xed\xa0", b" ", b"\\u00")
 
 
@@ -54,11 +65,18 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def read(kind: Format, data: bytes, chance: random.Random) -> None:
-    """Read the bytes in every way that kcheck has for the kind, the broker's readers of one release among them."""
+def read(kind: Format, data: bytes, chance: random.Random, folder: Path) -> None:
+    """Read the bytes in every way that kcheck has for the kind, the broker's readers of one release among them.
+
+    The folder keeps the last file of each kind of a segment, so that mutated ones stand beside each other.
+    """
     of = chance.choice(RELEASES)
+    ending = ENDINGS.get(kind.kind)
+    if ending is not None:
+        (folder / f"{segment_prefix(Offset(0))}.{ending}").write_bytes(data)
     if kind.parse is None:
         _walk(data, chance)
+        _examine(folder, of)
     else:
         value = kind.parse(data).value
         assert kind.row is not None
@@ -80,18 +98,27 @@ def _walk(data: bytes, chance: random.Random) -> None:
                 pass
 
 
+def _examine(folder: Path, of: Release) -> None:
+    """Look at the log dir as `kcheck check` does."""
+    for finding in check([str(folder.parent)], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=of).findings():
+        assert finding.id != "KC000", finding.message
+
+
 def run(count: int, seed: int) -> bool:
     """Return whether all inputs were read without an exception."""
     known = samples()
     start = time.perf_counter()
-    for number in range(count):
-        chance = random.Random(f"{seed}/{number}")
-        kind, data = chance.choice(known)
-        try:
-            read(kind, mutated(data, chance), chance)
-        except Exception as error:  # noqa: BLE001 - any exception is a defect
-            print(f"{kind.kind}: seed {seed}, input {number}: {type(error).__name__}: {error}")
-            return False
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "t-0"
+        folder.mkdir()
+        for number in range(count):
+            chance = random.Random(f"{seed}/{number}")
+            kind, data = chance.choice(known)
+            try:
+                read(kind, mutated(data, chance), chance, folder)
+            except Exception as error:  # noqa: BLE001 - any exception is a defect
+                print(f"{kind.kind}: seed {seed}, input {number}: {type(error).__name__}: {error}")
+                return False
     elapsed = time.perf_counter() - start
     print(f"{count} inputs of {len(known)} files, {count / elapsed:.0f} a second, seed {seed}: no exception")
     return True
