@@ -65,13 +65,14 @@ def examine(
         time_index=views[".timeindex"],
         aborted=transactions.end_segment(),
         stated=_stated(path),
-        files=frozenset(name for name in files if name.startswith(segment_prefix(base))),
+        files=files & {segment_prefix(base) + ending for ending in _ENDINGS},
         active=active,
         scanned=scanned,
         verified=verify,
     )
 
 
+_ENDINGS = (".log", ".index", ".timeindex")
 _Check = OffsetIndexCheck | TimeIndexCheck
 _INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 
