@@ -132,13 +132,13 @@ class Aborted(NamedTuple):
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
-    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are the
-    runs of batches with one epoch. `aborted` are the transactions that a marker aborts here, in the order of the
-    markers, None where there are too many to follow; `stated` are those of the `.txnindex`. `offset_index` and
+    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are
+    the runs of batches with one epoch. `aborted` are the transactions that a marker aborts here, in the order of
+    the markers, None where there are too many to follow; `stated` are those of the `.txnindex`. `offset_index` and
     `time_index` are None where the file is missing or could not be read. `files` are the names of the log and its
-    indexes that are in the directory, empty for a log that was named alone. `active` is the last segment of the partition;
-    `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the recovery
-    point), None where that is not known.
+    indexes that are in the directory, empty for a log that was named alone. `active` is the last segment of the
+    partition; `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the
+    recovery point), None where that is not known.
     """
 
     where: Location
