@@ -1,0 +1,88 @@
+"""`kcheck dump --format kafka` writes what the kafka-dump-log of each release writes, line for line.
+
+The files of real brokers, those of the cases, and damaged ones. Where an exception ends the tool, what it wrote up to
+there is how kcheck begins. KCHECK_SWEEP multiplies the damaged files, KCHECK_SEED chooses other ones.
+"""
+
+import io
+import shutil
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kcheck.renderers._contract import Options
+from kcheck.renderers.kafka import render
+from kcheck.scan.dump import Filter, dump
+from tests.docs.examples import ROOT
+from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+
+pytestmark = pytest.mark.oracle
+
+ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+BROKERS = ("0.10.2.2", "0.11.0.3", "2.8.2", "3.9.2", "4.3.1")
+CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
+
+TRAILING_SPACE = {"3.9.2"}
+"""Up to 3.9 the line of a producer without a batch ends with a space."""
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_files_of_brokers(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Every file of the clusters in fixtures, of releases from 0.10.2 on: magic 1 and 2."""
+    folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
+    _compare(version, list(_copies(folders, tmp_path)), ask)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_files_of_cases(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Every damaged segment, index and snapshot of the cases."""
+    folders = sorted(path for pattern in CASES for path in (ROOT / "fixtures" / "cases").glob(pattern))
+    _compare(version, list(_copies(folders, tmp_path)), ask)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_damaged_files(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Bytes changed, put in, or taken out, anywhere in a file."""
+    random = Random(f"{SEED} {version}")
+    found = ROOT / "fixtures" / "cases" / "kc171-transaction-index-damaged" / "clean" / "before" / "transactions-0"
+    old = next(path for path in (ROOT / "fixtures/brokers/0.10.2.2").rglob("*.log") if path.stat().st_size)
+    paths = []
+    for source in (old, *sorted(path for path in found.iterdir() if path.suffix in ENDINGS and path.stat().st_size)):
+        for number, data in enumerate(flips(random, source.read_bytes(), 200 * SWEEP)):
+            folder = tmp_path / f"{len(paths)}-{number}"
+            folder.mkdir()
+            for beside in source.parent.glob(f"{source.stem}.*"):
+                shutil.copy(beside, folder)
+            (folder / source.name).write_bytes(data)
+            paths.append(folder / source.name)
+    _compare(version, paths, ask)
+
+
+def _copies(folders: list[Path], target: Path) -> Iterator[Path]:
+    """Yield the files to dump, in a copy: the tool makes the indexes that it misses."""
+    for folder in folders:
+        copy = target / folder.relative_to(ROOT)
+        shutil.copytree(folder, copy)
+        yield from sorted(path for path in copy.rglob("*") if path.suffix in ENDINGS and path.is_file())
+
+
+def _compare(version: str, paths: list[Path], ask: Ask) -> None:
+    theirs, ours = [], []
+    for path, answer in zip(paths, ask(version, "Dump.java", paths), strict=True):
+        encoded, _, end = answer.rpartition(" ")
+        text = b64decode(encoded).decode()
+        our = _ours(path)
+        if version in TRAILING_SPACE:
+            text = text.replace(" \n", "\n")
+        theirs.append(text)
+        ours.append(our[: len(text)] if end.startswith("!") else our)
+    assert_equal(paths, ours, theirs)
+
+
+def _ours(path: Path) -> str:
+    stream = io.StringIO()
+    render(dump([str(path)], as_kind=None, wanted=Filter()).report, stream, Options())
+    return stream.getvalue()
