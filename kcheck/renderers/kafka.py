@@ -80,10 +80,11 @@ def _index(file: Row, line: str, zeros: Row, stream: TextIO) -> None:
 
 
 def _transaction_index(file: Row, path: str, stream: TextIO) -> None:
+    """Write the entries; of the version the tool reads the high byte alone."""
     del path
     entries: Any = file["entries"]
     stream.writelines(
-        f"version: {row['version']} producerId: {row['producer_id']} firstOffset: {row['first_offset']}"
+        f"version: {row['version'] >> 8} producerId: {row['producer_id']} firstOffset: {row['first_offset']}"
         f" lastOffset: {row['last_offset']} lastStableOffset: {row['last_stable_offset']}\n"
         for row in entries
     )

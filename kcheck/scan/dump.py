@@ -20,7 +20,6 @@ from kcheck.model.names import parse_file
 from kcheck.model.report import Report, Row
 from kcheck.model.segments import End
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.columns import Reader
 from kcheck.scan.entries import crc32c_of, entries, used_size
 from kcheck.scan.look import format_of
 
@@ -200,6 +199,8 @@ def _no_head(file: _File) -> Row:
 
 
 def _batches(file: _File) -> Iterator[Row]:
+    from kcheck.scan.columns import Reader  # numpy: only where a log is read
+
     reader = Reader(file.descriptor, file.size, verify=True)
     for columns in reader:
         assert columns.valid is not None
@@ -220,7 +221,7 @@ def _batches(file: _File) -> Iterator[Row]:
             yield _batch_row(position, size, header, valid=valid)
     if reader.end is not End.WHOLE:
         left = file.size - reader.position
-        file.tell(reader.position, left, f"{left} bytes are no batch: {_why(file, reader)}", tail=True)
+        file.tell(reader.position, left, f"{left} bytes are no batch: {_why(file, reader.position, reader.end)}", tail=True)
 
 
 def _batch_row(position: int, size: int, header: BatchHeader, *, valid: bool) -> Row:
@@ -247,18 +248,17 @@ def _batch_row(position: int, size: int, header: BatchHeader, *, valid: bool) ->
     }
 
 
-def _why(file: _File, reader: Reader) -> str:
+def _why(file: _File, position: int, end: End) -> str:
     """Return why valid data ends where it does."""
-    if reader.end is End.SHRUNK:
+    if end is End.SHRUNK:
         return "the file has become shorter"
-    left = file.size - reader.position
-    if left <= HEADER_SIZE_UP_TO_MAGIC:
+    if file.size - position <= HEADER_SIZE_UP_TO_MAGIC:
         return f"an entry has more than {HEADER_SIZE_UP_TO_MAGIC}"
-    data = os.pread(file.descriptor, OVERHEAD.size, reader.position)
+    data = os.pread(file.descriptor, OVERHEAD.size, position)
     if len(data) < OVERHEAD.size:
         return "the file has become shorter"
     size = OVERHEAD.unpack_from(data)[1]
-    if reader.end is End.TORN:
+    if end is End.TORN:
         return f"the entry there would have {size + OVERHEAD.size}"
     return f"the size {size} of the entry there is too small for a batch"
 

@@ -28,6 +28,9 @@ CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
 TRAILING_SPACE = {"3.9.2"}
 """Up to 3.9 the line of a producer without a batch ends with a space."""
 
+TOO_SMALL = "too small for a batch"
+"""Where a batch of magic 2 is smaller than its header, the tool takes the fields from what stands behind it."""
+
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
 def test_files_of_brokers(version: str, ask: Ask, tmp_path: Path) -> None:
@@ -49,7 +52,7 @@ def test_damaged_files(version: str, ask: Ask, tmp_path: Path) -> None:
     random = Random(f"{SEED} {version}")
     found = ROOT / "fixtures" / "cases" / "kc171-transaction-index-damaged" / "clean" / "before" / "transactions-0"
     old = next(path for path in (ROOT / "fixtures/brokers/0.10.2.2").rglob("*.log") if path.stat().st_size)
-    paths = []
+    paths: list[Path] = []
     for source in (old, *sorted(path for path in found.iterdir() if path.suffix in ENDINGS and path.stat().st_size)):
         for number, data in enumerate(flips(random, source.read_bytes(), 200 * SWEEP)):
             folder = tmp_path / f"{len(paths)}-{number}"
@@ -74,15 +77,19 @@ def _compare(version: str, paths: list[Path], ask: Ask) -> None:
     for path, answer in zip(paths, ask(version, "Dump.java", paths), strict=True):
         encoded, _, end = answer.rpartition(" ")
         text = b64decode(encoded).decode()
-        our = _ours(path)
+        our, told = _ours(path)
         if version in TRAILING_SPACE:
             text = text.replace(" \n", "\n")
+        if told.endswith(TOO_SMALL):
+            our, text = our[: our.index("Found ")], text[: our.index("Found ")]
         theirs.append(text)
         ours.append(our[: len(text)] if end.startswith("!") else our)
     assert_equal(paths, ours, theirs)
 
 
-def _ours(path: Path) -> str:
+def _ours(path: Path) -> tuple[str, str]:
+    """Return the lines, and why valid data ends before the end of the file."""
     stream = io.StringIO()
-    render(dump([str(path)], as_kind=None, wanted=Filter()).report, stream, Options())
-    return stream.getvalue()
+    report, damage = dump([str(path)], as_kind=None, wanted=Filter())
+    render(report, stream, Options())
+    return stream.getvalue(), next((found.message for found in damage if found.tail), "")
