@@ -23,6 +23,9 @@ from kcheck.rules import kc001_unreadable
 from kcheck.scan.entries import crc32c_of, entries, used_size
 from kcheck.scan.look import format_of
 
+INDEX_SIZE_MAX = 2**31 - 1
+"""An index or a snapshot larger than this is not read: no broker can map it."""
+
 DAMAGE_COUNT_MAX = 1000
 """So many places of one file are told; one more says that there are others."""
 
@@ -57,7 +60,7 @@ class Filter(NamedTuple):
 
     def wants(self, row: Row, span: tuple[str, str]) -> bool:
         """Whether a row is wanted; `span` names the fields that hold its first and last offset."""
-        if self.only_damaged and row["valid"]:
+        if self.only_damaged and row["valid"] and _unknown(row) is None:
             return False
         if self.epoch is not None and row["leader_epoch"] != self.epoch:
             return False
@@ -144,6 +147,7 @@ def _files(
             with opened(path, follow=True) as (descriptor, size):
                 kind = kinds[path]
                 if kind is not None:
+                    kind.accept(size)
                     file = _File(path, descriptor, size)
                     yield {
                         "kind": kind.format.kind,
@@ -214,14 +218,24 @@ def _batches(file: _File) -> Iterator[Row]:
             if not valid:
                 offset = header.last_offset if header.base_offset is None else header.base_offset
                 file.tell(position, size, f"the CRC of the batch at offset {offset} does not match")
-            if not 0 <= header.magic <= 2:
-                file.tell(position, size, f"magic {header.magic} is not known")
-            elif header.compression not in record_batch.COMPRESSION:
-                file.tell(position, size, f"the compression {header.compression} is not known")
-            yield _batch_row(position, size, header, valid=valid)
+            row = _batch_row(position, size, header, valid=valid)
+            unknown = _unknown(row)
+            if unknown is not None:
+                file.tell(position, size, unknown)
+            yield row
     if reader.end is not End.WHOLE:
-        left = file.size - reader.position
-        file.tell(reader.position, left, f"{left} bytes are no batch: {_why(file, reader.position, reader.end)}", tail=True)
+        left, why = file.size - reader.position, _why(file, reader.position, reader.end)
+        file.tell(reader.position, left, f"{left} bytes are no batch: {why}", tail=True)
+
+
+def _unknown(row: Row) -> str | None:
+    """Return what no release knows of a batch, None for an entry of an index."""
+    magic, compression = row.get("magic", 2), str(row.get("compression", "none"))
+    if magic not in (0, 1, 2):
+        return f"magic {magic} is not known"
+    if compression not in record_batch.COMPRESSION:
+        return f"the compression {compression.removeprefix('unknown-')} is not known"
+    return None
 
 
 def _batch_row(position: int, size: int, header: BatchHeader, *, valid: bool) -> Row:
@@ -354,6 +368,11 @@ class _Kind(NamedTuple):
     span: tuple[str, str]
     head: Callable[[_File], Row]
     read: Callable[[_File], Iterator[Row]]
+
+    def accept(self, size: int) -> None:
+        """Raise UnreadableError for an index that is too large; a log is read in windows, whatever its size."""
+        if self.rows == "entries" and size > INDEX_SIZE_MAX:
+            raise UnreadableError(f"{size} bytes are too many for a file of this kind")
 
 
 _NO_BATCH = BatchHeader(0, None, Offset(0), None, None, None, None, None, None, 0, None, None, 0)
