@@ -13,6 +13,8 @@ from random import Random
 
 import pytest
 
+from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
+from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.renderers._contract import Options
 from kcheck.renderers.kafka import render
 from kcheck.scan.dump import Filter, dump
@@ -62,6 +64,37 @@ def test_damaged_files(version: str, ask: Ask, tmp_path: Path) -> None:
             (folder / source.name).write_bytes(data)
             paths.append(folder / source.name)
     _compare(version, paths, ask)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_every_header(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Numbers of any size in every field of a batch or of a producer, with the right CRC."""
+    random = Random(f"{SEED} {version}")
+    paths: list[Path] = []
+    for number in range(200 * SWEEP):
+        paths += (tmp_path / f"{number:020d}.log", tmp_path / f"{number:020d}.snapshot")
+        paths[-2].write_bytes(b"".join(_batch(random) for _ in range(5)))
+        paths[-1].write_bytes(serialize(ProducerSnapshot(1, tuple(_producer(random) for _ in range(3)))))
+    _compare(version, paths, ask)
+
+
+def _batch(random: Random) -> bytes:
+    magic, body = random.choice((2, 2, 2, 3, 127)), random.randbytes(random.randrange(4))
+    fields = [_number(random, kind) for _, kind in HEADER.fields[5:]]
+    fields[0] = random.randrange(256) & ~7 | random.choice((0, 0, 1, 2, 3, 4, 4, 5))
+    covered = HEADER.pack(0, 0, 0, 0, 0, *fields)[body_from(magic) :] + body
+    size = HEADER.size - OVERHEAD.size + len(body)
+    head = (_number(random, "i64"), size, _number(random, "i32"), magic, checksum(covered, magic))
+    return HEADER.pack(*head, *fields)[: body_from(magic)] + covered
+
+
+def _producer(random: Random) -> Producer:
+    return Producer._make(_number(random, kind) for _, kind in PRODUCER.fields)
+
+
+def _number(random: Random, kind: str) -> int:
+    most = (1 << int(kind[1:]) - 1) - 1
+    return random.choice((-1, 0, 1, 1000, most, most - 1, -most - 1, random.randint(-most, most)))
 
 
 def _copies(folders: list[Path], target: Path) -> Iterator[Path]:
