@@ -10,12 +10,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import check, end_offset, explain, inspect, rules, truncation
+from kcheck.cli import check, dump, end_offset, explain, inspect, rules, truncation
 from kcheck.cli.options import last_line
 from kcheck.errors import KcheckError
 from kcheck.renderers._printable import printable
 
-_GROUPS = {"Look": ("inspect", "check", "rules", "explain"), "Plan": ("end-offset", "truncation")}
+_GROUPS = {"Look": ("inspect", "check", "dump", "rules", "explain"), "Plan": ("end-offset", "truncation")}
 
 
 class _Grouped(TyperGroup):
@@ -62,6 +62,7 @@ def _root(
 
 app.command("inspect")(inspect.inspect)
 app.command("check")(check.check)
+app.command("dump")(dump.dump)
 app.command("end-offset")(end_offset.end_offset)
 app.command("truncation")(truncation.truncation)
 app.command("rules")(rules.rules)

@@ -150,10 +150,14 @@ def _with(
     return run
 
 
-def leave(report: Report, how: Leaving) -> None:
-    """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line."""
+def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None) -> None:
+    """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line.
+
+    `tell` says on stderr, before that line, what the answer has no place for.
+    """
     _write(report, how)
     if not how.quiet:
+        tell()
         last_line()
 
 
@@ -179,6 +183,8 @@ def _write(report: Report, how: Leaving) -> None:
     assert isinstance(renderer, Renderer)
     if renderer.one_table and report.table is None:
         raise UsageError(f"--format {how.format}: the answer of {report.verb} is not one table; use json or ndjson")
+    if renderer.verbs and report.verb not in renderer.verbs:
+        raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:

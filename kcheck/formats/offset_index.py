@@ -47,11 +47,19 @@ def parse(data: bytes) -> Parsed[OffsetIndex]:
 
 
 def _problems(entries: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    for index, (low, high) in enumerate(pairwise(((0, -1), *entries))):
-        if high[0] < 0 or high[1] < 0:
-            yield index, f"entry {index} has a negative number"
-        elif index and (high[0] <= low[0] or high[1] <= low[1]):
-            yield index, f"entry {index} does not lie above the one before it"
+    for index, (before, each) in enumerate(pairwise(((0, -1), *entries))):
+        message = problem(index, before, each)
+        if message is not None:
+            yield index, message
+
+
+def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
+    """Return what is wrong with an entry behind the one `before`, which says nothing for the first."""
+    if found[0] < 0 or found[1] < 0:
+        return f"entry {index} has a negative number"
+    if index and (found[0] <= before[0] or found[1] <= before[1]):
+        return f"entry {index} does not lie above the one before it"
+    return None
 
 
 def serialize(value: OffsetIndex) -> bytes:

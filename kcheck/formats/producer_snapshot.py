@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
-from kcheck.formats.record_batch import crc32c
+from kcheck.formats.record_batch import crc32c, decrement_sequence
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
@@ -29,7 +29,8 @@ PRODUCER = Layout(
 assert (SNAPSHOT_HEADER.size, PRODUCER.size) == (10, 46)
 
 VERSION = 1
-_CRC_FROM = 6
+CRC_FROM = 6
+"""The CRC covers what stands from here on."""
 
 
 class Producer(NamedTuple):
@@ -44,6 +45,11 @@ class Producer(NamedTuple):
     coordinator_epoch: int
     current_txn_first_offset: int
 
+    @property
+    def first_sequence(self) -> int:
+        """The sequence number of the first record of the last batch (BatchMetadata.firstSeq)."""
+        return decrement_sequence(self.last_sequence, self.offset_delta)
+
 
 class ProducerSnapshot(NamedTuple):
     """The producers in file order; `version` is None where the header is not there whole."""
@@ -55,21 +61,32 @@ class ProducerSnapshot(NamedTuple):
 def parse(data: bytes) -> Parsed[ProducerSnapshot]:
     """Return every whole producer that the count allows. Defects: what the broker refuses, then what it overlooks."""
     if len(data) < SNAPSHOT_HEADER.size:
-        message = f"{len(data)} bytes are no header" if data else "the file is empty"
-        return Parsed(value=ProducerSnapshot(None, ()), defects=(_defect(data, message, 0),))
-    version, crc, count = SNAPSHOT_HEADER.unpack_from(data)
+        told = [_defect(data, message, position) for position, message in problems(data, len(data), 0)]
+        return Parsed(value=ProducerSnapshot(None, ()), defects=tuple(told))
+    version, _, count = SNAPSHOT_HEADER.unpack_from(data)
     value = ProducerSnapshot(version, _producers(data, count))
-    told: list[Defect] = []
-    if version != VERSION:
-        told.append(_defect(data, f"version {version} is not known, only {VERSION} is", 0))
-    if crc32c(memoryview(data)[_CRC_FROM:]) != crc:
-        told.append(_defect(data, "the CRC does not match", 2))
-    expected = SNAPSHOT_HEADER.size + count * PRODUCER.size
-    if len(data) != expected:
-        message = f"{len(data)} bytes do not agree with the count {count}, which needs {max(expected, 0)}"
-        told.append(_defect(data, message, _CRC_FROM))
+    found = problems(data, len(data), crc32c(memoryview(data)[CRC_FROM:]))
+    told = [_defect(data, message, position) for position, message in found]
     told.extend(_doubtful(data, value.producers))
     return Parsed(value=value, defects=tuple(told))
+
+
+def problems(head: bytes, size: int, crc: int) -> Iterator[tuple[int, str]]:
+    """Yield why the broker refuses a file of `size` bytes that begins with `head`, as (position, message).
+
+    `crc` is that of the bytes from `CRC_FROM` on.
+    """
+    if size < SNAPSHOT_HEADER.size:
+        yield 0, f"{size} bytes are no header" if size else "the file is empty"
+        return
+    version, named, count = SNAPSHOT_HEADER.unpack_from(head)
+    if version != VERSION:
+        yield 0, f"version {version} is not known, only {VERSION} is"
+    if crc != named:
+        yield 2, "the CRC does not match"
+    expected = SNAPSHOT_HEADER.size + count * PRODUCER.size
+    if size != expected:
+        yield CRC_FROM, f"{size} bytes do not agree with the count {count}, which needs {max(expected, 0)}"
 
 
 def _producers(data: bytes, count: int) -> tuple[Producer, ...]:
@@ -100,7 +117,7 @@ def serialize(value: ProducerSnapshot) -> bytes:
     assert value.version is not None
     body = b"".join(PRODUCER.pack(*each) for each in value.producers)
     count = len(value.producers)
-    head = SNAPSHOT_HEADER.pack(value.version, 0, count)[_CRC_FROM:]
+    head = SNAPSHOT_HEADER.pack(value.version, 0, count)[CRC_FROM:]
     return SNAPSHOT_HEADER.pack(value.version, crc32c(head + body), count) + body
 
 
@@ -115,7 +132,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]
     if found.value.version != VERSION:
         return BrokerReads(value=None, error="CorruptSnapshotException")
     _, crc, count = SNAPSHOT_HEADER.unpack_from(data)
-    if crc32c(memoryview(data)[_CRC_FROM:]) != crc or count != len(found.value.producers):
+    if crc32c(memoryview(data)[CRC_FROM:]) != crc or count != len(found.value.producers):
         return BrokerReads(value=None, error="CorruptSnapshotException")
     return BrokerReads(value=found.value)
 

@@ -5,10 +5,12 @@ Framing: FileLogInputStream 0.10 to 4.3.1. A `.log` is read in windows, so there
 """
 
 import zlib
+from typing import NamedTuple
 
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
-from kcheck.model.entries import Batch, Offset
+from kcheck.model.entries import Batch, Epoch, Offset
+from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.release import Release
 
@@ -48,6 +50,10 @@ MARKER = TRANSACTIONAL | CONTROL
 DELETE_HORIZON = 0x40
 """Set by compaction from 3.1 on: the first timestamp is a time of deletion, and the CRC another one (KIP-534)."""
 ABORT_MARKER, COMMIT_MARKER = 0, 1
+COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
+"""By the number in the attributes (CompressionType)."""
+_LOG_APPEND_TIME = 0x08
+NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
 
 
@@ -103,6 +109,87 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
     timestamp = TIMESTAMP.unpack_from(header, at + LEGACY.size)[0] if has_timestamp else None
     count = None if attributes & CODEC_MASK else 1
     return Batch(position, total, magic, Offset(offset), Offset(offset), None, count, timestamp, attributes & 0xFF, crc)
+
+
+class BatchHeader(NamedTuple):
+    """Every field that the header of a batch says (magic 2), or that of a message or wrapper (magic 0 and 1).
+
+    None is what there is no field for. `base_offset` of a wrapper is known only after decompression. Numbers wrap as
+    Java's do.
+    """
+
+    magic: int
+    base_offset: Offset | None
+    last_offset: Offset
+    record_count: int | None
+    base_sequence: int | None
+    last_sequence: int | None
+    producer_id: int | None
+    producer_epoch: int | None
+    leader_epoch: Epoch | None
+    attributes: int
+    base_timestamp: int | None
+    max_timestamp: int | None
+    crc: int
+
+    @property
+    def compression(self) -> str:
+        """The name of the codec; `unknown-5` where no release knows the number."""
+        number = self.attributes & CODEC_MASK
+        return COMPRESSION[number] if number < len(COMPRESSION) else f"unknown-{number}"
+
+    @property
+    def timestamp_type(self) -> str | None:
+        """CreateTime or LogAppendTime, None in magic 0 (TimestampType)."""
+        if self.magic == 0:
+            return None
+        return "LogAppendTime" if self.attributes & _LOG_APPEND_TIME else "CreateTime"
+
+    @property
+    def transactional(self) -> bool:
+        """Whether the batch belongs to a transaction."""
+        return is_modern(self.magic) and bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def control(self) -> bool:
+        """Whether the batch holds control records."""
+        return is_modern(self.magic) and bool(self.attributes & CONTROL)
+
+    @property
+    def delete_horizon_ms(self) -> int | None:
+        """When tombstones and markers of the batch may be removed, None where the cleaner has set nothing."""
+        return self.base_timestamp if is_modern(self.magic) and self.attributes & DELETE_HORIZON else None
+
+
+def header_of(header: bytes | memoryview, *, total: int) -> BatchHeader:
+    """Return the header that `header` begins with: 61 bytes, or `total` if the entry has fewer."""
+    if not is_modern(header[MAGIC_AT]):
+        old = _legacy(header, 0, 0, total)
+        base = old.base_offset if old.record_count == 1 else None
+        return BatchHeader(
+            old.magic, base, old.last_offset, old.record_count, None, None, None, None, None, old.attributes, None,
+            old.max_timestamp, old.crc,
+        )  # fmt: skip
+    base, _, epoch, magic, crc, attributes, delta, first, last, producer, producer_epoch, sequence, count = (
+        HEADER.unpack_from(header)
+    )
+    last_sequence = NO_SEQUENCE if sequence == NO_SEQUENCE else increment_sequence(sequence, delta)
+    return BatchHeader(
+        magic, base, Offset(wrapped(base + delta, 64)), count, sequence, last_sequence, producer, producer_epoch, epoch,
+        attributes, first, last, crc,
+    )  # fmt: skip
+
+
+def increment_sequence(sequence: int, by: int) -> int:
+    """Return the sequence number so far behind, 0 follows the largest (DefaultRecordBatch.incrementSequence)."""
+    if sequence > wrapped(INT_MAX - by, 32):
+        return wrapped(by - (INT_MAX - sequence) - 1, 32)
+    return wrapped(sequence + by, 32)
+
+
+def decrement_sequence(sequence: int, by: int) -> int:
+    """Return the sequence number that lies so far before (DefaultRecordBatch.decrementSequence)."""
+    return wrapped(INT_MAX - (by - sequence) + 1 if sequence < by else sequence - by, 32)
 
 
 def body_from(magic: int) -> int:

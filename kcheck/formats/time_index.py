@@ -37,13 +37,21 @@ def parse(data: bytes) -> Parsed[TimeIndex]:
 
 
 def _problems(entries: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    for index, (low, high) in enumerate(pairwise(((-1, 0), *entries))):
-        if high[0] < 0 or high[1] < 0:
-            yield index, f"entry {index} has a negative number"
-        elif high[0] <= low[0]:
-            yield index, f"the timestamp of entry {index} is not above the one before it"
-        elif high[1] < low[1]:
-            yield index, f"the offset of entry {index} is below the one before it"
+    for index, (before, each) in enumerate(pairwise(((-1, 0), *entries))):
+        message = problem(index, before, each)
+        if message is not None:
+            yield index, message
+
+
+def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
+    """Return what is wrong with an entry behind the one `before`, which says nothing for the first."""
+    if found[0] < 0 or found[1] < 0:
+        return f"entry {index} has a negative number"
+    if index and found[0] <= before[0]:
+        return f"the timestamp of entry {index} is not above the one before it"
+    if index and found[1] < before[1]:
+        return f"the offset of entry {index} is below the one before it"
+    return None
 
 
 def serialize(value: TimeIndex) -> bytes:

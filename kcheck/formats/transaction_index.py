@@ -1,6 +1,6 @@
 """`.txnindex`: the aborted transactions whose ABORT marker is in a segment (TransactionIndex 0.11 to 4.3.1)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.formats import _entry_file
@@ -44,14 +44,23 @@ def parse(data: bytes) -> Parsed[AbortedTxns]:
 
 def _problems(entries: AbortedTxns) -> Iterator[tuple[int, str]]:
     for index, each in enumerate(entries):
-        if each.version != 0:
-            yield index, f"entry {index} has the version {each.version}, only 0 is known"
-        elif each.producer_id < 0 or each.first_offset < 0:
-            yield index, f"entry {index} has a negative number"
-        elif each.first_offset >= each.last_offset:
-            yield index, f"entry {index} ends at offset {each.last_offset}, not above its start {each.first_offset}"
-        elif index and each.last_offset <= entries[index - 1].last_offset:
-            yield index, f"entry {index} does not end above the one before it"
+        message = problem(index, entries[index - 1] if index else each, each)
+        if message is not None:
+            yield index, message
+
+
+def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
+    """Return what is wrong with an entry behind the one `before`, which says nothing for the first."""
+    last, each = AbortedTxn._make(before), AbortedTxn._make(found)
+    if each.version != 0:
+        return f"entry {index} has the version {each.version}, only 0 is known"
+    if each.producer_id < 0 or each.first_offset < 0:
+        return f"entry {index} has a negative number"
+    if each.first_offset >= each.last_offset:
+        return f"entry {index} ends at offset {each.last_offset}, not above its start {each.first_offset}"
+    if index and each.last_offset <= last.last_offset:
+        return f"entry {index} does not end above the one before it"
+    return None
 
 
 def serialize(value: AbortedTxns) -> bytes:

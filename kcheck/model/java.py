@@ -31,6 +31,12 @@ def java_long(text: str) -> int | None:
     return _number(text, LONG_MIN, LONG_MAX)
 
 
+def wrapped(number: int, bits: int) -> int:
+    """Return what an int (32 bits) or a long (64) of Java holds after a computation gave this number."""
+    half = 1 << (bits - 1)
+    return (number + half) % (2 * half) - half
+
+
 def java_lines(text: str) -> Iterator[str]:
     """Yield the lines of BufferedReader.readLine: ended by LF, CR or CR LF, and by nothing else."""
     return (match[1] for match in _LINE.finditer(text) if match.start() < len(text))

@@ -24,7 +24,8 @@ class Report:
     `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
     one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
     memory. Such lists and tuples are `kind`-tagged lines in ndjson, tagged by `kinds` where a row names no kind itself.
-    `table` names the field that csv shows, None where the answer is not one table, and `columns` its header.
+    `table` names the field that csv shows (`files.batches`: one of each of the `files`), None where the answer is not
+    one table, and `columns` its header.
 
     `collected` grows while the body is read; `findings()` is complete after that. `checked` are the paths looked at.
     """

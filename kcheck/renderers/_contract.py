@@ -17,8 +17,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renderer:
-    """An output: its name for `--format`, and what writes a report. `one_table`: only one that names its table."""
+    """An output: its name for `--format`, and what writes a report.
+
+    `one_table`: only one that names its table. `verbs`: only the answers of these, empty is every one.
+    """
 
     name: str
     render: Callable[[Report, TextIO, Options], None]
     one_table: bool = False
+    verbs: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
+from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -17,12 +18,16 @@ Findings = dict[tuple[object, ...], list[Row]]
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the layout of the verb, then the findings that stand under no row, then how many there are."""
     page = Page(stream, options)
+    if report.verb == "dump":  # its rows are too many to be kept
+        dump(report, page)
+        report = replace(report, body={})
     body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
     for finding in report.findings():
         found = finding_row(finding)
         findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
-    _LAYOUTS[report.verb](replace(report, body=body), page, findings)
+    if report.verb in _LAYOUTS:
+        _LAYOUTS[report.verb](replace(report, body=body), page, findings)
     left = [row for rows in findings.values() for row in rows]
     page.line() if left else None
     for row in left:

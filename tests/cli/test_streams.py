@@ -218,7 +218,7 @@ HOSTILE = ("\x1b]0;owned\x07", "\x1b[2J", "a\nb", "a\rb", "a\tb", "\u202eevil", 
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("style", ["text", "json", "ndjson", "csv"])
+@pytest.mark.parametrize("style", ["text", "json", "ndjson", "csv", "kafka"])
 def test_a_hostile_name_moves_no_cursor(tmp_path: Path, name: str, style: str) -> None:
     """Of directories, topics in checkpoints, ids in meta.properties, and of the path itself."""
     path = broker(tmp_path / f"dir{name}", run(0, 99), partition=f"{name}-0")
@@ -231,6 +231,8 @@ def test_a_hostile_name_moves_no_cursor(tmp_path: Path, name: str, style: str) -
         ["inspect", f"{path}/cleaner-offset-checkpoint", f"{path}/meta.properties"],
         ["inspect", f"{path}/{name}-0"],
         ["inspect", f"{path}/{name}"],
+        ["dump", f"{path}/{name}-0/00000000000000000000.log"],
+        ["dump", f"{path}/{name}-0/00000000000000000000.log", "--as", "offset-index"],
         ["end-offset", str(path)],
         ["truncation", f"1={path}", "--leader", "1"],
         ["truncation", f"7={path}"],

@@ -9,14 +9,19 @@ from kcheck.formats.record_batch import (
     CORRUPT,
     FORMAT,
     HEADER,
+    BatchHeader,
     batch_at,
     body_from,
     checksum,
     crc32c,
     crc_matches,
+    decrement_sequence,
     entry_size,
+    header_of,
+    increment_sequence,
 )
 from kcheck.model.entries import Batch
+from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 V2 = bytes.fromhex(
     "00000000000000000000003a00000005021d1083af00000000000000000174876e800000000174876e8000ffffffffffffffff"
@@ -55,6 +60,55 @@ def test_headers_of_all_magics(data: bytes, batch: Batch) -> None:
         assert batch == batch_at(view, 3, position=7, total=total)
     assert crc_matches(data, batch)
     assert not crc_matches(data[:-1] + bytes([data[-1] ^ 1]), batch)
+
+
+def test_every_field_of_a_header() -> None:
+    """None is what there is no field for."""
+    found = header_of(ABORT, total=len(ABORT))
+    assert BatchHeader(2, 1, 1, 1, -1, -1, 1000, 0, 5, 0x30, TIMESTAMP + 1, TIMESTAMP + 1, 0x4B08BBCD) == found
+    assert ("none", "CreateTime", True, True, None) == (
+        found.compression, found.timestamp_type, found.transactional, found.control, found.delete_horizon_ms,
+    )  # fmt: skip
+    old = header_of(V0, total=len(V0))
+    assert BatchHeader(0, 0, 0, 1, None, None, None, None, None, 0, None, None, 0x1FECD70A) == old
+    assert (None, False, False, None) == (
+        old.timestamp_type, old.transactional, old.control, old.delete_horizon_ms,
+    )  # fmt: skip
+    assert "CreateTime" == header_of(V1, total=len(V1)).timestamp_type
+
+
+def test_attributes_of_a_header() -> None:
+    found = header_of(ABORT, total=len(ABORT))._replace(attributes=0x4C)
+    assert ("zstd", "LogAppendTime", False, False, TIMESTAMP + 1) == (
+        found.compression, found.timestamp_type, found.transactional, found.control, found.delete_horizon_ms,
+    )  # fmt: skip
+    assert "unknown-7" == found._replace(attributes=7).compression
+
+
+def test_a_wrapper_does_not_say_its_first_offset() -> None:
+    """Nor how many messages it holds."""
+    found = header_of(V1[:17] + b"\1" + V1[18:], total=len(V1))
+    assert (None, 0, None, "gzip") == (found.base_offset, found.last_offset, found.record_count, found.compression)
+
+
+def test_numbers_wrap_as_in_java() -> None:
+    fields = (LONG_MAX, 49, 0, 2, 0, 0, 3, 0, 0, 7, 0, INT_MAX - 1, 4)
+    found = header_of(HEADER.pack(*fields), total=HEADER.size)
+    assert (LONG_MIN + 2, 1) == (found.last_offset, found.last_sequence)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "by", "after"),
+    [(0, 5, 5), (INT_MAX, 1, 0), (INT_MAX - 1, 3, 1), (5, -1, INT_MIN + 4), (INT_MIN, 0, INT_MIN)],
+)
+def test_sequences_after(sequence: int, by: int, after: int) -> None:
+    """A negative delta overflows in the comparison, as DefaultRecordBatch lets it."""
+    assert after == increment_sequence(sequence, by)
+
+
+@pytest.mark.parametrize(("sequence", "by", "before"), [(5, 5, 0), (0, 1, INT_MAX), (1, 3, INT_MAX - 1), (-1, -1, 0)])
+def test_sequences_before(sequence: int, by: int, before: int) -> None:
+    assert before == decrement_sequence(sequence, by)
 
 
 def test_the_first_bytes_of_a_batch_are_not_covered() -> None:

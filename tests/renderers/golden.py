@@ -9,10 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.builders import broker, partition_dir, run, write
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.names import segment_prefix
+from tests.builders import batch, broker, flip_byte, index, log, message, partition_dir, run, write
 from tests.cli.command import kcheck
 
 GOLDEN = Path(__file__).parent / "golden"
+
+LOG, INDEX = "damaged/00000000000000000100.log", "damaged/00000000000000000100.index"
 
 ANSWERS = {
     "inspect": ("inspect", "data1", "--kafka", "4.3"),
@@ -20,6 +24,8 @@ ANSWERS = {
     "truncation": ("truncation", "1=data1", "2=data2", "--leader", "2", "--kafka", "4.3"),
     "candidates": ("truncation", "1=data1", "2=data2", "--kafka", "4.3"),
     "end-offset": ("end-offset", "data1", "--kafka", "4.3"),
+    "dump": ("dump", LOG, "data1/t-0/00000000000000000000.log"),
+    "dump-files": ("dump", LOG, INDEX, INDEX.replace(".index", ".timeindex")),
     "check": ("check", "data1", "data2", "--kafka", "4.3", "--depth", "crc"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
@@ -30,21 +36,25 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
     "json": (80, ("--format", "json")),
     "ndjson": (80, ("--format", "ndjson")),
     "csv": (80, ("--format", "csv")),
+    "kafka": (80, ("--format", "kafka")),
 }
 """The width and the options behind each ending."""
 
-ONE_TABLE = ("end-offset",)
-"""The answers that csv can show."""
+ONLY = {"csv": ("end-offset", "dump"), "kafka": ("dump", "dump-files")}
+"""The answers of a style that cannot show every one."""
 
 
 def names() -> list[str]:
     """Return the names of the golden files."""
-    return [f"{answer}.{style}" for answer in ANSWERS for style in STYLES if style != "csv" or answer in ONE_TABLE]
+    return [f"{answer}.{style}" for answer in ANSWERS for style in STYLES if answer in ONLY.get(style, ANSWERS)]
 
 
 @contextlib.contextmanager
 def log_dirs() -> Iterator[None]:
-    """Work in a folder with two small brokers: their logs part at 60, and the first has something wrong with it."""
+    """Work in a folder with two small brokers: their logs part at 60, and the first has something wrong with it.
+
+    Beside them a segment with messages of two kinds and a batch that was changed, and its indexes.
+    """
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         one = broker(
             Path("data1"), [*run(0, 59), *run(60, 99, epoch=1)], broker_id=1, epoch_entries=[(0, 0), (1, 60)],
@@ -54,6 +64,15 @@ def log_dirs() -> Iterator[None]:
         write(one, {"recovery-point-offset-checkpoint": b"0\n3\nt 0 100\nu 10 3x\ngone 0 5\n"})
         two = [*run(0, 59), *run(60, 89, epoch=2)]
         broker(Path("data2"), two, broker_id=2, epoch_entries=[(0, 0), (2, 60)], clean=False, recovery_point=0)
+        torn = [message(100), message(103, codec=1), *run(104, 113), batch(114, 3, epoch=7)]
+        name = segment_prefix(100)
+        entries = index((3, 41), (13, 130), (13, 230)) + bytes(16)
+        times = TIME_INDEX_ENTRY.pack(1_700_000_000_000, 3) + b"\1"
+        write(
+            Path("damaged"),
+            {f"{name}.log": log(torn) + bytes(20), f"{name}.index": entries, f"{name}.timeindex": times},
+        )
+        flip_byte(Path(LOG), len(torn[0].data) + len(torn[1].data) + 70)
         yield
 
 

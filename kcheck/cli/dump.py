@@ -1,0 +1,52 @@
+"""`kcheck dump`: what stands in a file, header by header."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kcheck.cli.options import Leaving, leave, with_leaving
+from kcheck.renderers._printable import printable
+
+
+@with_leaving
+def dump(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files: .log, .index, .timeindex, .txnindex, .snapshot.")
+    ],
+    leaving: Leaving,
+    offset: Annotated[
+        str | None, typer.Option("--offset", metavar="FROM..TO", help="Only what holds one of these offsets.")
+    ] = None,
+    epoch: Annotated[int | None, typer.Option("--epoch", metavar="N", help="Only this leader epoch.")] = None,
+    producer_id: Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer.")] = None,
+    only_damaged: Annotated[
+        bool, typer.Option("--only-damaged", help="Only batches and entries that are damaged.")
+    ] = False,
+    as_kind: Annotated[
+        str | None, typer.Option("--as", metavar="KIND", help="Read the files as this kind, whatever their names.")
+    ] = None,
+) -> None:
+    """Show every batch header of a log, every entry of an index.
+
+    --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
+    """
+    from kcheck.scan.dump import Filter, parse_offsets
+    from kcheck.scan.dump import dump as look
+
+    wanted = Filter(
+        offsets=None if offset is None else parse_offsets(offset),
+        epoch=epoch,
+        producer_id=producer_id,
+        only_damaged=only_damaged,
+    )
+    report, damage = look(files, as_kind=as_kind, wanted=wanted)
+
+    def tell() -> None:
+        """Say on stderr what a table has no place for."""
+        if leaving.format in ("csv", "kafka"):
+            for found in (*damage, *(f"{finding.where.file}: {finding.message}" for finding in report.findings())):
+                print(printable(found), file=sys.stderr)
+
+    leave(report, leaving, tell)
+    raise typer.Exit(3 if report.unfinished else 1 if damage else 0)

@@ -1,0 +1,45 @@
+"""The entries of an index or a producer snapshot, read piece by piece: memory is bounded, whatever a file's size."""
+
+import os
+from collections.abc import Iterator
+
+from kcheck.formats._layout import Layout
+from kcheck.formats.record_batch import crc32c
+
+_ENTRY_COUNT = 4096
+"""So many entries are read at a time."""
+_PIECE_SIZE = 1 << 20
+
+
+def entries(descriptor: int, start: int, end: int, layout: Layout) -> Iterator[tuple[int, ...]]:
+    """Yield the whole entries between two positions, or those that are left of them if the file has become shorter."""
+    position = start
+    while end - position >= layout.size:
+        count = min((end - position) // layout.size, _ENTRY_COUNT)
+        data = os.pread(descriptor, count * layout.size, position)
+        whole = len(data) - len(data) % layout.size
+        if not whole:
+            return
+        yield from layout.iter_unpack(memoryview(data)[:whole])
+        position += whole
+
+
+def used_size(descriptor: int, size: int, layout: Layout) -> int:
+    """Return the bytes of the whole entries up to the last that is not zeros: a broker keeps zeros behind them."""
+    end = size
+    while end > 0:
+        start = max(end - _PIECE_SIZE, 0)
+        found = os.pread(descriptor, end - start, start).rstrip(b"\0")
+        if found:
+            slots = -(-(start + len(found)) // layout.size)
+            return min(slots, size // layout.size) * layout.size
+        end = start
+    return 0
+
+
+def crc32c_of(descriptor: int, start: int, end: int) -> int:
+    """Return the CRC-32C of what stands between two positions."""
+    running = crc32c(b"")
+    for position in range(start, end, _PIECE_SIZE):
+        running = crc32c(os.pread(descriptor, min(_PIECE_SIZE, end - position), position), running)
+    return running

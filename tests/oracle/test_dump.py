@@ -1,0 +1,128 @@
+"""`kcheck dump --format kafka` writes what the kafka-dump-log of each release writes, line for line.
+
+The files of real brokers, those of the cases, and damaged ones. Where an exception ends the tool, what it wrote up to
+there is how kcheck begins. KCHECK_SWEEP multiplies the damaged files, KCHECK_SEED chooses other ones.
+"""
+
+import io
+import shutil
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
+from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
+from kcheck.renderers._contract import Options
+from kcheck.renderers.kafka import render
+from kcheck.scan.dump import Filter, dump
+from tests.docs.examples import ROOT
+from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+
+pytestmark = pytest.mark.oracle
+
+ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+BROKERS = ("0.10.2.2", "0.11.0.3", "2.8.2", "3.9.2", "4.3.1")
+CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
+
+TRAILING_SPACE = {"3.9.2"}
+"""Up to 3.9 the line of a producer without a batch ends with a space."""
+
+TOO_SMALL = "too small for a batch"
+"""Where a batch of magic 2 is smaller than its header, the tool takes the fields from what stands behind it."""
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_files_of_brokers(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Every file of the clusters in fixtures, of releases from 0.10.2 on: magic 1 and 2."""
+    folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
+    _compare(version, list(_copies(folders, tmp_path)), ask)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_files_of_cases(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Every damaged segment, index and snapshot of the cases."""
+    folders = sorted(path for pattern in CASES for path in (ROOT / "fixtures" / "cases").glob(pattern))
+    _compare(version, list(_copies(folders, tmp_path)), ask)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_damaged_files(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Bytes changed, put in, or taken out, anywhere in a file."""
+    random = Random(f"{SEED} {version}")
+    found = ROOT / "fixtures" / "cases" / "kc171-transaction-index-damaged" / "clean" / "before" / "transactions-0"
+    old = next(path for path in (ROOT / "fixtures/brokers/0.10.2.2").rglob("*.log") if path.stat().st_size)
+    paths: list[Path] = []
+    for source in (old, *sorted(path for path in found.iterdir() if path.suffix in ENDINGS and path.stat().st_size)):
+        for number, data in enumerate(flips(random, source.read_bytes(), 200 * SWEEP)):
+            folder = tmp_path / f"{len(paths)}-{number}"
+            folder.mkdir()
+            for beside in source.parent.glob(f"{source.stem}.*"):
+                shutil.copy(beside, folder)
+            (folder / source.name).write_bytes(data)
+            paths.append(folder / source.name)
+    _compare(version, paths, ask)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_every_header(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Numbers of any size in every field of a batch or of a producer, with the right CRC."""
+    random = Random(f"{SEED} {version}")
+    paths: list[Path] = []
+    for number in range(200 * SWEEP):
+        paths += (tmp_path / f"{number:020d}.log", tmp_path / f"{number:020d}.snapshot")
+        paths[-2].write_bytes(b"".join(_batch(random) for _ in range(5)))
+        paths[-1].write_bytes(serialize(ProducerSnapshot(1, tuple(_producer(random) for _ in range(3)))))
+    _compare(version, paths, ask)
+
+
+def _batch(random: Random) -> bytes:
+    magic, body = random.choice((2, 2, 2, 3, 127)), random.randbytes(random.randrange(4))
+    fields = [_number(random, kind) for _, kind in HEADER.fields[5:]]
+    fields[0] = random.randrange(256) & ~7 | random.choice((0, 0, 1, 2, 3, 4, 4, 5))
+    covered = HEADER.pack(0, 0, 0, 0, 0, *fields)[body_from(magic) :] + body
+    size = HEADER.size - OVERHEAD.size + len(body)
+    head = (_number(random, "i64"), size, _number(random, "i32"), magic, checksum(covered, magic))
+    return HEADER.pack(*head, *fields)[: body_from(magic)] + covered
+
+
+def _producer(random: Random) -> Producer:
+    return Producer._make(_number(random, kind) for _, kind in PRODUCER.fields)
+
+
+def _number(random: Random, kind: str) -> int:
+    most = (1 << int(kind[1:]) - 1) - 1
+    return random.choice((-1, 0, 1, 1000, most, most - 1, -most - 1, random.randint(-most, most)))
+
+
+def _copies(folders: list[Path], target: Path) -> Iterator[Path]:
+    """Yield the files to dump, in a copy: the tool makes the indexes that it misses."""
+    for folder in folders:
+        copy = target / folder.relative_to(ROOT)
+        shutil.copytree(folder, copy)
+        yield from sorted(path for path in copy.rglob("*") if path.suffix in ENDINGS and path.is_file())
+
+
+def _compare(version: str, paths: list[Path], ask: Ask) -> None:
+    theirs, ours = [], []
+    for path, answer in zip(paths, ask(version, "Dump.java", paths), strict=True):
+        encoded, _, end = answer.rpartition(" ")
+        text = b64decode(encoded).decode()
+        our, told = _ours(path)
+        if version in TRAILING_SPACE:
+            text = text.replace(" \n", "\n")
+        if told.endswith(TOO_SMALL):
+            our, text = our[: our.index("Found ")], text[: our.index("Found ")]
+        theirs.append(text)
+        ours.append(our[: len(text)] if end.startswith("!") else our)
+    assert_equal(paths, ours, theirs)
+
+
+def _ours(path: Path) -> tuple[str, str]:
+    """Return the lines, and why valid data ends before the end of the file."""
+    stream = io.StringIO()
+    report, damage = dump([str(path)], as_kind=None, wanted=Filter())
+    render(report, stream, Options())
+    return stream.getvalue(), next((found.message for found in damage if found.tail), "")
