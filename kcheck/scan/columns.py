@@ -7,6 +7,7 @@ headers one by one.
 import os
 import struct
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,6 @@ from kcheck.model.segments import End
 from kcheck.scan.batches import crc_on_disk
 
 WINDOW_SIZE = 4 << 20
-_CHAINED_SIZE_MAX = 8 << 10
-"""Batches of this mean size or larger are verified one by one: the call costs little beside the bytes."""
 _UNSUMMED = 21
 """So many bytes of a batch stand before those that its CRC covers."""
 _LINK = 0x5F35254C
@@ -53,6 +52,11 @@ _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 Column = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
+_NOWHERE = np.zeros(0, np.int64)
+_SIDE_BY_SIDE_MIN = 32
+"""Fewer ways than these are gone one after the other: a step of all costs as much as so many steps of one."""
+_ENTRIES_A_WAY = 32
+"""Where no starts are known, they are looked for about so many batches apart."""
 _SIZE_AT = struct.Struct(">i").unpack_from
 
 
@@ -83,13 +87,17 @@ class Columns(NamedTuple):
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
-    def __init__(self, descriptor: int, size: int, *, verify: bool) -> None:
-        """Take a file of `size` bytes; `verify` computes CRCs."""
+    def __init__(self, descriptor: int, size: int, *, verify: bool, starts: Column | None = None) -> None:
+        """Take a file of `size` bytes; `verify` computes CRCs.
+
+        `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
+        """
         self.position = 0
         self.end = End.WHOLE
         self._descriptor = descriptor
         self._size = size
         self._verify = verify
+        self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else _NOWHERE
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
@@ -100,9 +108,10 @@ class Reader:
             if filled < wanted:
                 self.end = End.SHRUNK
                 return
-            found, size, end = _chase(buffer, filled, remaining)
-            if found:
-                columns = _columns(buffer, np.array(found, np.int64), self.position)
+            begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
+            found, size, end = _entries(buffer, filled, remaining, self._starts[begin:behind] - self.position)
+            if found.size:
+                columns = _columns(buffer, found, self.position)
                 if self._verify:
                     columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
@@ -133,20 +142,79 @@ class Reader:
         return columns
 
 
-def _chase(buffer: bytearray, filled: int, remaining: int) -> tuple[list[int], int, End | None]:
-    """Return where in a window entries begin, where they end, and why the file has no more; None: it may have more."""
+def _entries(buffer: bytearray, filled: int, remaining: int, starts: Column) -> tuple[Column, int, End | None]:
+    """Return where in a window entries begin, where they end, and why the file has no more; None: it may have more.
+
+    If entries lead from its begin to the first start, and from each start to the next, then each is where an entry
+    begins: all these ways are gone side by side. Where one misses, these starts mean nothing.
+    """
+    ways = _side_by_side(buffer, starts)
+    if ways is None:
+        starts = _alike(buffer, filled)
+        ways = _side_by_side(buffer, starts)
+    behind, size, end = _chase(buffer, 0 if ways is None else int(starts[-1]), filled, remaining)
+    found = np.array(behind, np.int64)
+    return found if ways is None else np.concatenate((ways, found)), size, end
+
+
+def _alike(buffer: bytearray, filled: int) -> Column:
+    """Return places of a window where a batch may begin: it has epoch and magic of the first, and so has the next.
+
+    One is looked for behind every so many bytes. None are returned where the batches are too large for that to pay.
+    """
+    total = _SIZE_AT(buffer, 8)[0] + OVERHEAD.size
+    step = _ENTRIES_A_WAY * total
+    if total < HEADER.size or step * _SIDE_BY_SIDE_MIN > filled:
+        return _NOWHERE
+    mark = buffer[OVERHEAD.size : HEADER_SIZE_UP_TO_MAGIC]
+    found: list[int] = []
+    for begin in range(step, filled - step, step):
+        at = buffer.find(mark, begin + OVERHEAD.size, begin + step) - OVERHEAD.size
+        if at > 0 and buffer.startswith(mark, max(at + _SIZE_AT(buffer, at + 8)[0] + 2 * OVERHEAD.size, 0)):
+            found.append(at)
+    return np.array(found, np.int64)
+
+
+def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
+    """Return where entries begin up to the last start, None if they are few or do not lead from start to start.
+
+    That is also the answer where an entry is smaller than a header of magic 2: only old messages may be.
+    """
+    if starts.size < _SIDE_BY_SIDE_MIN:
+        return None
+    sizes = np.ndarray((len(buffer) - OVERHEAD.size + 1,), "V4", buffer, offset=8, strides=(1,))
+    at, goal = np.concatenate(([0], starts[:-1])), starts
+    passed: list[Column] = []
+    while at.size >= _SIDE_BY_SIDE_MIN:
+        passed.append(at)
+        total = sizes[at].view(">i4") + OVERHEAD.size
+        at = at + total
+        if np.minimum.reduce(total) < HEADER.size or np.count_nonzero(at > goal):
+            return None
+        on = at < goal
+        if np.count_nonzero(on) < on.size:
+            at, goal = at[on], goal[on]
+    for begin, end in zip(at.tolist(), goal.tolist(), strict=True):
+        found, _, why = _chase(buffer, begin, end, end)
+        if why is not End.WHOLE:
+            return None
+        passed.append(np.array(found, np.int64))
+    ways = np.concatenate(passed)
+    ways.sort()
+    return ways
+
+
+def _chase(buffer: bytearray, at: int, filled: int, remaining: int) -> tuple[list[int], int, End | None]:
+    """Return what `_entries` does from one of them on."""
     found: list[int] = []
     append = found.append
-    at = 0
     while at < filled - HEADER_SIZE_UP_TO_MAGIC:
         total = _SIZE_AT(buffer, at + 8)[0] + 12
-        if total < _LEAST:
-            return found, at, End.CORRUPT
         end = at + total
+        if total < HEADER.size and (total < _LEAST or (end <= filled and is_modern(buffer[at + MAGIC_AT]))):
+            return found, at, End.CORRUPT
         if end > filled:
             return found, at, End.TORN if end > remaining else None
-        if total < HEADER.size and is_modern(buffer[at + MAGIC_AT]):
-            return found, at, End.CORRUPT
         append(at)
         at = end
     if filled < remaining:
@@ -211,6 +279,13 @@ def _gather(buffer: bytearray, at: Column, layout: Layout) -> Any:
     return whole[at].view(dtype_of(layout))
 
 
+def highest_before(before: int, column: Column) -> Column:
+    """Return the largest value up to each place of a column, behind `before`, which stands first."""
+    whole = np.concatenate(([before], column))
+    return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
+
+
+@cache
 def dtype_of(layout: Layout) -> Any:
     """Return the structured type of a layout's fields."""
     return np.dtype([(name, _TYPES[kind]) for name, kind in layout.fields])
@@ -220,8 +295,7 @@ def _valid(buffer: bytearray, columns: Columns, start: int) -> Mask:
     """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
     at = columns.position - start
     ends = at + columns.size
-    small = ends[-1] < len(at) * _CHAINED_SIZE_MAX
-    if small and (columns.magic >= 2).all() and _chained(buffer, at, int(ends[-1]), columns.crc):
+    if (columns.magic >= 2).all() and _chained(buffer, at, int(ends[-1]), columns.crc):
         return np.ones(len(at), np.bool_)
     view = memoryview(buffer)
     rows = zip(at.tolist(), ends.tolist(), columns.magic.tolist(), columns.crc.tolist(), strict=True)

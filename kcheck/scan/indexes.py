@@ -16,20 +16,20 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
-from kcheck.scan.columns import Column, Columns, Mask, dtype_of
+from kcheck.scan.columns import Column, Columns, Mask, dtype_of, highest_before
 
 _LEAST = -(2**63)
 _NONE = np.zeros(0, np.int64)
 
 
 class OffsetIndexCheck:
-    """Checks an offset index: `take` every window of the segment, then `view`."""
+    """Checks an offset index: `take` every window of the segment, then `view`; `position` is what its entries say."""
 
     def __init__(self, data: bytes, where: Location, base: Offset) -> None:
         """Take the bytes of the file."""
         self._entries = _Entries(data, OFFSET_INDEX_ENTRY, where, base)
-        self._position = self._entries.values("position")
-        offset, position = self._entries.offset, self._position
+        self.position = self._entries.values("position")
+        offset, position = self._entries.offset, self.position
         self._entries.tell(
             EntryFault.ORDER,
             (_steps(offset) <= 0) | (_steps(position) <= 0) | (position < 0) | (offset < base),
@@ -40,22 +40,21 @@ class OffsetIndexCheck:
     def take(self, columns: Columns) -> None:
         """Check the entries that point into this window, and those whose offset is in it."""
         entries = self._entries
-        found, batch = entries.reached(columns, self._position)
+        found, batch = entries.reached(columns, self.position)
         if found.size:
-            entries.tell_some(EntryFault.SKIPS, found[columns.position[batch] < self._position[found]], self._position)
+            entries.tell_some(EntryFault.SKIPS, found[columns.position[batch] < self.position[found]], self.position)
         if entries.sound:
-            end = int(np.searchsorted(self._position, columns.position[-1] + columns.size[-1], "left"))
+            end = int(np.searchsorted(self.position, columns.position[-1] + columns.size[-1], "left"))
             numbers = np.arange(self._looked, end)
-            at = np.searchsorted(columns.position, self._position[numbers], "right") - 1
-            missed = (at < 0) | (columns.position[at] != self._position[numbers])
-            entries.tell_some(EntryFault.NO_BATCH, numbers[missed], self._position)
+            at = np.searchsorted(columns.position, self.position[numbers], "right") - 1
+            missed = (at < 0) | (columns.position[at] != self.position[numbers])
+            entries.tell_some(EntryFault.NO_BATCH, numbers[missed], self.position)
             self._looked = end
 
     def view(self) -> IndexView:
         """Return what was found, when all batches have passed."""
         entries = self._entries
-        behind = np.union1d(entries.left(), np.arange(self._looked, len(self._position))) if entries.sound else _NONE
-        return entries.view(behind, self._position, None)
+        return entries.view(entries.left(self._looked), self.position, None)
 
 
 class TimeIndexCheck:
@@ -75,7 +74,7 @@ class TimeIndexCheck:
 
     def take(self, columns: Columns) -> None:
         """Check the entries whose offset is in this window."""
-        largest = np.maximum.accumulate(np.concatenate(([self._largest], columns.max_timestamp)))
+        largest = highest_before(self._largest, columns.max_timestamp)
         found, batch = self._entries.reached(columns, self._timestamp)
         if found.size:
             stated = self._timestamp[found]
@@ -86,7 +85,7 @@ class TimeIndexCheck:
     def view(self) -> IndexView:
         """Return what was found, when all batches have passed."""
         last = int(self._timestamp[-1]) if self._timestamp.size else None
-        return self._entries.view(self._entries.left(), self._timestamp, last)
+        return self._entries.view(self._entries.left(len(self._timestamp)), self._timestamp, last)
 
 
 class _Entries:
@@ -117,7 +116,7 @@ class _Entries:
 
     def reached(self, columns: Columns, values: Column) -> tuple[Column, Column]:
         """Return the entries whose offset is in a window, and for each the batch that holds it."""
-        last = np.maximum.accumulate(np.concatenate(([self._last], columns.last_offset)))
+        last = highest_before(self._last, columns.last_offset)
         begin, self._last = self._next, int(last[-1])
         if not self.sound:
             return _NONE, _NONE
@@ -128,13 +127,13 @@ class _Entries:
         self.tell_some(EntryFault.GAP, found[self.offset[found] < base], values)
         return found, batch
 
-    def left(self) -> Column:
-        """Return the entries whose offset no batch has reached."""
-        return np.arange(self._next, len(self.offset)) if self.sound else _NONE
+    def left(self, begin: int) -> Column:
+        """Return the entries from number `begin` on, and those whose offset no batch has reached."""
+        return np.arange(min(begin, self._next), len(self.offset)) if self.sound else _NONE
 
     def tell(self, fault: EntryFault, mask: Mask, values: Column) -> None:
         """Keep the entries of a mask as faulty."""
-        self.tell_some(fault, np.flatnonzero(mask), values)
+        self.tell_some(fault, mask.nonzero()[0], values)
 
     def tell_some(self, fault: EntryFault, numbers: Column, values: Column) -> None:
         """Keep these entries as faulty, up to a bound, and count them all."""
@@ -161,4 +160,6 @@ class _Entries:
 
 def _steps(column: Column) -> Column:
     """Return by how much each value lies above the one before it, 1 for the first."""
-    return np.diff(column, prepend=column[:1] - 1)
+    steps = np.ones_like(column)
+    steps[1:] = column[1:] - column[:-1]
+    return steps

@@ -13,7 +13,7 @@ from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
 from kcheck.model.segments import FAULT_COUNT_MAX, Aborted, BatchFault, End, EpochRun, FaultyBatch, SegmentView
 from kcheck.scan.beyond import intact_batches
-from kcheck.scan.columns import Column, Columns, Mask, Reader
+from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.scan.transactions import Transactions
 
@@ -32,9 +32,11 @@ def examine(
     `transactions` has followed the segments before it. `verify` computes the CRC of every batch.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
-        reader = Reader(descriptor, size, verify=verify)
         batches = _Batches(base)
         checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
+        index = checks[".index"]
+        starts = index.position if isinstance(index, OffsetIndexCheck) else None
+        reader = Reader(descriptor, size, verify=verify, starts=starts)
         for columns in reader:
             batches.take(columns)
             transactions.take(columns)
@@ -137,11 +139,11 @@ class _Batches:
         count, room = columns.record_count, last - base + 1
         wrong = (columns.magic >= 2) & ((count < 0) | ((count > room) & (room > 0)))
         yield BatchFault.COUNT, wrong, before
-        highest = np.maximum.accumulate(np.concatenate(([self._highest_epoch], epoch)))
+        highest = highest_before(self._highest_epoch, epoch)
         yield BatchFault.EPOCH, (epoch >= 0) & (epoch < highest[:-1]), highest[:-1]
 
     def _tell(self, fault: BatchFault, columns: Columns, mask: Mask, before: Column) -> None:
-        found = np.flatnonzero(mask)
+        found = mask.nonzero()[0]
         room = FAULT_COUNT_MAX - self.counts[fault]
         self.counts[fault] += len(found)
         for at in found[: max(room, 0)].tolist():
@@ -160,13 +162,14 @@ class _Batches:
             )
 
     def _take_epochs(self, columns: Columns) -> None:
-        known = columns.epoch >= 0
-        epoch, base, last = columns.epoch[known], columns.base_offset[known], columns.last_offset[known]
+        epoch, base, last = columns.epoch, columns.base_offset, columns.last_offset
+        known = epoch >= 0
+        if not known.all():
+            epoch, base, last = epoch[known], base[known], last[known]
         if not epoch.size:
             return
-        begins = np.flatnonzero(np.diff(epoch, prepend=epoch[:1] - 1))
-        ends = np.append(begins[1:], epoch.size) - 1
-        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        begins = [0, *((epoch[1:] != epoch[:-1]).nonzero()[0] + 1).tolist()]
+        for begin, end in zip(begins, [*(each - 1 for each in begins[1:]), epoch.size - 1], strict=True):
             run = EpochRun(Epoch(int(epoch[begin])), Offset(int(base[begin])), Offset(int(last[end])))
             if self._epochs_are_whole and self.epochs and self.epochs[-1].epoch == run.epoch:
                 self.epochs[-1] = self.epochs[-1]._replace(last_offset=run.last_offset)

@@ -86,9 +86,9 @@ def checkpoint() -> None:
         name = f"parse {LINE_COUNT:,} lines, against read and split"
         print(f"{name:58} {ours:8.3f} s  {reference:8.3f} s    ratio {ours / reference:5.2f}")
         code = "import sys; from kcheck.formats import offset_checkpoint as o; o.parse(open(sys.argv[1], 'rb').read())"
-        peak = _peak([sys.executable, "-c", code, file.name])
+        largest = peak([sys.executable, "-c", code, file.name])
         name = "peak memory of that, against the size of the file"
-        print(f"{name:58} {peak >> 20:8} MB {len(data) >> 20:8} MB   ratio {peak / len(data):5.2f}")
+        print(f"{name:58} {largest >> 20:8} MB {len(data) >> 20:8} MB   ratio {largest / len(data):5.2f}")
 
 
 def _smallest(function: Callable[[], object]) -> float:
@@ -113,8 +113,10 @@ def log_dir() -> None:
             (path / "recovery-point-offset-checkpoint").write_text(f"0\n{count}\n{entries}")
             command = kcheck("inspect", str(path), "--format", "json", "--quiet", "-o", os.devnull)
             best = min(seconds(command) for _ in range(3))
-            peak = _peak(command)
-            print(f"inspect {count:6,} partitions {best:34.2f} s  {count / best:8.0f} a second   peak {peak >> 20} MB")
+            largest = peak(command)
+            print(
+                f"inspect {count:6,} partitions {best:34.2f} s  {count / best:8.0f} a second   peak {largest >> 20} MB"
+            )
 
 
 _WAIT = """
@@ -124,7 +126,7 @@ print(os.wait4(process.pid, 0)[2].ru_maxrss)
 """
 
 
-def _peak(command: list[str]) -> int:
+def peak(command: list[str]) -> int:
     """Return the largest resident size of one run, in bytes; started by a small process, whose own size counts too."""
     wait = [sys.executable, "-c", _WAIT, *command]
     return 1024 * int(subprocess.run(wait, check=True, capture_output=True, cwd=ROOT, env=ENVIRONMENT).stdout)

@@ -15,7 +15,7 @@ from kcheck.model.entries import Batch
 from kcheck.model.segments import End
 from kcheck.scan import columns as read
 from kcheck.scan.batches import Walk
-from kcheck.scan.columns import Columns, Reader
+from kcheck.scan.columns import Column, Columns, Reader
 from tests.builders import HEADER_SIZE, Made, batch, log, message, run
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -174,6 +174,73 @@ def test_columns_of_damaged_logs_are_what_the_walk_finds(
         for window in WINDOWS:
             monkeypatch.setattr(read, "WINDOW_SIZE", window)
             assert expected == told(path), path.read_bytes().hex()
+
+
+def windows(path: Path, starts: Column | None) -> tuple[list[list[list[int] | None]], int, End]:
+    """Return every column of every window, where valid data ends, and why."""
+    with opened(str(path)) as (descriptor, size):
+        reader = Reader(descriptor, size, verify=True, starts=starts)
+        found = [[None if column is None else column.tolist() for column in columns] for columns in reader]
+    return found, reader.position, reader.end
+
+
+def misleading(positions: list[int], random: Random) -> Column:
+    """Return some of these positions as starts, most often with a few things changed."""
+    found = sorted(random.sample(positions, random.randint(0, len(positions))))
+    for _ in range(random.choice([0, 0, 1, 1, 3])):
+        at = random.randrange(len(found) + 1)
+        other = random.choice([0, -1, -(2**31), 2**31 - 1, positions[-1] + 1, random.randrange(positions[-1] + 1)])
+        match random.randrange(4):
+            case 0:
+                found.insert(at, other)
+            case 1:
+                found = sorted({*found, other})
+            case 2:
+                found[at : at + 1] = [each + random.choice([-61, -1, 1, 17, 100]) for each in found[at : at + 1]]
+            case _:
+                found[at:] = [each + random.choice([-1, 1, 100]) for each in found[at:]]
+    return np.array(found, np.int64)
+
+
+@pytest.mark.parametrize("least", [1, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_starts_change_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, least: int) -> None:
+    """Whatever stands in the log and whatever they say, side by side or one after the other, named or looked for."""
+    monkeypatch.setattr(read, "_SIDE_BY_SIDE_MIN", least)
+    monkeypatch.setattr(read, "_ENTRIES_A_WAY", least)
+    random = Random(seed)
+    path = tmp_path / "a.log"
+    small = [message(0, magic=0), message(1), message(9, magic=0, codec=1)]
+    uneven = [batch(base, payload=random.randbytes(random.randrange(300))) for base in range(300)]
+    others = [log(run(0, 2999)), log(uneven), log([*run(0, 999), *small, *run(1000, 1999)]), log(small * 50)]
+    for _ in range(40):
+        sound = random.choice(others)
+        path.write_bytes(mutated(sound, random, others) if random.random() < 0.7 else sound)
+        known = positions(bytearray(random.choice((sound, path.read_bytes()))))
+        for window in (4 << 20, 5000, 300):
+            monkeypatch.setattr(read, "WINDOW_SIZE", window)
+            starts = misleading(known, random)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(read, "_side_by_side", lambda *_: None)
+                serial = windows(path, None)
+            assert serial == windows(path, None) == windows(path, starts), (path.read_bytes().hex(), starts)
+
+
+@pytest.mark.parametrize("starts", [np.arange(1000, 200_000, 1000), None], ids=["named", "looked for"])
+def test_sound_starts_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starts: Column | None) -> None:
+    """Only the end of a window is walked through batch by batch."""
+    path = tmp_path / "a.log"
+    path.write_bytes(log(run(0, 19_999)))
+    chase, begins = read._chase, list[int]()
+
+    def watched(buffer: bytearray, at: int, filled: int, remaining: int) -> object:
+        begins.append(at)
+        return chase(buffer, at, filled, remaining)
+
+    monkeypatch.setattr(read, "_chase", watched)
+    windows(path, starts)
+    assert begins[0] > 190_000
+    assert len(begins) == 1
 
 
 def test_without_verification_nothing_is_summed(tmp_path: Path) -> None:

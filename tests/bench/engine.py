@@ -1,0 +1,202 @@
+"""Measures what `kcheck check` costs against a C program in the same run: `python tests/bench/engine.py [MEGABYTES]`.
+
+Segments of batches of about 16 KiB, 1 KiB and 100 B, of that size each, are made in a temporary folder, with indexes of
+an entry every 4 KiB; they are in the page cache. reference.c reads the same file and sums the same bytes. All
+candidates run in turns, and the smallest user and system CPU time of each counts. Without a C compiler no ratios are
+printed. Nothing here is asserted: the figures stand in docs/performance.md.
+"""
+
+import argparse
+import ctypes
+import os
+import random
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from fastcrc import crc32  # noqa: E402 - the path above comes first
+
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
+from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
+from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
+from kcheck.model.entries import Offset  # noqa: E402 - the same
+from kcheck.model.finding import Location  # noqa: E402 - the same
+from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
+from kcheck.scan.segment import examine  # noqa: E402 - the same
+from kcheck.scan.transactions import Transactions  # noqa: E402 - the same
+from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
+from tests.builders import epochs, write  # noqa: E402 - the same
+
+BATCH_SIZES = {"16 KiB": 16 << 10, "1 KiB": 1 << 10, "100 B": 100}
+INDEX_INTERVAL = 4 << 10
+SMALL_SIZE = 20 << 10
+SMALL_COUNT = 250
+RUNS = 7
+FLAGS: tuple[list[str], ...] = (["-msse4.2"], [])
+
+Walk = Callable[[bytes, int], int]
+
+
+class Cost(NamedTuple):
+    """Seconds of one run."""
+
+    cpu: float
+    wall: float
+
+
+def make(folder: Path, size: int, batch_size: int, *, base: int = 0) -> Path:
+    """Write a segment of about `size` bytes with its indexes into a folder; batches vary by a quarter."""
+    chance = random.Random(batch_size)
+    pool = chance.randbytes(1 << 20)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{segment_prefix(Offset(base))}.log"
+    position, offset, stamp, since = 0, base, 1_700_000_000_000, 0
+    entries, times = bytearray(), bytearray()
+    with path.open("wb") as file:
+        while position < size:
+            payload = max(int(batch_size * (0.75 + chance.random() / 2)) - HEADER.size, 8)
+            begin = chance.randrange(len(pool) - payload)
+            count = max(payload // 100, 1)
+            stamp += 5
+            body = struct.pack(">hiqqqhii", 0, count - 1, stamp, stamp + 3, -1, -1, -1, count)
+            body += pool[begin : begin + payload]
+            if since > INDEX_INTERVAL:
+                entries += OFFSET_INDEX_ENTRY.pack(offset + count - 1 - base, position)
+                times += TIME_INDEX_ENTRY.pack(stamp + 3, offset + count - 1 - base)
+                since = 0
+            file.write(struct.pack(">qiibI", offset, len(body) + 9, 0, 2, crc32.iscsi(body)) + body)
+            total = len(body) + 21
+            position, offset, since = position + total, offset + count, since + total
+    last = TIME_INDEX_ENTRY.pack(stamp + 3, offset - 1 - base)
+    if not times.endswith(last):
+        times += last
+    path.with_suffix(".index").write_bytes(entries)
+    path.with_suffix(".timeindex").write_bytes(times)
+    return path
+
+
+def read(path: Path, *, verify: bool) -> int:
+    """Return how many batches the engine finds in a segment."""
+    base = Offset(int(path.stem))
+    found = examine(
+        str(path), Location(file=str(path)), base, transactions=Transactions(), files=frozenset(), active=True,
+        scanned=None, verify=verify,
+    )  # fmt: skip
+    assert not found.counts
+    return found.batches
+
+
+def cost(function: Callable[[], object], who: int = resource.RUSAGE_SELF) -> Cost:
+    """Return what one run costs, in this process or in those that it starts."""
+    begin, start = resource.getrusage(who), time.perf_counter()
+    function()
+    wall, end = time.perf_counter() - start, resource.getrusage(who)
+    return Cost(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime, wall)
+
+
+def in_turns(candidates: dict[str, Callable[[], object]]) -> dict[str, Cost]:
+    """Return the smallest CPU time and the smallest wall-clock time of each."""
+    runs = [{name: cost(function) for name, function in candidates.items()} for _ in range(RUNS)]
+    return {name: Cost(*(min(run[name][at] for run in runs) for at in (0, 1))) for name in candidates}
+
+
+def reference(folder: Path) -> Walk | None:
+    """Build reference.c, and return its function; None without a compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("no cc: nothing to compare with")
+        return None
+    library = folder / "reference.so"
+    for flags in FLAGS:
+        command = [compiler, "-O3", "-shared", "-fPIC", *flags, "-o", library, Path(__file__).with_name("reference.c")]
+        if subprocess.run(command, check=False, capture_output=bool(flags)).returncode == 0:
+            break
+    else:
+        return None
+    built = ctypes.CDLL(str(library))
+    walk: Walk = built.walk
+    built.walk.restype, built.walk.argtypes = ctypes.c_int64, (ctypes.c_char_p, ctypes.c_int)
+    print(f"CRC-32C of the reference: {'SSE4.2, three parts at once' if built.is_hardware() else 'a table'}")
+    return walk
+
+
+def against_c(folder: Path, size: int, walk: Walk) -> None:
+    """Compare the engine with the reference on segments of large, middle and small batches."""
+    for name, batch_size in BATCH_SIZES.items():
+        path = make(folder / "indexed", size, batch_size)
+        bare = folder / "bare" / path.name
+        bare.parent.mkdir()
+        bare.hardlink_to(path)
+        file = bytes(path)
+        count = walk(file, 1)
+        assert count == read(path, verify=True) == read(bare, verify=True)
+        found = in_turns(
+            {
+                "C crc": partial(walk, file, 1),
+                "crc": partial(read, path, verify=True),
+                "crc, no index": partial(read, bare, verify=True),
+                "C headers": partial(walk, file, 0),
+                "headers": partial(read, path, verify=False),
+                "headers, no index": partial(read, bare, verify=False),
+            }
+        )
+        for candidate, best in found.items():
+            theirs = found["C crc" if "crc" in candidate else "C headers"]
+            print(
+                f"{name:>8} {candidate:20} {best.cpu * 1000:8.1f} ms CPU {best.wall * 1000:8.1f} ms"
+                f" {best.cpu / count * 1e9:8.0f} ns a batch   ratio {theirs.cpu / best.cpu:5.2f} CPU"
+                f" {theirs.wall / best.wall:5.2f}"
+            )
+        shutil.rmtree(path.parent)
+        shutil.rmtree(bare.parent)
+
+
+def growth(folder: Path, size: int) -> None:
+    """Measure the command as bytes grow and as files grow: time of each, and peak memory."""
+    for times in (1, 4, 16):
+        path = make(folder / "bytes", size * times // 4, BATCH_SIZES["1 KiB"])
+        command_line(f"{times:2} x {size >> 22} MB of batches of 1 KiB", path)
+        shutil.rmtree(path.parent)
+    for times in (1, 4, 16):
+        partition = folder / "orders-0"
+        for number in range(SMALL_COUNT * times):
+            made = make(partition, SMALL_SIZE, BATCH_SIZES["1 KiB"], base=number * 1000)
+        write(partition, {LEADER_EPOCHS: epochs((0, 0))})
+        name = f"{times:2} x {SMALL_COUNT} segments of {made.stat().st_size >> 10} KiB"
+        command_line(name, partition)
+        shutil.rmtree(partition)
+
+
+def command_line(name: str, path: Path) -> None:
+    """Measure `kcheck check --depth crc`, start to end."""
+    command = kcheck("check", "--depth", "crc", "--quiet", "-o", os.devnull, str(path))
+    best = min(cost(partial(seconds, command), resource.RUSAGE_CHILDREN) for _ in range(5))
+    print(f"{name:36} {best.cpu:8.2f} s CPU {best.wall:8.2f} s   peak {peak(command) >> 20} MB")
+
+
+def main() -> None:
+    """Measure all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("megabytes", nargs="?", type=int, default=256, help="size of each segment")
+    size = parser.parse_args().megabytes << 20
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        walk = reference(folder)
+        if walk is not None:
+            against_c(folder, size, walk)
+        growth(folder, size)
+
+
+if __name__ == "__main__":
+    main()
