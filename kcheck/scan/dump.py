@@ -183,6 +183,8 @@ class _File:
         self.size = size
         self.base_offset = parse_file(split(path)[1]).offset
         self.damage: list[Damage] = []
+        self.taken = False
+        """Whether the broker takes a producer snapshot."""
 
     def tell(self, position: int, size: int, message: str, *, tail: bool = False) -> None:
         """Keep damage; the end of valid data is told whatever stands before."""
@@ -335,8 +337,8 @@ def _snapshot_head(file: _File) -> Row:
         return {"version": None, "crc": None, "count": None, "valid": False}
     version, named, count = layout.unpack_from(head)
     known = version == producer_snapshot.VERSION and named == crc
-    valid = known and layout.size + max(count, 0) * producer_snapshot.PRODUCER.size <= file.size and count >= 0
-    return {"version": version, "crc": named, "count": count, "valid": valid}
+    file.taken = known and layout.size + max(count, 0) * producer_snapshot.PRODUCER.size <= file.size and count >= 0
+    return {"version": version, "crc": named, "count": count, "valid": file.taken}
 
 
 def _producers(file: _File) -> Iterator[Row]:
@@ -355,7 +357,7 @@ def _producers(file: _File) -> Iterator[Row]:
             "producer_epoch": known.pop("producer_epoch"),
             "first_sequence": producer.first_sequence,
             **known,
-            "valid": not file.damage,
+            "valid": file.taken,
         }
 
 

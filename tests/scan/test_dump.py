@@ -11,6 +11,7 @@ import pytest
 
 from kcheck.errors import UsageError
 from kcheck.formats.producer_snapshot import PRODUCER, SNAPSHOT_HEADER, Producer, ProducerSnapshot, serialize
+from kcheck.formats.record_batch import crc32c
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import segment_prefix
@@ -168,6 +169,14 @@ def test_a_damaged_snapshot(tmp_path: Path, data: bytes, count: int, said: list[
     assert said == [message for *_, message in told(found)]
     assert not found["valid"]
     assert [False] * count == [row["valid"] for row in found["entries"]]
+
+
+def test_a_snapshot_with_bytes_behind_it_is_taken_and_told(tmp_path: Path) -> None:
+    """The broker reads over what the CRC covers too."""
+    body = serialize(ProducerSnapshot(1, PRODUCERS))[6:] + b"\0"
+    found = one(file(tmp_path, ".snapshot", SNAPSHOT_HEADER.pack(1, crc32c(body), 0)[:6] + body))
+    assert ["103 bytes do not agree with the count 2, which needs 102"] == [message for *_, message in told(found)]
+    assert [True] * 3 == [found["valid"], *(row["valid"] for row in found["entries"])]
 
 
 @pytest.mark.parametrize(
