@@ -17,7 +17,7 @@ from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import segment_prefix
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
-from kcheck.scan import dump as dumping
+from kcheck.scan import dump_rows as dumping
 from kcheck.scan import entries as reading
 from kcheck.scan.dump import Filter, dump, parse_offsets
 from tests.builders import batch, flip_byte, index, log, message, run
