@@ -4,8 +4,8 @@ What is wrong: a broker knows the files of a partition by their names. Here one 
 notes, or a segment file whose name is no offset of 20 digits.
 
 What the broker does: it leaves files alone whose ending it does not know. A segment file whose name begins with no
-number makes its start fail. One that begins with a number of fewer digits it takes for the file of 20 digits, and
-does not find that.
+number makes its start fail. Where the name of a `.log` is a number of fewer digits, it makes an empty segment of that
+offset beside it; as the last segment that one ends the log there, and what is produced gets offsets that others have.
 
 What to do: move the file out of the log dir, with the broker stopped.
 """
@@ -33,7 +33,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         if found.kind is not FileKind.OTHER:
             known = found.offset is not None
             severity = Severity.ERROR if known else Severity.FATAL
-            effect = "looks for the file of 20 digits instead" if known else "fails at its next start: no offset"
+            effect = "makes an empty segment of that offset" if known else "fails at its next start"
         yield RULE.finding(
             view.where._replace(file=name),
             f"{escaped(name)} is no file of a partition",
