@@ -100,7 +100,9 @@ class Page:
         severity = str(row["severity"])
         place = "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
         message = str(row["message"])
-        named = "" if not place or message.startswith(str(row["file"])) else f"{place}: "
+        named = f"{place}: " if place else ""
+        if message.startswith(str(row["file"])):  # It names the file by itself.
+            named = "" if row["dir"] is None else f"{row['dir']}/"
         text = f"{severity} {row['id']} {named}{message}"
         self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])
         for word in ("effect",) if severity == "info" else ("effect", "advice"):
