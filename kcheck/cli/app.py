@@ -75,14 +75,9 @@ def main() -> None:
     _tolerant(sys.stderr)
     try:
         app()
-        sys.stdout.flush()
     except KcheckError as error:
         print(f"kcheck: {printable(error)}", file=sys.stderr)
         _end(error.exit_code)
-    except BrokenPipeError:
-        # The reader has seen enough; Python must not complain about it when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except KeyboardInterrupt:
         _end(130)
     except Exception as error:

@@ -28,7 +28,12 @@ def check(
         raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")
     start = time.perf_counter()
     report = look(paths, depth=Depth(depth), as_kind=as_kind, wanted=common.wanted(), release=common.release())
-    if depth == Depth.CRC and not common.leaving.quiet:
+    seconds = time.perf_counter() - start
+
+    def tell() -> None:
+        """Say on stderr how fast every byte was read."""
         checked: Any = report.body["checked"]
-        rate(checked["bytes"], time.perf_counter() - start)
-    common.leave(report)
+        if depth == Depth.CRC:
+            rate(checked["bytes"], seconds)
+
+    common.leave(report, tell)

@@ -57,7 +57,7 @@ class Common(NamedTuple):
         """Return which partitions are meant."""
         return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
 
-    def leave(self, report: Report) -> None:
+    def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
         """Write the report and end the command with its exit code."""
         fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
         selected, ignored = _ids(self.select), _ids(self.ignore)
@@ -69,7 +69,7 @@ class Common(NamedTuple):
         def shown(finding: Finding) -> bool:
             return counts(finding) and finding.severity.rank >= least.rank
 
-        leave(replace(report, keep=shown), self.leaving)
+        leave(replace(report, keep=shown), self.leaving, tell)
         failed = any(counts(finding) and finding.severity.rank >= fail_on.rank for finding in report.collected)
         raise typer.Exit(3 if report.unfinished else 1 if failed else 0)
 
