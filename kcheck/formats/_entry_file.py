@@ -29,9 +29,14 @@ def read(data: bytes, layout: Layout, *, has_room: bool) -> Entries:
     used, last = whole, len(data)
     if has_room:
         last = len(data.rstrip(b"\0"))
-        used = min(-(-last // layout.size) * layout.size, whole)
+        used = used_size(last, len(data), layout)
     room = len(data) - used if has_room and last <= whole else 0
     return Entries(tuple(layout.iter_unpack(memoryview(data)[:used])), room, torn)
+
+
+def used_size(last: int, size: int, layout: Layout) -> int:
+    """Return the bytes of the whole entries of a file of `size` bytes, of which those from `last` on are zeros."""
+    return min(-(-last // layout.size), size // layout.size) * layout.size
 
 
 def write(rows: Iterator[tuple[int, ...]], layout: Layout, room: int = 0) -> bytes:

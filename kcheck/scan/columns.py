@@ -65,8 +65,8 @@ class Columns(NamedTuple):
 
     `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
     in magic 0 `max_timestamp`. `base_offset` below magic 2 is the last offset. `valid` tells whether the CRC matches,
-    None where it was not computed. `crc` is the one that the header
-    names, `marker` the type of a transaction marker, NO_MARKER for every other batch.
+    None where it was not computed. `crc` is the one that the header names, `marker` the type of a transaction marker,
+    NO_MARKER for every other batch.
     """
 
     position: Column

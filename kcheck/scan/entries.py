@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.record_batch import crc32c
 
@@ -31,8 +32,7 @@ def used_size(descriptor: int, size: int, layout: Layout) -> int:
         start = max(end - _PIECE_SIZE, 0)
         found = os.pread(descriptor, end - start, start).rstrip(b"\0")
         if found:
-            slots = -(-(start + len(found)) // layout.size)
-            return min(slots, size // layout.size) * layout.size
+            return _entry_file.used_size(start + len(found), size, layout)
         end = start
     return 0
 

@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 
+from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
@@ -92,14 +93,13 @@ class _Entries:
     """The entries of an index, how far the batches have reached, and the faults."""
 
     def __init__(self, data: bytes, layout: Layout, where: Location, base: Offset) -> None:
-        slots = len(data) // layout.size
-        used = min(-(-len(data.rstrip(b"\0")) // layout.size), slots)
-        self._rows = np.frombuffer(data, dtype_of(layout), used)
+        used = _entry_file.used_size(len(data.rstrip(b"\0")), len(data), layout)
+        self._torn = len(data) % layout.size
+        self._rows = np.frombuffer(data, dtype_of(layout), used // layout.size)
         self.offset: Column = self.values("relative_offset") + base
         self._where = where
         self._size = len(data)
-        self._room = (slots - used) * layout.size
-        self._torn = len(data) % layout.size
+        self._room = len(data) - self._torn - used
         self._faults: list[FaultyEntry] = []
         self._counts: Counter[EntryFault] = Counter()
         self._next = 0
