@@ -15,7 +15,6 @@ written.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
@@ -28,7 +27,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
     A transaction whose records were not seen needs no entry.
     """
-    if f"{segment_prefix(view.base_offset)}.log" not in view.files:
+    if not view.files:
         return
     stated = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in view.stated}
     lacking = []

@@ -31,8 +31,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the leftovers of each kind, where segments were looked at."""
     if view.read is None or not served(view):
         return
+    named = [(name, parse_file(name).suffix) for name in sorted(view.files)]
     for suffix, effect in EFFECTS.items():
-        names = sorted(name for name in view.files if parse_file(name).suffix == suffix)
+        names = [name for name, found in named if found == suffix]
         if names:
             yield RULE.finding(
                 view.where,

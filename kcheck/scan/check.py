@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from itertools import zip_longest
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join, split
@@ -11,7 +12,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Wanted
-from kcheck.model.segments import SegmentView
+from kcheck.model.segments import Aborted, SegmentView
 from kcheck.model.views import Different, FileView, PartitionView, ReplicasView
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.batches import log_name
@@ -113,34 +114,40 @@ class _Deep:
             return view
         folder = join(view.where.log_dir or "", view.where.dir or "")
         transactions = Transactions()
+        small = self._small_files(view, folder, collected)
         read: list[SegmentView] = []
-        for number, segment in enumerate(view.segments):
-            behind = view.segments[number + 1 :]
+        for segment, behind in zip_longest(view.segments, view.segments[1:]):
             name = log_name(segment.base_offset)
             where = view.where._replace(file=name)
             try:
                 found = self._examine(
-                    join(folder, name), where, segment.base_offset, transactions, files=view.files, active=not behind,
-                    scanned=_scanned(view, behind[0].base_offset if behind else None),
+                    join(folder, name), where, segment.base_offset, transactions, files=view.files,
+                    stated=_stated(small.get(name.removesuffix(".log") + ".txnindex")), active=behind is None,
+                    scanned=_scanned(view, None if behind is None else behind.base_offset),
                 )  # fmt: skip
             except UnreadableError as error:
                 collected.append(kc001_unreadable.finding(where, str(error)))
             else:
                 read.append(found)
                 collected.extend(_unread(found))
+        return view._replace(read=tuple(read))
+
+    def _small_files(self, view: PartitionView, folder: str, collected: list[Finding]) -> dict[str, FileView]:
+        """Return the transaction indexes and producer snapshots by name, checked by their rules."""
+        found: dict[str, FileView] = {}
         for name in sorted(view.files):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
                 where = view.where._replace(file=name)
                 try:
-                    small = read_small(join(folder, name), kind, where, self._release)
+                    found[name] = read_small(join(folder, name), kind, where, self._release)
                 except UnreadableError as error:
                     collected.append(kc001_unreadable.finding(where, str(error)))
                 else:
-                    self.count_files((small,))
-                    collected.extend(check_file(small, self._release))
-        return view._replace(read=tuple(read))
+                    collected.extend(check_file(found[name], self._release))
+        self.count_files(found.values())
+        return found
 
     def segment(self, target: Target, look: Look) -> None:
         """Look at a `.log` that was named by itself."""
@@ -148,7 +155,8 @@ class _Deep:
         where = Location(broker_id=target.broker_id, file=target.path)
         try:
             found = self._examine(
-                target.path, where, base or Offset(0), Transactions(), files=frozenset(), active=True, scanned=None,
+                target.path, where, base or Offset(0), Transactions(), files=frozenset(), stated=(), active=True,
+                scanned=None,
             )  # fmt: skip
         except UnreadableError as error:
             look.unreadable(target, error)
@@ -158,10 +166,10 @@ class _Deep:
 
     def _examine(
         self, path: str, where: Location, base: Offset, transactions: Transactions, *, files: frozenset[str],
-        active: bool, scanned: bool | None,
+        stated: tuple[Aborted, ...], active: bool, scanned: bool | None,
     ) -> SegmentView:  # fmt: skip
         found = examine(
-            path, where, base, transactions=transactions, files=files, active=active, scanned=scanned,
+            path, where, base, transactions=transactions, stated=stated, files=files, active=active, scanned=scanned,
             verify=self._depth is Depth.CRC,
         )  # fmt: skip
         sizes = [found.size, *(index.size for index in (found.offset_index, found.time_index) if index is not None)]
@@ -203,6 +211,12 @@ def _different(replicas: tuple[PartitionView, ...]) -> tuple[Different, ...]:
 
 _RULED = {FileKind.TRANSACTION_INDEX: transaction_index.FORMAT, FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT}
 """The small files of a partition directory that are not read with its tail."""
+
+
+def _stated(view: FileView | None) -> tuple[Aborted, ...]:
+    """Return the aborted transactions that a transaction index names; none where there is none."""
+    entries = () if view is None else view.parsed.value
+    return tuple(Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset)) for txn in entries)
 
 
 def _unread(view: SegmentView) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from kcheck.disk.read import UnreadableError, opened, read_whole
-from kcheck.formats import transaction_index
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
@@ -24,12 +23,13 @@ _LEAST = -(2**63)
 
 
 def examine(
-    path: str, where: Location, base: Offset, *, transactions: Transactions, files: frozenset[str], active: bool,
-    scanned: bool | None, verify: bool,
+    path: str, where: Location, base: Offset, *, transactions: Transactions, stated: tuple[Aborted, ...],
+    files: frozenset[str], active: bool, scanned: bool | None, verify: bool,
 ) -> SegmentView:  # fmt: skip
     """Return what a segment holds; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `transactions` has followed the segments before it. `verify` computes the CRC of every batch.
+    `transactions` has followed the segments before it, `stated` are those that the `.txnindex` names. `verify` computes
+    the CRC of every batch.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
         batches = _Batches(base)
@@ -66,7 +66,7 @@ def examine(
         offset_index=views[".index"],
         time_index=views[".timeindex"],
         aborted=transactions.end_segment(),
-        stated=_stated(path),
+        stated=stated,
         files=files & {segment_prefix(base) + ending for ending in _ENDINGS},
         active=active,
         scanned=scanned,
@@ -87,16 +87,6 @@ def _index_check(path: str, where: Location, base: Offset, ending: str) -> _Chec
         return None
     name = (where.file or "").removesuffix(".log") + ending
     return _INDEXES[ending](data, where._replace(file=name), base)
-
-
-def _stated(path: str) -> tuple[Aborted, ...]:
-    """Return the aborted transactions that the index beside a `.log` names; none where there is no index."""
-    try:
-        data = read_whole(path.removesuffix(".log") + ".txnindex")
-    except UnreadableError:
-        return ()
-    entries = transaction_index.parse(data).value
-    return tuple(Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset)) for txn in entries)
 
 
 class _Batches:

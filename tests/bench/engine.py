@@ -90,8 +90,8 @@ def read(path: Path, *, verify: bool) -> int:
     """Return how many batches the engine finds in a segment."""
     base = Offset(int(path.stem))
     found = examine(
-        str(path), Location(file=str(path)), base, transactions=Transactions(), files=frozenset(), active=True,
-        scanned=None, verify=verify,
+        str(path), Location(file=str(path)), base, transactions=Transactions(), stated=(), files=frozenset(),
+        active=True, scanned=None, verify=verify,
     )  # fmt: skip
     assert not found.counts
     return found.batches

@@ -294,8 +294,8 @@ def test_the_indexes_of_real_brokers_have_no_fault() -> None:
             continue
         where = Location(dir=path.parent.name, file=path.name)
         found = examine(
-            str(path), where, int(path.stem), transactions=Transactions(), files=frozenset(), active=True, scanned=None,
-            verify=False,
+            str(path), where, int(path.stem), transactions=Transactions(), stated=(), files=frozenset(), active=True,
+            scanned=None, verify=False,
         )  # fmt: skip
         for view in (found.offset_index, found.time_index):
             if view is not None:

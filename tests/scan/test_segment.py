@@ -56,6 +56,7 @@ def again(path: Path, **how: Unpack[How]) -> SegmentView:
         Location(dir="t-0", file=path.name),
         how.get("base", 0),
         transactions=Transactions(),
+        stated=(),
         files=how.get("files", frozenset()),
         active=how.get("active", True),
         scanned=how.get("scanned"),
