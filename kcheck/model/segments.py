@@ -129,13 +129,25 @@ class Aborted(NamedTuple):
     last_offset: Offset
 
 
+class Transactions(NamedTuple):
+    """What the batches of a segment tell of transactions.
+
+    `aborted` stand in the order of their markers; `ended` has the offset of the first marker of each producer, `open`
+    the first offset of each transaction that no marker of the segment ends.
+    """
+
+    aborted: tuple[Aborted, ...]
+    ended: Mapping[int, Offset]
+    open: Mapping[int, Offset]
+
+
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
     `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are
-    the runs of batches with one epoch. `aborted` are the transactions that a marker aborts here, in the order of
-    the markers, None where there are too many to follow; `stated` are those of the `.txnindex`. `offset_index` and
-    `time_index` are None where the file is missing or could not be read. `files` are the names of the log and its
+    the runs of batches with one epoch. `transactions` is None where there are too many to follow; `stated` are the
+    aborted ones of the `.txnindex`. `offset_index` and `time_index` are None where the file is missing or could not be
+    read. `files` are the names of the log and its
     indexes that are in the directory, empty for a log that was named alone. `active` is the last segment of the
     partition; `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the
     recovery point), None where that is not known.
@@ -157,9 +169,9 @@ class SegmentView(NamedTuple):
     beyond: Beyond | None
     offset_index: IndexView | None
     time_index: IndexView | None
-    aborted: tuple[Aborted, ...] | None
-    stated: tuple[Aborted, ...]
-    files: frozenset[str]
-    active: bool
-    scanned: bool | None
+    transactions: Transactions | None
     verified: bool
+    stated: tuple[Aborted, ...] = ()
+    files: frozenset[str] = frozenset()
+    active: bool = True
+    scanned: bool | None = None

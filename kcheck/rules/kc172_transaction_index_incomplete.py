@@ -27,11 +27,11 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
     A transaction whose records were not seen needs no entry.
     """
-    if not view.files:
+    if not view.files or view.transactions is None:
         return
     stated = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in view.stated}
     lacking = []
-    for txn in view.aborted or ():
+    for txn in view.transactions.aborted:
         if txn.first_offset is not None:
             first = stated.get((txn.producer_id, txn.last_offset))
             if first is None or first > txn.first_offset:

@@ -23,7 +23,7 @@ from kcheck.scan.partition import read_small
 from kcheck.scan.replicas import agree
 from kcheck.scan.rules import check_file, check_replicas, check_segment
 from kcheck.scan.segment import examine
-from kcheck.scan.transactions import Transactions
+from kcheck.scan.transactions import Open, follow
 
 
 class Depth(StrEnum):
@@ -113,23 +113,28 @@ class _Deep:
         if view.state not in (DirectoryState.CURRENT, DirectoryState.FUTURE):
             return view
         folder = join(view.where.log_dir or "", view.where.dir or "")
-        transactions = Transactions()
         small = self._small_files(view, folder, collected)
         read: list[SegmentView] = []
+        open_before: Open | None = {}
         for segment, behind in zip_longest(view.segments, view.segments[1:]):
             name = log_name(segment.base_offset)
             where = view.where._replace(file=name)
             try:
-                found = self._examine(
-                    join(folder, name), where, segment.base_offset, transactions, files=view.files,
-                    stated=_stated(small.get(name.removesuffix(".log") + ".txnindex")), active=behind is None,
-                    scanned=_scanned(view, None if behind is None else behind.base_offset),
-                )  # fmt: skip
+                found = self._examine(join(folder, name), where, segment.base_offset)
             except UnreadableError as error:
                 collected.append(kc001_unreadable.finding(where, str(error)))
-            else:
-                read.append(found)
-                collected.extend(_unread(found))
+                continue
+            prefix = name.removesuffix(".log")
+            open_before, transactions = follow(open_before, found.transactions)
+            found = found._replace(
+                transactions=transactions,
+                stated=_stated(small.get(prefix + ".txnindex")),
+                files=view.files & {prefix + ending for ending in (".log", ".index", ".timeindex")},
+                active=behind is None,
+                scanned=_scanned(view, None if behind is None else behind.base_offset),
+            )
+            read.append(found)
+            collected.extend(_unread(found))
         return view._replace(read=tuple(read))
 
     def _small_files(self, view: PartitionView, folder: str, collected: list[Finding]) -> dict[str, FileView]:
@@ -154,24 +159,15 @@ class _Deep:
         base = parse_file(split(target.path)[1]).offset
         where = Location(broker_id=target.broker_id, file=target.path)
         try:
-            found = self._examine(
-                target.path, where, base or Offset(0), Transactions(), files=frozenset(), stated=(), active=True,
-                scanned=None,
-            )  # fmt: skip
+            found = self._examine(target.path, where, base or Offset(0))
         except UnreadableError as error:
             look.unreadable(target, error)
             return
         self._segments += 1
         look.collected.extend(check_segment(found, self._release))
 
-    def _examine(
-        self, path: str, where: Location, base: Offset, transactions: Transactions, *, files: frozenset[str],
-        stated: tuple[Aborted, ...], active: bool, scanned: bool | None,
-    ) -> SegmentView:  # fmt: skip
-        found = examine(
-            path, where, base, transactions=transactions, stated=stated, files=files, active=active, scanned=scanned,
-            verify=self._depth is Depth.CRC,
-        )  # fmt: skip
+    def _examine(self, path: str, where: Location, base: Offset) -> SegmentView:
+        found = examine(path, where, base, verify=self._depth is Depth.CRC)
         sizes = [found.size, *(index.size for index in (found.offset_index, found.time_index) if index is not None)]
         self._files += len(sizes)
         self._bytes += sum(sizes)

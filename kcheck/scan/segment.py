@@ -9,12 +9,11 @@ import numpy as np
 from kcheck.disk.read import UnreadableError, opened, read_whole
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
-from kcheck.model.names import segment_prefix
-from kcheck.model.segments import FAULT_COUNT_MAX, Aborted, BatchFault, End, EpochRun, FaultyBatch, SegmentView
+from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
-from kcheck.scan.transactions import Transactions
+from kcheck.scan.transactions import Following
 
 _EPOCH_COUNT_MAX = 10_000
 _PIECE_SIZE = 1 << 20
@@ -22,17 +21,13 @@ _LEAST = -(2**63)
 """Stands before the first batch: below every offset."""
 
 
-def examine(
-    path: str, where: Location, base: Offset, *, transactions: Transactions, stated: tuple[Aborted, ...],
-    files: frozenset[str], active: bool, scanned: bool | None, verify: bool,
-) -> SegmentView:  # fmt: skip
-    """Return what a segment holds; `path` is that of its `.log`. UnreadableError if that cannot be read.
+def examine(path: str, where: Location, base: Offset, *, verify: bool) -> SegmentView:
+    """Return what a segment holds by itself; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `transactions` has followed the segments before it, `stated` are those that the `.txnindex` names. `verify` computes
-    the CRC of every batch.
+    `verify` computes the CRC of every batch.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
-        batches = _Batches(base)
+        batches, transactions = _Batches(base), Following()
         checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
@@ -65,16 +60,11 @@ def examine(
         beyond=beyond,
         offset_index=views[".index"],
         time_index=views[".timeindex"],
-        aborted=transactions.end_segment(),
-        stated=stated,
-        files=files & {segment_prefix(base) + ending for ending in _ENDINGS},
-        active=active,
-        scanned=scanned,
+        transactions=transactions.view(),
         verified=verify,
     )
 
 
-_ENDINGS = (".log", ".index", ".timeindex")
 _Check = OffsetIndexCheck | TimeIndexCheck
 _INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 

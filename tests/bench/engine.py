@@ -34,7 +34,6 @@ from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from kcheck.scan.segment import examine  # noqa: E402 - the same
-from kcheck.scan.transactions import Transactions  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
 from tests.builders import epochs, write  # noqa: E402 - the same
 
@@ -89,10 +88,7 @@ def make(folder: Path, size: int, batch_size: int, *, base: int = 0) -> Path:
 def read(path: Path, *, verify: bool) -> int:
     """Return how many batches the engine finds in a segment."""
     base = Offset(int(path.stem))
-    found = examine(
-        str(path), Location(file=str(path)), base, transactions=Transactions(), stated=(), files=frozenset(),
-        active=True, scanned=None, verify=verify,
-    )  # fmt: skip
+    found = examine(str(path), Location(file=str(path)), base, verify=verify)
     assert not found.counts
     return found.batches
 

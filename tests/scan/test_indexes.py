@@ -13,7 +13,6 @@ from kcheck.scan import columns as read
 from kcheck.scan.columns import Reader
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.scan.segment import examine
-from kcheck.scan.transactions import Transactions
 from tests.builders import Made, batch, index, index_of, log, message, run
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -293,10 +292,7 @@ def test_the_indexes_of_real_brokers_have_no_fault() -> None:
         if path.stat().st_size == 0:
             continue
         where = Location(dir=path.parent.name, file=path.name)
-        found = examine(
-            str(path), where, int(path.stem), transactions=Transactions(), stated=(), files=frozenset(), active=True,
-            scanned=None, verify=False,
-        )  # fmt: skip
+        found = examine(str(path), where, int(path.stem), verify=False)
         for view in (found.offset_index, found.time_index):
             if view is not None:
                 assert ({}, ()) == (view.counts, view.faults), (path, view)

@@ -9,11 +9,10 @@ import pytest
 from kcheck.disk.read import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
-from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, SegmentView
+from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, SegmentView, Transactions
 from kcheck.scan import columns as read
 from kcheck.scan import segment
 from kcheck.scan.segment import examine
-from kcheck.scan.transactions import Transactions
 from tests.builders import Made, batch, flip_byte, index_of, log, message, run
 
 LEAST = -(2**63)
@@ -26,9 +25,6 @@ class How(TypedDict, total=False):
 
     base: int
     verify: bool
-    files: frozenset[str]
-    active: bool
-    scanned: bool | None
 
 
 @pytest.fixture(autouse=True, params=[4 << 20, 300], ids=["one window", "many windows"])
@@ -55,11 +51,6 @@ def again(path: Path, **how: Unpack[How]) -> SegmentView:
         str(path),
         Location(dir="t-0", file=path.name),
         how.get("base", 0),
-        transactions=Transactions(),
-        stated=(),
-        files=how.get("files", frozenset()),
-        active=how.get("active", True),
-        scanned=how.get("scanned"),
         verify=how.get("verify", True),
     )
 
@@ -71,7 +62,7 @@ def faults(found: SegmentView) -> list[FaultyBatch]:
 
 
 def test_a_sound_segment(tmp_path: Path) -> None:
-    found = seen(tmp_path, run(0, 99, epoch=3), scanned=True, active=False)
+    found = seen(tmp_path, run(0, 99, epoch=3))
     expected = SegmentView(
         where=Location(dir="t-0", file=f"{segment_prefix(0)}.log"),
         base_offset=0,
@@ -87,13 +78,9 @@ def test_a_sound_segment(tmp_path: Path) -> None:
         faults=(),
         counts={},
         beyond=None,
-        aborted=(),
-        stated=(),
+        transactions=Transactions((), {}, {}),
         offset_index=None,
         time_index=None,
-        files=frozenset(),
-        active=False,
-        scanned=True,
         verified=True,
     )
     assert expected == found
@@ -308,13 +295,6 @@ def test_an_index_that_is_missing_or_no_file_is_none(tmp_path: Path) -> None:
     path.with_suffix(".timeindex").mkdir()
     found = seen(tmp_path, run(0, 99))
     assert (None, None) == (found.offset_index, found.time_index)
-
-
-def test_files_are_those_of_the_segment(tmp_path: Path) -> None:
-    """Its log and its indexes, as far as they are there."""
-    own = {f"{segment_prefix(0)}.log", f"{segment_prefix(0)}.index"}
-    others = {f"{segment_prefix(0)}.index.deleted", f"{segment_prefix(1)}.log", "leader-epoch-checkpoint"}
-    assert own == seen(tmp_path, [], files=frozenset(own | others)).files
 
 
 def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
