@@ -37,6 +37,7 @@ _UNSUMMED = 21
 """So many bytes of a batch stand before those that its CRC covers."""
 _LINK = 0x5F35254C
 """The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
+_CHAIN = np.dtype([("link", "<u4"), ("zeros", f"V{_UNSUMMED - 4}")])
 
 NO_MARKER, UNKNOWN_MARKER = -1, -2
 MARKER_RECORD = Layout(
@@ -47,9 +48,12 @@ _KEY_SIZE = 4 << 1
 """A varint, zigzag: the key has 4 bytes."""
 _PADDING = HEADER.size + MARKER_RECORD.size
 """The last entry of a window may be shorter than what is gathered from its place."""
+_LOW_ATTRIBUTES_AT = 22
+"""Where the byte of the attributes stands that any release has used."""
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 
-Column = npt.NDArray[np.int64]
+Column = npt.NDArray[Any]
+"""Whole numbers of any size; those that are rarely looked at stay as the file has them."""
 Mask = npt.NDArray[np.bool_]
 _TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
 _NOWHERE = np.zeros(0, np.int64)
@@ -225,26 +229,27 @@ def _chase(buffer: bytearray, at: int, filled: int, remaining: int) -> tuple[lis
 def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
     """Return the headers at these places of a window that begins at position `start`."""
     new = _gather(buffer, at, HEADER)
-    magic = new["magic"].astype(np.int64)
+    magic = new["magic"]
     base = new["base_offset"].astype(np.int64)
+    attributes = new.view(np.uint8)[_LOW_ATTRIBUTES_AT :: HEADER.size]
     columns = Columns(
         position=at + start,
         size=new["batch_size"].astype(np.int64) + OVERHEAD.size,
         magic=magic,
         base_offset=base,
-        last_offset=base + new["last_offset_delta"],
+        last_offset=base + new["last_offset_delta"].astype(np.int32),
         epoch=new["partition_leader_epoch"].astype(np.int64),
-        record_count=new["record_count"].astype(np.int64),
+        record_count=new["record_count"].astype(np.int32),
         max_timestamp=new["max_timestamp"].astype(np.int64),
-        attributes=new["attributes"].astype(np.int64) & 0xFF,
-        producer_id=new["producer_id"].astype(np.int64),
-        marker=_markers(buffer, at, new),
-        crc=new["crc"].astype(np.int64),
+        attributes=attributes,
+        producer_id=new["producer_id"],
+        marker=_markers(buffer, at, new, attributes),
+        crc=new["crc"].astype(np.uint32),
         valid=None,
     )
-    old = magic < 2
-    if not old.any():
+    if not magic.size or magic.min() >= 2:
         return columns
+    old = magic < 2
     message = _gather(buffer, at, LEGACY)
     stamped = magic == 1
     timestamp = _gather(buffer, at + LEGACY.size, TIMESTAMP)["timestamp"]
@@ -255,21 +260,21 @@ def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
         epoch=np.where(old, unknown, columns.epoch),
         record_count=np.where(old, np.where(plain, 1, unknown), columns.record_count),
         max_timestamp=np.where(old, np.where(stamped, timestamp, unknown), columns.max_timestamp),
-        attributes=np.where(old, message["attributes"].astype(np.int64) & 0xFF, columns.attributes),
+        attributes=np.where(old, message["attributes"].view(np.uint8), attributes),
         producer_id=np.where(old, unknown, columns.producer_id),
         crc=np.where(old, message["crc"], columns.crc),
     )
 
 
-def _markers(buffer: bytearray, at: Column, headers: Any) -> Column:
+def _markers(buffer: bytearray, at: Column, headers: Any, attributes: Column) -> Column:
     """Return the types of the transaction markers: one plain record whose key is a version and a type."""
-    is_marker = (headers["attributes"] & (MARKER | CODEC_MASK) == MARKER) & (headers["magic"] == 2)
-    is_marker &= headers["record_count"] == 1
-    found = np.full_like(at, NO_MARKER)
-    if is_marker.any():
-        record = _gather(buffer, at[is_marker] + HEADER.size, MARKER_RECORD)
+    rows = np.flatnonzero((attributes & (MARKER | CODEC_MASK)) == MARKER)
+    found = np.full(at.shape, NO_MARKER, np.int16)
+    if rows.size:
+        rows = rows[(headers["magic"][rows] == 2) & (headers["record_count"][rows] == 1)]
+        record = _gather(buffer, at[rows] + HEADER.size, MARKER_RECORD)
         plain = (record["deltas"] == 0) & (record["key_size"] == _KEY_SIZE)
-        found[is_marker] = np.where(plain, record["type"], UNKNOWN_MARKER)
+        found[rows] = np.where(plain, record["type"], UNKNOWN_MARKER)
     return found
 
 
@@ -295,7 +300,7 @@ def _valid(buffer: bytearray, columns: Columns, start: int) -> Mask:
     """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
     at = columns.position - start
     ends = at + columns.size
-    if (columns.magic >= 2).all() and _chained(buffer, at, int(ends[-1]), columns.crc):
+    if columns.magic.min() >= 2 and _chained(buffer, at, int(ends[-1]), columns.crc):
         return np.ones(len(at), np.bool_)
     view = memoryview(buffer)
     rows = zip(at.tolist(), ends.tolist(), columns.magic.tolist(), columns.crc.tolist(), strict=True)
@@ -308,8 +313,8 @@ def _chained(buffer: bytearray, at: Column, end: int, crc: Column) -> bool:
     Before each body but the first, the bytes that no CRC covers are overwritten by ones that take the register from the
     end of the batch before, if its CRC is what it says, to where every CRC begins. One wrong batch is always seen.
     """
-    links = np.zeros((len(at) - 1, _UNSUMMED), np.uint8)
-    links[:, :4] = (crc[:-1] ^ 0xFFFFFFFF ^ _LINK).astype("<u4").view(np.uint8).reshape(-1, 4)
+    links = np.zeros(len(at) - 1, _CHAIN)
+    links["link"] = crc[:-1] ^ np.uint32(0xFFFFFFFF ^ _LINK)
     places = np.ndarray((len(buffer) - _UNSUMMED + 1,), f"V{_UNSUMMED}", buffer, strides=(1,))
-    places[at[1:]] = links.view(f"V{_UNSUMMED}").ravel()
+    places[at[1:]] = links.view(f"V{_UNSUMMED}")
     return crc32c(memoryview(buffer)[int(at[0]) + _UNSUMMED : end]) == int(crc[-1])

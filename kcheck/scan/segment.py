@@ -3,6 +3,8 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
@@ -100,8 +102,10 @@ class _Batches:
             self.first_offset = Offset(int(columns.base_offset[0]))
         before = np.concatenate(([self.last_offset], columns.last_offset[:-1]))
         self.count += len(columns.position)
-        for fault, mask, context in self._faults(columns, before):
-            self._tell(fault, columns, mask, context)
+        faults = tuple(self._faults(columns, before))
+        if reduce(or_, (mask for _, mask, _ in faults)).any():
+            for fault, mask, context in faults:
+                self._tell(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
         self.max_timestamp = max(self.max_timestamp, int(columns.max_timestamp.max()))
         self._take_epochs(columns)

@@ -34,7 +34,8 @@ class Following:
 
     def take(self, columns: Columns) -> None:
         """Follow the batches of one window."""
-        rows = np.flatnonzero((columns.attributes & TRANSACTIONAL != 0) & (columns.producer_id >= 0))
+        rows = np.flatnonzero(columns.attributes & TRANSACTIONAL)
+        rows = rows[columns.producer_id[rows] >= 0]
         if not self._followed or not rows.size:
             return
         for producer_id, base, marker, count in zip(
