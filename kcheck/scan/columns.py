@@ -33,6 +33,8 @@ from kcheck.model.segments import End
 from kcheck.scan.batches import crc_on_disk
 
 WINDOW_SIZE = 4 << 20
+_FEW = 10_000
+"""A window that holds fewer batches costs more to begin than to go through: the next ones are twice as large."""
 _UNSUMMED = 21
 """So many bytes of a batch stand before those that its CRC covers."""
 _LINK = 0x5F35254C
@@ -119,6 +121,8 @@ class Reader:
                 if self._verify:
                     columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
+                if found.size < _FEW and len(buffer) == WINDOW_SIZE + _PADDING:
+                    buffer = bytearray(min(2 * WINDOW_SIZE, self._size) + _PADDING)
                 yield columns
             elif end is None:
                 large = self._large(buffer)

@@ -20,7 +20,6 @@ from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, Inde
 from kcheck.scan.columns import Column, Columns, Mask, dtype_of, highest_before
 
 _LEAST = -(2**63)
-_NONE = np.zeros(0, np.int64)
 
 
 class OffsetIndexCheck:
@@ -42,20 +41,19 @@ class OffsetIndexCheck:
         """Check the entries that point into this window, and those whose offset is in it."""
         entries = self._entries
         found, batch = entries.reached(columns, self.position)
-        if found.size:
-            entries.tell_some(EntryFault.SKIPS, found[columns.position[batch] < self.position[found]], self.position)
+        entries.tell(EntryFault.SKIPS, columns.position[batch] < self.position[found], self.position, found.start)
         if entries.sound:
-            end = int(np.searchsorted(self.position, columns.position[-1] + columns.size[-1], "left"))
-            numbers = np.arange(self._looked, end)
-            at = np.searchsorted(columns.position, self.position[numbers], "right") - 1
-            missed = (at < 0) | (columns.position[at] != self.position[numbers])
-            entries.tell_some(EntryFault.NO_BATCH, numbers[missed], self.position)
+            end = int(self.position.searchsorted(columns.position[-1] + columns.size[-1]))
+            stated = self.position[self._looked : end]
+            at = columns.position.searchsorted(stated, "right") - 1
+            missed = (at < 0) | (columns.position[at] != stated)
+            entries.tell(EntryFault.NO_BATCH, missed, self.position, self._looked)
             self._looked = end
 
     def view(self) -> IndexView:
         """Return what was found, when all batches have passed."""
         entries = self._entries
-        return entries.view(entries.left(self._looked), self.position, None)
+        return entries.view(self._looked, self.position, None)
 
 
 class TimeIndexCheck:
@@ -77,16 +75,15 @@ class TimeIndexCheck:
         """Check the entries whose offset is in this window."""
         largest = highest_before(self._largest, columns.max_timestamp)
         found, batch = self._entries.reached(columns, self._timestamp)
-        if found.size:
-            stated = self._timestamp[found]
-            wrong = (columns.max_timestamp[batch] != stated) | (largest[batch] >= stated)
-            self._entries.tell_some(EntryFault.TIMESTAMP, found[wrong], self._timestamp)
+        stated = self._timestamp[found]
+        wrong = (columns.max_timestamp[batch] != stated) | (largest[batch] >= stated)
+        self._entries.tell(EntryFault.TIMESTAMP, wrong, self._timestamp, found.start)
         self._largest = int(largest[-1])
 
     def view(self) -> IndexView:
         """Return what was found, when all batches have passed."""
         last = int(self._timestamp[-1]) if self._timestamp.size else None
-        return self._entries.view(self._entries.left(len(self._timestamp)), self._timestamp, last)
+        return self._entries.view(len(self._timestamp), self._timestamp, last)
 
 
 class _Entries:
@@ -114,38 +111,37 @@ class _Entries:
         """Return a column of the file."""
         return self._rows[name].astype(np.int64)
 
-    def reached(self, columns: Columns, values: Column) -> tuple[Column, Column]:
+    def reached(self, columns: Columns, values: Column) -> tuple[slice, Column]:
         """Return the entries whose offset is in a window, and for each the batch that holds it."""
         last = highest_before(self._last, columns.last_offset)
         begin, self._last = self._next, int(last[-1])
-        if not self.sound:
-            return _NONE, _NONE
-        self._next = int(np.searchsorted(self.offset, last[-1], "right"))
-        found = np.arange(begin, self._next)
-        batch = np.searchsorted(last[1:], self.offset[found], "left")
-        base = np.where(columns.magic[batch] < 2, last[batch] + 1, columns.base_offset[batch])
-        self.tell_some(EntryFault.GAP, found[self.offset[found] < base], values)
+        if self.sound:
+            self._next = int(self.offset.searchsorted(last[-1], "right"))
+        found = slice(begin, self._next)
+        offset = self.offset[found]
+        batch = last[1:].searchsorted(offset)
+        base = columns.base_offset[batch]
+        if columns.magic.min() < 2:
+            base = np.where(columns.magic[batch] < 2, last[batch] + 1, base)
+        self.tell(EntryFault.GAP, offset < base, values, begin)
         return found, batch
 
-    def left(self, begin: int) -> Column:
-        """Return the entries from number `begin` on, and those whose offset no batch has reached."""
-        return np.arange(min(begin, self._next), len(self.offset)) if self.sound else _NONE
-
-    def tell(self, fault: EntryFault, mask: Mask, values: Column) -> None:
-        """Keep the entries of a mask as faulty."""
-        self.tell_some(fault, mask.nonzero()[0], values)
-
-    def tell_some(self, fault: EntryFault, numbers: Column, values: Column) -> None:
-        """Keep these entries as faulty, up to a bound, and count them all."""
+    def tell(self, fault: EntryFault, mask: Mask, values: Column, begin: int = 0) -> None:
+        """Keep faulty entries, up to a bound, and count them all; the mask begins with entry number `begin`."""
+        count = int(np.count_nonzero(mask))
+        if not count:
+            return
         room = max(FAULT_COUNT_MAX - self._counts[fault], 0)
-        self._counts[fault] += len(numbers)
-        for number in numbers[:room].tolist():
+        self._counts[fault] += count
+        for number in (mask.nonzero()[0][:room] + begin).tolist():
             offset = Offset(int(self.offset[number]))
             self._faults.append(FaultyEntry(fault, number, offset, int(values[number])))
 
-    def view(self, behind: Column, values: Column, last_timestamp: int | None) -> IndexView:
-        """Return what was found; the entries `behind` point to no batch."""
-        self.tell_some(EntryFault.BEYOND, behind, values)
+    def view(self, looked: int, values: Column, last_timestamp: int | None) -> IndexView:
+        """Return what was found; from `looked` on, or from the offset that no batch reached, entries point to none."""
+        if self.sound:
+            begin = min(looked, self._next)
+            self.tell(EntryFault.BEYOND, np.ones(len(self.offset) - begin, np.bool_), values, begin)
         return IndexView(
             where=self._where,
             size=self._size,
