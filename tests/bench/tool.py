@@ -31,7 +31,7 @@ MANY = 200
 
 
 def tool(*arguments: str) -> list[str]:
-    """Return the command line of kafka-dump-log, with the heap of its script and no option that only shortens a start."""
+    """Return the command line of kafka-dump-log: the heap of its script, no option that only shortens a start."""
     java, *rest = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", *arguments)
     return [java, HEAP, *rest[len(JVM) :]]
 
