@@ -1,5 +1,6 @@
 """A long look: by several processes, stopped by a signal, shown on a terminal, within a span of time, behind others."""
 
+import contextlib
 import json
 import os
 import pty
@@ -43,13 +44,28 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+def await_reading(process: int) -> None:
+    """Wait until the huge segment is being read, and some time more, in which another process reads the small one."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for each in (process, *children(process)):
+            for descriptor in Path(f"/proc/{each}/fd").glob("*"):
+                with contextlib.suppress(OSError):
+                    # While the tail of the log is looked for, it is open too, but nothing is read there for long.
+                    if descriptor.readlink().parent.name == "t-0":
+                        time.sleep(1.5)
+                        return
+        time.sleep(0.05)
+    pytest.fail("it never read the segment")
+
+
 def stopped(number: int, jobs: int, *arguments: str | Path) -> tuple[int, str, str, float]:
     """Return how kcheck ends after a signal in its midst, and how long that takes; no process is left."""
     command = [*KCHECK, "check", *map(str, arguments), "--jobs", str(jobs)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True, start_new_session=True
     ) as process:
-        time.sleep(2.5)
+        await_reading(process.pid)
         workers = children(process.pid)
         assert bool(workers) == (jobs > 1)
         begin = time.monotonic()
@@ -234,6 +250,7 @@ def on_a_terminal(*arguments: str | Path, seconds: float) -> str:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower, env=environment()) as process:
         os.close(follower)
         if seconds:
+            await_reading(process.pid)
             time.sleep(seconds)
             process.send_signal(signal.SIGINT)
         shown = b""
@@ -251,7 +268,7 @@ def on_a_terminal(*arguments: str | Path, seconds: float) -> str:
 
 def test_a_terminal_shows_the_progress(endless: Path) -> None:
     """One line, again and again, no wider than the terminal, gone at the end."""
-    shown = on_a_terminal(endless, "--jobs", "2", seconds=2.5)
+    shown = on_a_terminal(endless, "--jobs", "2", seconds=1.0)
     lines = [part for part in shown.split("\r") if part.strip() and UNCHANGED not in part]
     assert len(lines) > 3
     assert re.fullmatch(r"1000 B of 4\.0 TiB  \d+ B/s  [0-9:]+ left.*", lines[-1])
@@ -261,7 +278,7 @@ def test_a_terminal_shows_the_progress(endless: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
 def test_a_terminal_shows_nothing_to_who_wants_nothing(endless: Path, option: str) -> None:
-    shown = on_a_terminal(endless, option, seconds=1.5)
+    shown = on_a_terminal(endless, option, seconds=0.5)
     assert "" == shown.replace(UNCHANGED, "").strip()
 
 
