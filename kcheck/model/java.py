@@ -76,7 +76,15 @@ def utf8_lines(data: bytes) -> Utf8Lines:
 
 def utf8_lines_replaced(data: bytes) -> Iterator[str]:
     """Yield the lines of a file read by an InputStreamReader, whose decoder puts U+FFFD for what is no UTF-8."""
-    return java_lines(_SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace"))
+    return java_lines(java_string(data))
+
+
+def java_string(data: bytes) -> str:
+    """Return `new String(data, UTF_8)`: U+FFFD for what is no UTF-8, once for a surrogate."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace")
 
 
 def _seen_before(data: bytes, position: int) -> str:
