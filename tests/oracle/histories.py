@@ -193,6 +193,32 @@ def twice(cluster: Cluster) -> None:
     quiet()
 
 
+COORDINATORS: dict[str, object] = {
+    "share.coordinator.state.topic.num.partitions": 1,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+    "metadata.log.max.record.bytes.between.snapshots": 3000,
+    "offsets.retention.minutes": 1 << 20,
+}
+"""What `coordinators` needs on top of `config`."""
+
+
+def coordinators(cluster: Cluster) -> None:
+    """One broker with two log dirs, and records of most kinds that it writes for itself (4.2 and later).
+
+    Groups: classic with two members, one of them static, two of the consumer protocol, one of them with a regular
+    expression, a share group, a deleted one. Transactions: committed, aborted, open; the first and the last with
+    offsets. Cluster: topics made, grown, moved to another log dir and deleted, configurations, quotas, credentials,
+    access control; the broker goes and comes back, and snapshots are taken.
+    """
+    run_java(cluster.version, Path(__file__).parent / "java" / "Coordinators.java", cluster.bootstrap)
+    cluster[1].stop()
+    cluster[1].start()
+    quiet()
+
+
 def truncations(broker: Process, partition: str) -> list[int]:
     """Return the offsets to which a broker says that it truncated a partition since its start."""
     name = re.escape(partition)
