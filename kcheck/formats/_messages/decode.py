@@ -147,7 +147,7 @@ def uuid_text(data: bytes) -> str:
 
 
 _INT8, _INT16, _INT32 = _number("b"), _number("h"), _number("i")
-_FIXED: Mapping[str, _Read] = {
+FIXED: Mapping[str, _Read] = {
     "bool": _bool,
     "int8": _INT8,
     "int16": _INT16,
@@ -158,6 +158,7 @@ _FIXED: Mapping[str, _Read] = {
     "float64": _float64,
     "uuid": _uuid,
 }
+"""The types of one size, and what reads them."""
 _EMPTY: Mapping[str, Value] = {"bool": False, "float64": 0.0, "uuid": uuid_text(bytes(16)), "string": "", "bytes": ""}
 
 
@@ -200,7 +201,7 @@ def _items(cursor: _Cursor, start: int, count: int, item: _Read) -> list[Value]:
 def _reader(field: Field, version: int, *, flexible: bool) -> _Read:
     """Return what reads one field; in front of a structure that can be null stands a byte, or a varint if tagged."""
     kind, nullable = field.type.removeprefix("[]"), version in field.nullable
-    item = _FIXED.get(kind)
+    item = FIXED.get(kind)
     if item is None and kind == "struct":
         item = _structure(field.fields, version, flexible=flexible)
     if field.type != kind:

@@ -5,8 +5,7 @@ coordinator, GroupMetadataManager and TransactionLog write the same bytes. A key
 with its version. `metadata`: AbstractApiMessageSerde 2.8 to 4.3.1; no keys, and a value begins with three varints.
 """
 
-import re
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -46,6 +45,25 @@ class Message(NamedTuple):
     damaged: bool = False
     unknown: tuple[UnknownTag, ...] = ()
     left: int = 0
+
+    def row(self, data: bytes) -> dict[str, Value]:
+        """Return the fields of JSON, `data` being the bytes: they are shown, in base64, where they cannot be read."""
+        found: dict[str, Value] = {}
+        if self.type is not None:
+            found["type"] = self.type
+        if self.name is not None:
+            found["name"] = self.name
+        if self.version is not None:
+            found["version"] = self.version
+        found["data"] = self.data
+        if self.problem is not None:
+            found |= {"problem": self.problem, "damaged": self.damaged}
+            found["bytes"] = b2a_base64(data, newline=False).decode()
+        if self.unknown:
+            found["unknown_tags"] = [{"tag": each.tag, "size": each.size} for each in self.unknown]
+        if self.left:
+            found["left"] = self.left
+        return found
 
 
 class DecodedRecord(NamedTuple):
@@ -144,11 +162,6 @@ def _metadata(key: bytes | None, value: bytes | None) -> DecodedRecord:
 
 def _too_short(data: bytes, what: str) -> str:
     return str(Problem(0, what, f"needs 2 bytes, {len(data)} are left"))
-
-
-def record_type(schema: str) -> str:
-    """Return the name of a record type of __cluster_metadata, `PARTITION_RECORD` for PartitionRecord."""
-    return re.sub("(?<=.)(?=[A-Z])", "_", schema).upper()
 
 
 @cache

@@ -19,7 +19,8 @@ class Versions(NamedTuple):
 
     def __contains__(self, version: object) -> bool:
         """Whether a version is one of them."""
-        return isinstance(version, int) and self.least <= version <= self.most
+        assert isinstance(version, int)
+        return self.least <= version <= self.most
 
 
 NO_VERSIONS = Versions(1, 0)
