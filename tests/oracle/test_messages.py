@@ -28,6 +28,17 @@ GENERATED = (
 )
 """The package of the classes that Kafka generates from each table."""
 
+CHANGED = {
+    "4.0.2": {
+        "ShareGroupMetadataValue",
+        "ShareGroupStatePartitionMetadataValue",
+        "ShareSnapshotValue",
+        "ShareUpdateValue",
+    },
+    "3.9.2": {"ShareGroupMetadataValue"},
+}
+"""What a release wrote otherwise under the same version: share groups were early access up to 4.0."""
+
 SCHEMAS = [(package, schema) for package, table in GENERATED for schema in parse_table(table).values()]
 
 
@@ -38,21 +49,29 @@ def test_the_tables_are_those_of_kafka(module: str, ask: Ask) -> None:
     assert messages.source(module) == (messages.FOLDER / f"{module}.py").read_text("utf-8")
 
 
-def test_every_version_of_every_message(ask: Ask) -> None:
+@pytest.mark.parametrize("release", [messages.NEWEST, *CHANGED])
+def test_every_version_of_every_message(release: str, ask: Ask) -> None:
     """Messages that Kafka's classes wrote, with anything in their fields: the same JSON, and no byte left."""
     cases = [
         (package, schema, version, seed)
         for package, schema in SCHEMAS
+        if schema.name not in CHANGED.get(release, ())
         for version in range(schema.versions.least, schema.versions.most + 1)
         for seed in range(20 * SWEEP)
     ]
     lines = [f"{package}{schema.name} {version} {SEED}{seed:04d}" for package, schema, version, seed in cases]
-    made = [answer.split() for answer in ask(messages.NEWEST, "Messages.java", lines, "make")]
-    ours = [
-        _ours(schema, version, b64decode(data)) for (_, schema, version, _), (data, _) in zip(cases, made, strict=True)
-    ]
-    theirs = [f"0 {b64decode(text).decode()}" for _, text in made]
-    assert_equal([f"{line} {data}" for line, (data, _) in zip(lines, made, strict=True)], ours, theirs)
+    ours, theirs, asked = [], [], []
+    for line, case, answer in zip(lines, cases, ask(release, "Messages.java", lines, "make"), strict=True):
+        if answer != "?":
+            data, text = map(b64decode, answer.split())
+            asked.append(f"{line} {data.hex()}")
+            ours.append(_ours(case[1], case[2], data))
+            theirs.append(f"0 {text.decode()}")
+    assert {"OffsetCommitValue 4", "PartitionRecord 2"} <= {
+        " ".join(each.rpartition(".")[2].split()[:2]) for each in asked
+    }
+    assert release != messages.NEWEST or len(asked) == len(cases)
+    assert_equal(asked, ours, theirs)
 
 
 def test_damaged_messages(ask: Ask) -> None:

@@ -1,7 +1,8 @@
 // Makes messages with the generated classes of the release on the class path, or reads them. Arguments: a folder, and
 // `make` or `read`. A case is a line `CLASS VERSION SEED` or `CLASS VERSION BASE64`, CLASS that of the message with its
 // package. The answer is `BYTES JSON` of a message with random fields, both in base64, or how many bytes are left and the JSON of
-// what the others hold, or "!" and the class of the exception.
+// what the others hold, or "!" and the class of the exception. "?" is a class or a version
+// that the release lacks.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -26,7 +27,11 @@ public class Messages {
         PrintStream answers = new PrintStream(System.out, false, "UTF-8");
         for (String line; (line = cases.readLine()) != null; ) {
             String[] words = line.split(" ", 3);
-            Class<?> type = Class.forName(words[0]);
+            Class<?> type = found(words[0]);
+            if (type == null) {
+                answers.println("?");
+                continue;
+            }
             short version = Short.parseShort(words[1]);
             if (args[1].equals("make")) answers.println(make(type, version, Long.parseLong(words[2])));
             else answers.println(read(type, version, Base64.getDecoder().decode(words[2])));
@@ -34,11 +39,20 @@ public class Messages {
         answers.flush();
     }
 
+    private static Class<?> found(String name) {
+        try {
+            return Class.forName(name);
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+    }
+
     // A field that the version lacks must keep its default: where Kafka refuses to write it, others are drawn.
     private static String make(Class<?> type, short version, long seed) throws Exception {
         Random random = new Random(seed);
         for (int chance = 100; ; chance -= 2) {
             Message message = (Message) type.getConstructor().newInstance();
+            if (version > message.highestSupportedVersion()) return "?";
             fill(message, random, chance);
             try {
                 ObjectSerializationCache cache = new ObjectSerializationCache();
