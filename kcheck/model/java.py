@@ -76,10 +76,10 @@ def utf8_lines(data: bytes) -> Utf8Lines:
 
 def utf8_lines_replaced(data: bytes) -> Iterator[str]:
     """Yield the lines of a file read by an InputStreamReader, whose decoder puts U+FFFD for what is no UTF-8."""
-    return java_lines(java_string(data))
+    return java_lines(java_text(data))
 
 
-def java_string(data: bytes) -> str:
+def java_text(data: bytes) -> str:
     """Return `new String(data, UTF_8)`: U+FFFD for what is no UTF-8, once for a surrogate."""
     try:
         return data.decode("utf-8")

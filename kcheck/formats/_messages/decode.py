@@ -12,7 +12,7 @@ from math import isfinite
 from typing import NamedTuple, TypeAlias
 
 from kcheck.formats._messages.schema import Field, Schema
-from kcheck.model.java import java_string, wrapped
+from kcheck.model.java import java_text, wrapped
 
 STRING_SIZE_MAX = 0x7FFF
 VARINT_SIZE_MAX = 5
@@ -177,7 +177,7 @@ def _sized(kind: str, *, nullable: bool, flexible: bool, item: _Read | None) -> 
         if kind == "string":
             if size > STRING_SIZE_MAX:
                 raise _EndedError(start, f"a text of {size} bytes is longer than {STRING_SIZE_MAX}")
-            return java_string(cursor.take(size))
+            return java_text(cursor.take(size))
         return b2a_base64(cursor.take(size), newline=False).decode()
 
     return read
