@@ -115,6 +115,7 @@ def test_a_control_record() -> None:
         ("offsets", COMMIT[0], b"\0", "byte 0, the version: needs 2 bytes, 1 are left", True),
         ("offsets", COMMIT[0], b"\0\5", "version 5 of OffsetCommitValue is not known", False),
         ("offsets", COMMIT[0], COMMIT[1][:12], "byte 10, leaderEpoch: needs 4 bytes, 2 are left", True),
+        ("offsets", COMMIT[0] + bytes(2 << 20), None, "2097173 bytes are more than is decoded, 2097152", False),
         ("metadata", None, None, "the record has no value", True),
         ("metadata", None, b"\1\x80", "byte 1, type: is no varint", True),
         ("metadata", None, b"\0\x0e\0", "frame version 0 is not known", False),

@@ -17,6 +17,9 @@ from kcheck.formats._messages.schema import Schema, parse_table
 FRAME_VERSION = 1
 """KRaft's preview in 2.8 wrote 0; no release reads that."""
 
+MESSAGE_SIZE_MAX = 2 << 20
+"""What is larger is not decoded: the smallest structures take a hundred times their bytes of memory."""
+
 CONTROL_TYPES: Mapping[int, str] = {
     2: "LeaderChangeMessage",
     3: "SnapshotHeaderRecord",
@@ -91,9 +94,12 @@ def control(kind: int, value: bytes) -> Message | None:
 def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | None = None) -> Message:
     if version not in schema.versions:
         return Message(kind, schema.name, version, problem=f"version {version} of {schema.name} is not known")
+    size = len(data) - start
+    if size > MESSAGE_SIZE_MAX:
+        return Message(kind, schema.name, version, problem=f"{size} bytes are more than is decoded, {MESSAGE_SIZE_MAX}")
     found = decode(schema, data, version, start)
     problem = None if found.problem is None else str(found.problem)
-    left = 0 if problem else len(data) - start - found.size
+    left = 0 if problem else size - found.size
     return Message(kind, schema.name, version, found.value, problem, found.problem is not None, found.unknown, left)
 
 
