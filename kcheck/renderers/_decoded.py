@@ -14,12 +14,13 @@ _CONTROL = {
 }
 
 
-def texts(kind: str, offset: int, key: Any, value: Any) -> tuple[str | None, str | None]:
+def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]:
     """Return what stands behind `key: ` and `payload: `, None where that is not written.
 
-    `key` and `value` are rows of `Message`, None where the record has none.
+    `key` and `value` are rows of `Message`, None where the record has none: records of the cluster have no keys, those
+    of coordinators always, be it that something is wrong.
     """
-    if kind == "metadata":
+    if key is None:
         return None, _metadata(offset, value)
     problem = next((row for row in (key, value) if row is not None and "problem" in row), None)
     if problem is not None:
@@ -33,7 +34,7 @@ def control(row: Any) -> str:
     return f"{_CONTROL[row['name']]}{_text(row['data'])}"
 
 
-def _problem(offset: int, key: Any, row: Any) -> str:
+def _problem(offset: object, key: Any, row: Any) -> str:
     if row["damaged"]:
         return f"Error at offset {offset}, skipping. {row['problem']}"
     if row is key:
@@ -42,7 +43,7 @@ def _problem(offset: int, key: Any, row: Any) -> str:
     return f"Error at offset {offset}, skipping. {unknown}"
 
 
-def _metadata(offset: int, row: Any) -> str:
+def _metadata(offset: object, row: Any) -> str:
     if "problem" in row:
         return f"Error at {offset}, skipping. {row['problem']}"
     kind = re.sub("(?<=.)(?=[A-Z])", "_", row["name"]).upper()

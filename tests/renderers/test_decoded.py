@@ -32,25 +32,25 @@ VALUE = {"name": "OffsetCommitValue", "version": 3, "data": {"offset": 7}}
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "value", "expected"),
+    ("key", "value", "expected"),
     [
-        ("offsets", COMMIT, VALUE, (KEY, '{"version":"3","data":{"offset":7}}')),
-        ("offsets", COMMIT, None, (KEY, "<DELETE>")),
-        ("offsets", UNKNOWN_TYPE, None, ("Unknown record type 18 at offset 42, skipping.", None)),
+        (COMMIT, VALUE, (KEY, '{"version":"3","data":{"offset":7}}')),
+        (COMMIT, None, (KEY, "<DELETE>")),
+        (UNKNOWN_TYPE, None, ("Unknown record type 18 at offset 42, skipping.", None)),
         (
-            "offsets", COMMIT, UNKNOWN_VERSION,
+            COMMIT, UNKNOWN_VERSION,
             ("Error at offset 42, skipping. Found an unknown record version 9 for 1 type", None),
         ),
-        ("offsets", COMMIT, DAMAGED, ("Error at offset 42, skipping. byte 2: w", None)),
-        ("metadata", None, DAMAGED, (None, "Error at 42, skipping. byte 2: w")),
+        (COMMIT, DAMAGED, ("Error at offset 42, skipping. byte 2: w", None)),
+        (None, DAMAGED, (None, "Error at 42, skipping. byte 2: w")),
         (
-            "metadata", None, MIGRATION,
+            None, MIGRATION,
             (None, '{"type":"ZK_MIGRATION_STATE_RECORD","version":0,"data":{"zkMigrationState":1}}'),
         ),
     ],
 )  # fmt: skip
-def test_key_and_payload(kind: str, key: Any, value: Any, expected: tuple[str | None, str | None]) -> None:
-    assert expected == texts(kind, 42, key, value)
+def test_key_and_payload(key: Any, value: Any, expected: tuple[str | None, str | None]) -> None:
+    assert expected == texts(42, key, value)
 
 
 def test_control_records() -> None:
