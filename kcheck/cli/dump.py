@@ -33,6 +33,14 @@ def dump(
         str | None,
         typer.Option("--print-data", metavar="utf8|hex|base64", help="Show their keys, values and headers too."),
     ] = None,
+    decode: Annotated[
+        str | None,
+        typer.Option(
+            "--decode",
+            metavar="KIND",
+            help="Show what the records of an internal topic say: offsets, transactions, metadata, share-groups.",
+        ),
+    ] = None,
     only_damaged: Annotated[
         bool, typer.Option("--only-damaged", help="Only batches and entries that are damaged.")
     ] = False,
@@ -45,11 +53,14 @@ def dump(
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
     from kcheck.scan.dump import dump as look
+    from kcheck.scan.dump_decode import DECODED, KINDS, decoding
     from kcheck.scan.dump_filter import Filter, Shown, parse_offsets, parse_times
     from kcheck.scan.dump_records import DATA
 
     if print_data is not None and print_data not in DATA:
         raise UsageError(f"--print-data {print_data} is not known; known are {', '.join(DATA)}")
+    if decode is not None and decode not in KINDS:
+        raise UsageError(f"--decode {decode} is not known; known are {', '.join(KINDS)}")
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
         times=None if time is None else parse_times(time),
@@ -57,7 +68,13 @@ def dump(
         producer_id=producer_id,
         only_damaged=only_damaged,
     )
-    shown = Shown(records=records or print_data is not None, data=print_data, java=leaving.format == "kafka")
+    shown = Shown(
+        records=records or print_data is not None or decode is not None,
+        data=print_data,
+        java=leaving.format == "kafka",
+        decode=None if decode is None else decoding(decode),
+        decoded=() if decode is None else DECODED,
+    )
     report, damage = look(files, as_kind=as_kind, wanted=wanted, shown=shown)
 
     def tell() -> None:

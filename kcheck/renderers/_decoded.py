@@ -5,14 +5,6 @@ from typing import Any
 
 from kcheck.renderers._jackson import jackson, printable_json
 
-_CONTROL = {
-    "LeaderChangeMessage": "LeaderChange: ",
-    "SnapshotHeaderRecord": "SnapshotHeader ",
-    "SnapshotFooterRecord": "SnapshotFooter ",
-    "KRaftVersionRecord": "KRaftVersion ",
-    "VotersRecord": "KRaftVoters ",
-}
-
 
 def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]:
     """Return what stands behind `key: ` and `payload: `, None where that is not written.
@@ -27,11 +19,6 @@ def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]
         return _problem(offset, key, problem), None
     said = _text({"type": str(key["type"]), "data": key["data"]})
     return said, "<DELETE>" if value is None else _text({"version": str(value["version"]), "data": value["data"]})
-
-
-def control(row: Any) -> str:
-    """Return what stands behind the header keys of a control record that holds a message."""
-    return f"{_CONTROL[row['name']]}{_text(row['data'])}"
 
 
 def _problem(offset: object, key: Any, row: Any) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kcheck.model.report import Report, Row
+from kcheck.renderers._jackson import jackson, printable_json
 from kcheck.renderers._page import Page, cell
 
 _TABLE_LENGTH = 1000
@@ -44,7 +45,7 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
         page.wrapped(f"{' · '.join(facts)} {cells['flags']}".rstrip(), hanging="    ")
         records: Any = batch["records"]
         while some := list(itertools.islice(records, _TABLE_LENGTH)):
-            if "key" in some[0] or some[0]["control"] is not None:
+            if {"key", "decoded_key"} & some[0].keys() or some[0]["control"] is not None:
                 for record in some:
                     page.wrapped("   ".join(_record_facts(record)), indent="  ", hanging="      ")
             else:
@@ -89,12 +90,31 @@ def _record_facts(row: Row) -> Iterator[str]:
     yield f"{row['offset']}"
     yield "-" if row["timestamp"] is None else f"{row['timestamp']}"
     yield from _record_flags(row)
-    if row["control"] is None and "key" in row:
+    if "decoded_key" in row:
+        yield from _decoded_facts(row)
+    elif row["control"] is None and "key" in row:
         yield f"key: {'null' if row['key'] is None else row['key']}"
         yield f"value: {'null' if row['value'] is None else row['value']}"
     headers: Any = row.get("headers")
     if headers:
         yield "headers: " + ", ".join(f"{one['key']}={one['value']}" for one in headers)
+
+
+def _decoded_facts(row: Row) -> Iterator[str]:
+    """Yield what a record of an internal topic says: the key, then the value; a record of the cluster has no key."""
+    key: Any = row["decoded_key"]
+    value: Any = row["decoded_value"]
+    if key is not None:
+        yield f"{key.get('name', 'key').removesuffix('Key')} {_said(key)}"
+    if value is None:
+        yield "= null"
+    else:
+        version = f" v{value['version']}" if "version" in value else ""
+        yield f"{value.get('name', 'value') if key is None else '='}{version} {_said(value)}"
+
+
+def _said(row: Any) -> str:
+    return f"! {row['problem']}" if "problem" in row else printable_json(jackson(row["data"]))
 
 
 _FACTS = ("base_offset", "end_offset", "epoch", "size", "count", "room", "version", "crc")

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from kcheck.model.report import Report, Row
 from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._decoded import texts
 from kcheck.renderers._printable import printable
 
 
@@ -81,6 +82,11 @@ def _record(row: Row, batch: Row) -> str:
         line += f" isValid: {_bool(row['valid'])} crc: {row['crc']}"
     if row["control"] is not None:
         line += _control(row["control"])
+    elif "decoded_value" in row:
+        said = texts(row["offset"], row["decoded_key"], row["decoded_value"])
+        line += "".join(
+            f" {title}: {text}" for title, text in zip(("key", "payload"), said, strict=True) if text is not None
+        )
     elif batch["control"] is not True:
         for name, title in (("key", "key"), ("value", "payload")):
             if row.get(name) is not None:

@@ -10,6 +10,7 @@ from kcheck.formats._record import BODY_SIZE_MAX, Record, Unread, read_records
 from kcheck.formats.record_batch import CODEC_MASK, BatchHeader, is_modern
 from kcheck.model.java import java_text
 from kcheck.model.report import Row
+from kcheck.scan.dump_decode import problems
 from kcheck.scan.dump_file import File
 from kcheck.scan.dump_filter import Filter, Shown
 
@@ -46,7 +47,10 @@ def record_rows(file: File, batch: Row, header: BatchHeader, wanted: Filter, sho
         if control is not None and control.problem is not None:
             file.tell(position, size, f"the control record at offset {record.offset}: {control.problem}")
         if wanted.wants_record(record):
-            yield _row(position, header, record, control, shown)
+            row = _row(position, header, record, control, shown)
+            for problem in problems(row):
+                file.tell(position, size, f"the record at offset {record.offset} cannot be decoded: {problem}")
+            yield row
 
 
 def has_damage(file: File, position: int, size: int) -> bool:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.formats._messages import _control, _metadata, _offsets, _protocol, _share_state, _transactions
+from kcheck.formats._messages import _metadata, _offsets, _protocol, _share_state, _transactions
 from kcheck.formats._messages.decode import FIXED, Decoded, Problem, UnknownTag, decode, read_varint
-from kcheck.formats._messages.records import Message, control, decoder
+from kcheck.formats._messages.records import Message, decoder
 from kcheck.formats._messages.schema import NO_VERSIONS, VERSION_MAX, Schema, Versions, parse_table, parse_versions
 
 GROUP = (
@@ -33,7 +33,6 @@ MEMBER = b64decode("AAAAABJjb25zdW1lci1tb2Rlcm4tMQsvMTI3LjAuMC4xAgdvcmRlcnMBAAST
 MEMBER_KEY = b64decode("AAUABm1vZGVybgAWZXc5bnR2MUNSVzJsSFVIeHUwT2NJZw==")
 QUOTA = b64decode("AQ4AAwpjbGllbnQtaWQAAAV1c2VyBmFsaWNlABNyZXF1ZXN0X3BlcmNlbnRhZ2VBbJw4AAAAAAAA")
 CHANGE = b64decode("AQUCAAAAAb6hHt0aNEhbgtaq0QcYbLcBCBEC2N4bbI38iLc6fGGpUziucA==")
-LEADER = b64decode("AAAAAAABAgAAAAEAAgAAAAEAAA==")
 
 
 def _data(kind: str, key: bytes | None, value: bytes) -> Any:
@@ -97,12 +96,6 @@ def test_a_tombstone() -> None:
     for kind in ("offsets", "transactions", "share-groups"):
         key = b64decode("AAAABmNvbW1pdA==") if kind == "transactions" else COMMIT[0]
         assert decoder(kind)(key, None).value is None
-
-
-def test_a_control_record() -> None:
-    said = {"version": 0, "leaderId": 1, "voters": [{"voterId": 1}], "grantingVoters": [{"voterId": 1}]}
-    assert control(2, LEADER) == Message(2, "LeaderChangeMessage", 0, said)
-    assert control(1, LEADER) is None
 
 
 @pytest.mark.parametrize(
@@ -274,7 +267,7 @@ def test_a_schema_is_one_key_of_a_cache() -> None:
 
 def test_no_table_has_a_type_that_is_not_read() -> None:
     """What is no number, truth or id is a structure, or as long as it says."""
-    tables = (_control, _metadata, _offsets, _protocol, _share_state, _transactions)
+    tables = (_metadata, _offsets, _protocol, _share_state, _transactions)
     fields = [field for module in tables for schema in parse_table(module.TABLE).values() for field in schema.fields]
     types: set[str] = set()
     while fields:

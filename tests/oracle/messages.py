@@ -22,11 +22,6 @@ FOLDER = Path(__file__).parents[2] / "kcheck" / "formats" / "_messages"
 TABLES = {
     "_offsets": ("the records of __consumer_offsets", "kafka-group-coordinator", r".*(Key|Value)"),
     "_protocol": ("what members of a classic group say", "kafka-clients", "ConsumerProtocol(Assignment|Subscription)"),
-    "_control": (
-        "what control records of KRaft hold",
-        "kafka-clients",
-        "LeaderChangeMessage|(Voters|Snapshot(Head|Foot)er|KRaftVersion)Record",
-    ),
     "_transactions": ("the records of __transaction_state", "kafka-transaction-coordinator", r".*(Key|Value)"),
     "_share_state": ("the records of __share_group_state", "kafka-share-coordinator", r".*(Key|Value)"),
     "_metadata": ("the records of __cluster_metadata", "kafka-metadata", r".*Record"),

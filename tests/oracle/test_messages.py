@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from kcheck.formats._messages import _control, _metadata, _offsets, _protocol, _share_state, _transactions
+from kcheck.formats._messages import _metadata, _offsets, _protocol, _share_state, _transactions
 from kcheck.formats._messages.decode import decode
 from kcheck.formats._messages.schema import Schema, parse_table
 from kcheck.renderers._jackson import jackson
@@ -24,7 +24,6 @@ GENERATED = (
     ("org.apache.kafka.coordinator.share.generated.", _share_state.TABLE),
     ("org.apache.kafka.common.metadata.", _metadata.TABLE),
     ("org.apache.kafka.common.message.", _protocol.TABLE),
-    ("org.apache.kafka.common.message.", _control.TABLE),
 )
 """The package of the classes that Kafka generates from each table."""
 

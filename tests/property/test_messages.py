@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.formats._messages.records import DECODERS, control, decoder
+from kcheck.formats._messages.records import DECODERS, decoder
 
 TYPES = st.integers(-1, 30).map(lambda kind: kind.to_bytes(2, "big", signed=True))
 VERSIONS = st.integers(0, 5).map(lambda version: version.to_bytes(2, "big"))
@@ -23,10 +23,3 @@ def test_a_record_is_read_or_told(kind: str, key: bytes | None, value: bytes | N
             assert (found.data is None) == (found.problem is not None)
             assert found.data is None or not found.damaged
             assert 0 <= found.left
-
-
-@given(kind=st.integers(2, 6), value=BYTES)
-def test_a_control_record_is_read_or_told(kind: int, value: bytes) -> None:
-    found = control(kind, value)
-    assert found is not None
-    assert (found.data is None) == found.damaged

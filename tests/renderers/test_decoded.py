@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.renderers._decoded import control, texts
+from kcheck.renderers._decoded import texts
 from kcheck.renderers._jackson import jackson, printable_json
 
 COMMIT = {"type": 1, "name": "OffsetCommitKey", "data": {"group": "g", "topic": "t", "partition": 0}}
@@ -51,11 +51,6 @@ VALUE = {"name": "OffsetCommitValue", "version": 3, "data": {"offset": 7}}
 )  # fmt: skip
 def test_key_and_payload(key: Any, value: Any, expected: tuple[str | None, str | None]) -> None:
     assert expected == texts(42, key, value)
-
-
-def test_control_records() -> None:
-    row = {"type": 4, "name": "SnapshotFooterRecord", "version": 0, "data": {"version": 0}}
-    assert control(row) == 'SnapshotFooter {"version":0}'
 
 
 @pytest.mark.parametrize(

@@ -20,15 +20,6 @@ FRAME_VERSION = 1
 MESSAGE_SIZE_MAX = 2 << 20
 """What is larger is not decoded: the smallest structures take a hundred times their bytes of memory."""
 
-CONTROL_TYPES: Mapping[int, str] = {
-    2: "LeaderChangeMessage",
-    3: "SnapshotHeaderRecord",
-    4: "SnapshotFooterRecord",
-    5: "KRaftVersionRecord",
-    6: "VotersRecord",
-}
-"""ControlRecordType: those whose value is a message. Kafka reads all of them as version 0."""
-
 _MEMBER_FIELDS = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
 
 
@@ -83,12 +74,6 @@ Decoder: TypeAlias = Callable[[bytes | None, bytes | None], DecodedRecord]
 def decoder(kind: str) -> Decoder:
     """Return what decodes the records of one of `DECODERS`."""
     return DECODERS[kind]
-
-
-def control(kind: int, value: bytes) -> Message | None:
-    """Return what the value of a control record says, None where its type has no message."""
-    name = CONTROL_TYPES.get(kind)
-    return None if name is None else _message(_schemas("_control")[name], value, 0, 0, kind)
 
 
 def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | None = None) -> Message:
