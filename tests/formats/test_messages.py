@@ -101,9 +101,9 @@ def test_a_tombstone() -> None:
 @pytest.mark.parametrize(
     ("kind", "key", "value", "problem", "damaged"),
     [
-        ("offsets", None, b"", "the record has no key, which tells its type", True),
+        ("offsets", None, None, "the record has no key, which tells its type", True),
         ("offsets", b"\0", None, "byte 0, the record type: needs 2 bytes, 1 are left", True),
-        ("offsets", b"\0\x12", b"", "record type 18 is not known", False),
+        ("offsets", b"\0\x12", None, "record type 18 is not known", False),
         ("offsets", COMMIT[0][:-1], None, "byte 19, partition: needs 4 bytes, 3 are left", True),
         ("offsets", COMMIT[0], b"\0", "byte 0, the version: needs 2 bytes, 1 are left", True),
         ("offsets", COMMIT[0], b"\0\5", "version 5 of OffsetCommitValue is not known", False),
@@ -122,6 +122,12 @@ def test_what_cannot_be_read(kind: str, key: bytes | None, value: bytes | None, 
     told = [each for each in decoder(kind)(key, value) if each is not None and each.problem is not None]
     assert [(problem, damaged)] == [(each.problem, each.damaged) for each in told]
     assert all(each.data is None for each in told)
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\0\x12"])
+def test_a_value_without_a_type(key: bytes | None) -> None:
+    """It may be anything: it is not null, and not damaged."""
+    assert decoder("offsets")(key, b"ab").value == Message(problem="the key does not tell what it is")
 
 
 def test_what_a_coordinator_overlooks() -> None:

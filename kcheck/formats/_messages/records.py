@@ -90,14 +90,15 @@ def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | 
 
 def _coordinator(table: str) -> Decoder:
     def decode_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
+        untyped = None if value is None else Message(problem="the key does not tell what it is")
         if key is None:
-            return DecodedRecord(Message(problem="the record has no key, which tells its type", damaged=True), None)
+            return DecodedRecord(Message(problem="the record has no key, which tells its type", damaged=True), untyped)
         if len(key) < 2:
-            return DecodedRecord(Message(problem=_too_short(key, "the record type"), damaged=True), None)
+            return DecodedRecord(Message(problem=_too_short(key, "the record type"), damaged=True), untyped)
         kind = int.from_bytes(key[:2], "big", signed=True)
         schema = _by_type(table, "Key").get(kind)
         if schema is None:
-            return DecodedRecord(Message(kind, problem=f"record type {kind} is not known"), None)
+            return DecodedRecord(Message(kind, problem=f"record type {kind} is not known"), untyped)
         found = _message(schema, key, 0, 2, kind)._replace(version=None)
         return DecodedRecord(found, None if value is None else _value(_by_type(table, "Value")[kind], value))
 
