@@ -53,14 +53,11 @@ def dump(
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
     from kcheck.scan.dump import dump as look
-    from kcheck.scan.dump_decode import DECODED, KINDS, decoding
     from kcheck.scan.dump_filter import Filter, Shown, parse_offsets, parse_times
     from kcheck.scan.dump_records import DATA
 
     if print_data is not None and print_data not in DATA:
         raise UsageError(f"--print-data {print_data} is not known; known are {', '.join(DATA)}")
-    if decode is not None and decode not in KINDS:
-        raise UsageError(f"--decode {decode} is not known; known are {', '.join(KINDS)}")
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
         times=None if time is None else parse_times(time),
@@ -69,12 +66,14 @@ def dump(
         only_damaged=only_damaged,
     )
     shown = Shown(
-        records=records or print_data is not None or decode is not None,
+        records=records or print_data is not None,
         data=print_data,
         java=leaving.format == "kafka",
-        decode=None if decode is None else decoding(decode),
-        decoded=() if decode is None else DECODED,
     )
+    if decode is not None:
+        from kcheck.scan.dump_decode import with_decoded
+
+        shown = with_decoded(shown, decode)
     report, damage = look(files, as_kind=as_kind, wanted=wanted, shown=shown)
 
     def tell() -> None:

@@ -2,32 +2,32 @@
 
 from collections.abc import Callable
 
+from kcheck.errors import UsageError
 from kcheck.formats._messages.records import DECODERS, Message
 from kcheck.formats._record import Record
 from kcheck.model.report import Row
+from kcheck.scan.dump_filter import Shown
 
-DECODED = ("decoded_key", "decoded_value")
+_DECODED = ("decoded_key", "decoded_value")
 """The fields: rows of `Message`, None where a record has no key or no value."""
 
-KINDS = tuple(DECODERS)
+
+def with_decoded(shown: Shown, kind: str) -> Shown:
+    """Return the same, with these fields in the row of each record; UsageError where no topic is of this kind."""
+    if kind not in DECODERS:
+        raise UsageError(f"--decode {kind} is not known; known are {', '.join(DECODERS)}")
+    return shown._replace(records=True, decode=_decoding(kind), decoded=_DECODED)
 
 
-def decoding(kind: str) -> Callable[[Record], Row]:
-    """Return what gives these fields of a record; `kind` is one of `KINDS`."""
+def _decoding(kind: str) -> Callable[[Record], Row]:
     decode = DECODERS[kind]
 
     def fields(record: Record) -> Row:
         halves = [None if data is None else bytes(data) for data in (record.key, record.value)]
-        found = zip(DECODED, decode(*halves), halves, strict=True)
+        found = zip(_DECODED, decode(*halves), halves, strict=True)
         return {name: _row(message, data) for name, message, data in found}
 
     return fields
-
-
-def problems(row: Row) -> list[str]:
-    """Return what is damaged in the key and the value of the row of a record."""
-    found = (row.get(name) for name in DECODED)
-    return [str(each["problem"]) for each in found if isinstance(each, dict) and each.get("damaged")]
 
 
 def _row(message: Message | None, data: bytes | None) -> Row | None:

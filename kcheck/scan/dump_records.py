@@ -10,7 +10,6 @@ from kcheck.formats._record import BODY_SIZE_MAX, Record, Unread, read_records
 from kcheck.formats.record_batch import CODEC_MASK, BatchHeader, is_modern
 from kcheck.model.java import java_text
 from kcheck.model.report import Row
-from kcheck.scan.dump_decode import problems
 from kcheck.scan.dump_file import File
 from kcheck.scan.dump_filter import Filter, Shown
 
@@ -48,9 +47,17 @@ def record_rows(file: File, batch: Row, header: BatchHeader, wanted: Filter, sho
             file.tell(position, size, f"the control record at offset {record.offset}: {control.problem}")
         if wanted.wants_record(record):
             row = _row(position, header, record, control, shown)
-            for problem in problems(row):
+            for problem in _problems(row, shown):
                 file.tell(position, size, f"the record at offset {record.offset} cannot be decoded: {problem}")
             yield row
+
+
+def _problems(row: Row, shown: Shown) -> Iterator[object]:
+    """Yield what is damaged in what has been decoded."""
+    for name in shown.decoded:
+        said = row.get(name)
+        if isinstance(said, dict) and said.get("damaged"):
+            yield said["problem"]
 
 
 def has_damage(file: File, position: int, size: int) -> bool:

@@ -20,7 +20,7 @@ from kcheck.renderers._contract import Options
 from kcheck.renderers._jackson import printable_json
 from kcheck.renderers.kafka import render
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_decode import DECODED, decoding
+from kcheck.scan.dump_decode import with_decoded
 from kcheck.scan.dump_filter import Filter, Shown
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
@@ -131,7 +131,7 @@ def _compare(version: str, kind: str, paths: list[Path], ask: Ask) -> list[objec
     for path, answer in zip(paths, ask(version, "Dump.java", paths, TOPICS[kind][1]), strict=True):
         encoded, _, end = answer.rpartition(" ")
         assert end == "="
-        shown = Shown(records=True, java=True, decode=decoding(kind), decoded=DECODED)
+        shown = with_decoded(Shown(java=True), kind)
         report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
         stream = io.StringIO()
         render(report, stream, Options())
