@@ -2,7 +2,7 @@
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fastcrc import crc32
 
@@ -10,7 +10,7 @@ from kcheck.formats.record_batch import HEADER, OVERHEAD
 from tests.builders import FIRST_TIMESTAMP
 from tests.compressed import gzip, lz4, xerial, zstd
 
-COMPRESS = {0: bytes, 1: gzip, 2: xerial, 3: lz4, 4: zstd}
+COMPRESS: dict[int, Callable[[bytes], bytes]] = {0: bytes, 1: gzip, 2: xerial, 3: lz4, 4: zstd}
 """By the number of the codec."""
 
 
