@@ -40,8 +40,8 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
         return
     for batch in rows:
         cells = dict(zip(_BATCH, map(cell, _batch_cells(batch)), strict=True))
-        facts = (f"{name} {cells[name]}" for name in _BATCH[:-1] if cells[name] != "-")
-        page.wrapped(f"{' · '.join(facts)} {cells['flags']}".rstrip(), hanging="    ")
+        facts = [f"{name} {cells[name]}" for name in _BATCH[:-1] if cells[name] != "-"]
+        page.wrapped(" · ".join([*facts, *filter(None, [cells["flags"]])]), hanging="    ")
         records: Any = batch["records"]
         while some := list(itertools.islice(records, _TABLE_LENGTH)):
             if "key" in some[0] or some[0]["control"] is not None:
