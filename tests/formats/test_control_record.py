@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,20 @@ def test_the_change_of_a_leader() -> None:
     (first, *_) = controls(path)
     fields = {"version": 0, "leader_id": 100, "voters": ({"voter_id": 100},), "granting_voters": ({"voter_id": 100},)}
     assert ControlRecord(2, "LEADER_CHANGE", fields) == first
+
+
+def test_the_voters_of_kraft() -> None:
+    """They stand in the first snapshot, which formatting made."""
+    first = BROKERS / "4.3.1/snapshot/broker-1/data1/__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
+    (header, version, voters, footer) = controls(first)
+    assert ["SNAPSHOT_HEADER", "KRAFT_VERSION", "KRAFT_VOTERS", "SNAPSHOT_FOOTER"] == [
+        one.name for one in (header, version, voters, footer)
+    ]
+    assert {"version": 0, "k_raft_version": 1} == version.fields
+    members: Any = voters.fields["voters"]
+    (voter,) = members
+    assert (1, 22) == (voter["voter_id"], len(voter["voter_directory_id"]))
+    assert ["CONTROLLER"] == [endpoint["name"] for endpoint in voter["endpoints"]]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,24 @@ def test_the_records_that_brokers_keep(version: str) -> None:
     assert all(key and value == b"value " + key[1:] for _, key, value in read)
 
 
+def test_headers_and_nulls_that_a_client_wrote() -> None:
+    """Twelve records of each codec, the same in all."""
+    path = BROKERS / "4.3.1/snapshot/broker-1/data1/headers-0/00000000000000000000.log"
+    data, read = path.read_bytes(), list[Record]()
+    while data:
+        size = 12 + int.from_bytes(data[8:12], "big")
+        read += found(data[:size])[0]
+        data = data[size:]
+    parts = (None, b"", b"\xff\0\n\\", b"plain", "\u00fc\u20ac\U0001f600".encode())
+    assert 60 == len(read)
+    for number, one in enumerate(read):
+        n = number % 12
+        assert (parts[n % 5], parts[(n + n // 5) % 5]) == (_bytes(one.key), _bytes(one.value))
+        assert [(f"header {h}".encode(), parts[(n + h) % 5]) for h in range(n % 4)] == [
+            (bytes(name), _bytes(value)) for name, value in one.headers
+        ]
+
+
 def test_headers_timestamps_and_sequences() -> None:
     batch = batch_of(THREE, 3, producer=(5, 0, 2**31 - 2))
     (first, second, third), _ = found(batch)
