@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from tests.cli.command import kcheck
+from tests.records import batch_of, record
 
 ROOT = Path(__file__).parents[2]
 BROKER = ROOT / "fixtures" / "brokers" / "4.3.1" / "coordinators" / "broker-1"
@@ -27,14 +27,9 @@ def records(path: Path, kind: str, *options: str) -> list[dict[str, Any]]:
 
 
 def one_record(folder: Path, key: bytes, value: bytes) -> Path:
-    """Write a log of one record; its key and value have less than 64 bytes."""
-    body = b"\0\0\0" + bytes([2 * len(key)]) + key + bytes([2 * len(value)]) + value + b"\0"
-    body = bytes([2 * len(body)]) + body
-    fields = (0, 0, 0, 0, -1, -1, -1, 1)
-    covered = HEADER.pack(0, 0, 0, 2, 0, *fields)[body_from(2) :] + body
-    size = HEADER.size - OVERHEAD.size + len(body)
+    """Write a log of one record."""
     path = folder / f"{0:020d}.log"
-    path.write_bytes(HEADER.pack(0, size, 0, 2, checksum(covered, 2), *fields) + body)
+    path.write_bytes(batch_of(record(0, key, value), 1))
     return path
 
 

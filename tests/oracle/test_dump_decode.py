@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum, header_of
+from kcheck.formats.record_batch import HEADER, OVERHEAD, header_of
 from kcheck.renderers._contract import Options
 from kcheck.renderers._jackson import printable_json
 from kcheck.renderers.kafka import render
@@ -24,6 +24,7 @@ from kcheck.scan.dump_decode import with_decoded
 from kcheck.scan.dump_filter import Filter, Shown
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+from tests.records import batch_of, record
 
 pytestmark = pytest.mark.oracle
 
@@ -63,18 +64,18 @@ def test_damaged_records(kind: str, ask: Ask, tmp_path: Path) -> None:
     """Bytes of a key or a value changed, put in, or taken out, in a batch with the right CRC."""
     random = Random(f"{SEED} {kind}")
     paths = _copies(BROKERS / "4.3.1" / "coordinators", kind, tmp_path / "real")
-    records = [record for path in paths for record in _records(path)]
+    records = [each for path in paths for each in _records(path)]
     files: list[Path] = []
     for number in range(400 * SWEEP):
-        record = random.choice(records)
-        key, value = (None if half is None else bytes(half) for half in (record.key, record.value))
+        chosen = random.choice(records)
+        key, value = (None if half is None else bytes(half) for half in (chosen.key, chosen.value))
         if value and (not key or random.random() < 0.7):
             (value,) = flips(random, value, 1)
         elif key:
             (key,) = flips(random, key, 1)
         files.append(tmp_path / f"{number}" / f"{0:020d}.log")
         files[-1].parent.mkdir()
-        files[-1].write_bytes(_batch(key, value))
+        files[-1].write_bytes(batch_of(record(0, key, value), 1))
     told = _compare("4.3.1", kind, files, ask)
     assert len(told) > len(files) // 10
 
@@ -98,28 +99,6 @@ def _records(path: Path) -> Iterable[Record]:
         if not header_of(data[at : at + HEADER.size], total=size).control:
             yield from (each for each in read_records(data[at : at + size]) if isinstance(each, Record))
         at += size
-
-
-def _batch(key: bytes | None, value: bytes | None) -> bytes:
-    """Return a batch of one record at offset 0."""
-    body = (
-        b"\0\0\0"
-        + b"".join(_varint(-1) if half is None else _varint(len(half)) + half for half in (key, value))
-        + b"\0"
-    )
-    body = _varint(len(body)) + body
-    fields = (0, 0, 0, 0, -1, -1, -1, 1)
-    covered = HEADER.pack(0, 0, 0, 2, 0, *fields)[body_from(2) :] + body
-    return HEADER.pack(0, HEADER.size - OVERHEAD.size + len(body), 0, 2, checksum(covered, 2), *fields) + body
-
-
-def _varint(number: int) -> bytes:
-    """Return a zig-zag number of base 128."""
-    left, found = number << 1 if number >= 0 else ~(number << 1), bytearray()
-    while left > 0x7F:
-        found.append(left & 0x7F | 0x80)
-        left >>= 7
-    return bytes([*found, left])
 
 
 def _compare(version: str, kind: str, paths: list[Path], ask: Ask) -> list[object]:
