@@ -224,9 +224,9 @@ def filled(cls: type) -> object:
 
 
 def with_fields(cls: type, names: Iterable[str]) -> object:
-    """Return an instance with a value in each of these fields."""
+    """Return an instance with a value in each of these fields; what holds others of its class holds none here."""
     hints = typing.get_type_hints(cls)
-    return cls(**{name: sample(hints[name]) for name in names})
+    return cls(**{name: () if typing.get_args(hints[name]) == (cls, ...) else sample(hints[name]) for name in names})
 
 
 def named_tuple(cls: type) -> dict[str, bool]:
