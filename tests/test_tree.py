@@ -24,6 +24,7 @@ from kcheck.formats._contract import Format
 from kcheck.registry import discover, plug_names
 from kcheck.renderers._contract import Renderer
 from kcheck.rules._contract import Rule
+from kcheck.tables._contract import Table
 
 ROOT = Path(__file__).parents[1]
 TOP_LEVEL = {"pyproject.toml", "kcheck", "tests", "fixtures", "docs", "README.md"}
@@ -35,10 +36,11 @@ PLUGS: dict[str, tuple[str, type]] = {
     "formats": ("FORMAT", Format),
     "renderers": ("RENDERER", Renderer),
     "rules": ("RULE", Rule),
+    "tables": ("TABLE", Table),
 }
 """The plural packages: the constant of each, and what it is an instance of."""
 
-BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan")
+BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan", "tables")
 
 ENGINE_NAMES = ("beyond", "check", "columns", "contents", "deep", "indexes", "segment", "transactions", "window")
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}

@@ -78,7 +78,7 @@ def dump(
 
     def tell() -> None:
         """Say on stderr what a table has no place for."""
-        if leaving.format in ("csv", "kafka"):
+        if leaving.format in ("csv", "kafka", "parquet"):
             for found in (*damage, *(f"{finding.where.file}: {finding.message}" for finding in report.findings())):
                 print(printable(found), file=sys.stderr)
 

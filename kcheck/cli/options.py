@@ -3,6 +3,7 @@
 import functools
 import importlib
 import inspect
+import io
 import itertools
 import os
 import sys
@@ -76,7 +77,7 @@ class Common(NamedTuple):
 
 def _leaving(
     format: Annotated[
-        str, typer.Option("--format", metavar="text|json|ndjson|csv", help="How the answer is written.")
+        str, typer.Option("--format", metavar="text|json|ndjson|csv|parquet", help="How the answer is written.")
     ] = "text",
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE.")
@@ -185,6 +186,8 @@ def _write(report: Report, how: Leaving) -> None:
         raise UsageError(f"--format {how.format}: the answer of {report.verb} is not one table; use json or ndjson")
     if renderer.verbs and report.verb not in renderer.verbs:
         raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
+    if renderer.binary and how.output is None:
+        raise UsageError(f"--format {how.format} needs -o FILE")
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
@@ -200,8 +203,12 @@ def _write(report: Report, how: Leaving) -> None:
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
             raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
     try:
-        with open(how.output, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            renderer.render(report, stream, Options())
+        with open(how.output, "wb") as stream:
+            if renderer.binary:
+                renderer.render(report, stream, Options())
+            else:
+                with io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="") as text:
+                    renderer.render(report, text, Options())
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
 

@@ -13,8 +13,19 @@ def _every(finding: Finding) -> bool:
     return True
 
 
+FINDINGS = "findings"
+"""The table of what is wrong, which is no field of the body."""
+
 Row = Mapping[str, object]
 """A JSON object: values are str, int, bool, None, rows, and tuples of them."""
+
+
+class Column(NamedTuple):
+    """A column of a table: `type` is int64, bool, string, or json: a text that holds JSON. Every value can be null."""
+
+    name: str
+    type: str
+    meaning: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +35,8 @@ class Report:
     `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
     one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
     memory. Such lists and tuples are `kind`-tagged lines in ndjson, tagged by `kinds` where a row names no kind itself.
-    `table` names the field that csv shows (`files.batches`: one of each of the `files`), None where the answer is not
-    one table, and `columns` its header.
+    `table` names the field that csv shows (`files.batches`: one of each of the `files`), or FINDINGS; None where the
+    answer is not one table. `columns` are those of its rows.
 
     `collected` grows while the body is read; `findings()` is complete after that. `checked` are the paths looked at.
     """
@@ -36,7 +47,7 @@ class Report:
     collected: list[Finding] = field(default_factory=list)
     keep: Callable[[Finding], bool] = _every
     table: str | None = None
-    columns: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
     checked: tuple[str, ...] = ()
 

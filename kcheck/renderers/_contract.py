@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any
 
 from kcheck.model.report import Report
 
@@ -19,10 +19,12 @@ class Options:
 class Renderer:
     """An output: its name for `--format`, and what writes a report.
 
-    `one_table`: only one that names its table. `verbs`: only the answers of these, empty is every one.
+    `one_table`: only one that names its table. `verbs`: only the answers of these, empty is every one. `binary`: the
+    stream takes bytes, and is a file.
     """
 
     name: str
-    render: Callable[[Report, TextIO, Options], None]
+    render: Callable[[Report, Any, Options], None]
     one_table: bool = False
     verbs: tuple[str, ...] = ()
+    binary: bool = False

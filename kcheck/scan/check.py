@@ -11,7 +11,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, parse_file
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Wanted
+from kcheck.model.report import FINDINGS, Report, Wanted
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.scan.contents import difference
 from kcheck.scan.coverage import Coverage
@@ -22,6 +22,7 @@ from kcheck.scan.replicas import agree
 from kcheck.scan.rules import check_replicas, check_segment
 from kcheck.scan.window import Window
 from kcheck.scan.workers import Task, Workers
+from kcheck.tables import findings
 
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
 """With fewer bytes and fewer segments than these, starting processes takes longer than they save."""
@@ -88,6 +89,8 @@ def check(
         kafka=release.name,
         body={**body, "checked": deep.checked()},
         collected=look.collected,
+        table=FINDINGS,
+        columns=findings.TABLE.columns,
         checked=tuple(path for target in found for path in (target.path, target.config) if path is not None),
     )
 

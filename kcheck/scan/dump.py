@@ -16,6 +16,7 @@ from kcheck.scan.dump_filter import Filter, Found, Shown
 from kcheck.scan.dump_records import columns
 from kcheck.scan.dump_rows import KINDS, METADATA_SNAPSHOT, Kind
 from kcheck.scan.look import format_of
+from kcheck.tables import files
 
 _HEADERS = Shown()
 
@@ -36,17 +37,18 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: Shown 
     kinds = {path: _kind_of(path, as_kind, wanted, shown) for path in paths}
     collected: list[Finding] = []
     damage: list[Damage] = []
-    known = {(kind.rows, kind.columns): kind for kind in kinds.values() if kind is not None}
-    table = next(iter(known.values())) if len(known) == 1 else None
+    known = {kind.table.name: kind for kind in kinds.values() if kind is not None}
+    kind = next(iter(known.values())) if len(known) == 1 else None
     nothing = None if known else "files"
-    rows = table and (f"{table.rows}.records" if shown.records else table.rows)
+    rows = kind and (f"{kind.rows}.records" if shown.records else kind.rows)
+    table = files.TABLE if kind is None else kind.table
     report = Report(
         verb="dump",
         kafka=NEWEST_TESTED,
         body={"files": _files(paths, kinds, wanted, shown, collected, damage)},
         collected=collected,
         table=nothing if rows is None else f"files.{rows}",
-        columns=("path", *(() if table is None else columns(shown) if shown.records else table.columns)),
+        columns=columns(shown) if shown.records and kind is not None else table.columns,
         kinds={"files": "file", "batches": "batch", "records": "record", "entries": "entry", "damage": "damage"},
         checked=tuple(paths),
     )
@@ -73,7 +75,7 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Ki
         ("--producer-id", wanted.producer_id, ("producer_id",)),
         ("--time", wanted.times, ("timestamp", "max_timestamp")),
     ):
-        if given is not None and not set(fields) & set(kind.columns):
+        if given is not None and not set(fields) & set(kind.table.names):
             raise UsageError(f"{option}: the rows of {path} have no {fields[0].replace('_', ' ')}")
     if shown.records and kind.rows != "batches":
         raise UsageError(f"--records: {path} is a {name}, which has none")

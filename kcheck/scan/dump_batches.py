@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from kcheck.formats import record_batch
 from kcheck.formats.record_batch import HEADER, HEADER_SIZE_UP_TO_MAGIC, OVERHEAD, BatchHeader, header_of
-from kcheck.model.entries import Offset
 from kcheck.model.report import Row
 from kcheck.model.segments import End
 from kcheck.scan.dump_file import File
@@ -103,8 +102,3 @@ def _why(file: File, position: int, end: End) -> str:
     if end is End.TORN:
         return f"the entry there would have {size + OVERHEAD.size}"
     return f"the size {size} of the entry there is too small for a batch"
-
-
-_NO_BATCH = BatchHeader(0, None, Offset(0), None, None, None, None, None, None, 0, None, None, 0)
-BATCH_COLUMNS = tuple(_batch_row(0, 0, _NO_BATCH, valid=True))
-"""The fields of a row, without its records."""

@@ -9,22 +9,23 @@ from kcheck.formats import _control_record
 from kcheck.formats._record import BODY_SIZE_MAX, Record, Unread, read_records
 from kcheck.formats.record_batch import CODEC_MASK, BatchHeader, is_modern
 from kcheck.model.java import java_text
-from kcheck.model.report import Row
+from kcheck.model.report import Column, Row
 from kcheck.scan.dump_file import File
 from kcheck.scan.dump_filter import Filter, Shown
+from kcheck.tables import records
 
-RECORD_COLUMNS = (
-    "batch_position", "offset", "timestamp_type", "timestamp", "key_size", "value_size", "sequence", "header_keys",
-    "crc", "valid", "control",
-)  # fmt: skip
 DATA_COLUMNS = ("key", "value", "headers", "escaped")
+"""What --print-data adds."""
+DECODED_COLUMNS = ("decoded_key", "decoded_value")
+"""What --decode adds."""
 DATA = ("utf8", "hex", "base64")
 """How keys and values can be written."""
 
 
-def columns(shown: Shown) -> tuple[str, ...]:
-    """Return the fields of the row of a record."""
-    return (*RECORD_COLUMNS, *(DATA_COLUMNS if shown.data else ()), *shown.decoded)
+def columns(shown: Shown) -> tuple[Column, ...]:
+    """Return the columns of the table of records that are shown."""
+    hidden = (*(() if shown.data else DATA_COLUMNS), *(() if shown.decoded else DECODED_COLUMNS))
+    return tuple(column for column in records.TABLE.columns if column.name not in hidden)
 
 
 def record_rows(file: File, batch: Row, header: BatchHeader, wanted: Filter, shown: Shown) -> Iterator[Row]:

@@ -12,9 +12,17 @@ from kcheck.formats._layout import Layout
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.names import FileKind, parse_file, parse_metadata_snapshot
 from kcheck.model.report import Row
-from kcheck.scan.dump_batches import BATCH_COLUMNS, SPAN
+from kcheck.scan.dump_batches import SPAN
 from kcheck.scan.dump_file import File
 from kcheck.scan.entries import crc32c_of, entries, used_size
+from kcheck.tables import (
+    batches,
+    offset_index_entries,
+    producer_snapshot_entries,
+    time_index_entries,
+    transaction_index_entries,
+)
+from kcheck.tables._contract import Table
 
 INDEX_SIZE_MAX = 2**31 - 1
 """An index or a snapshot larger than this is not read: no broker can map it."""
@@ -128,7 +136,7 @@ class Kind(NamedTuple):
 
     format: Format
     rows: str
-    columns: tuple[str, ...]
+    table: Table
     span: tuple[str, str]
     head: Callable[[File], Row]
     read: Callable[[File], Iterator[Row]] | None
@@ -142,12 +150,12 @@ class Kind(NamedTuple):
 KINDS = {
     kind.format.kind: kind
     for kind in (
-        Kind(record_batch.FORMAT, "batches", BATCH_COLUMNS, SPAN, _no_head, None),
-        Kind(METADATA_SNAPSHOT, "batches", BATCH_COLUMNS, SPAN, _metadata_head, None),
+        Kind(record_batch.FORMAT, "batches", batches.TABLE, SPAN, _no_head, None),
+        Kind(METADATA_SNAPSHOT, "batches", batches.TABLE, SPAN, _metadata_head, None),
         Kind(
             offset_index.FORMAT,
             "entries",
-            ("entry", "offset", "position", "valid"),
+            offset_index_entries.TABLE,
             ("offset", "offset"),
             _room(offset_index.OFFSET_INDEX_ENTRY),
             _offset_index,
@@ -155,7 +163,7 @@ KINDS = {
         Kind(
             time_index.FORMAT,
             "entries",
-            ("entry", "timestamp", "offset", "valid"),
+            time_index_entries.TABLE,
             ("offset", "offset"),
             _room(time_index.TIME_INDEX_ENTRY),
             _time_index,
@@ -163,7 +171,7 @@ KINDS = {
         Kind(
             transaction_index.FORMAT,
             "entries",
-            ("entry", *AbortedTxn._fields, "valid"),
+            transaction_index_entries.TABLE,
             ("first_offset", "last_offset"),
             _no_head,
             _transaction_index,
@@ -171,10 +179,7 @@ KINDS = {
         Kind(
             producer_snapshot.FORMAT,
             "entries",
-            (
-                "entry", "producer_id", "producer_epoch", "first_sequence", "last_sequence", "last_offset",
-                "offset_delta", "timestamp", "coordinator_epoch", "current_txn_first_offset", "valid",
-            ),
+            producer_snapshot_entries.TABLE,
             ("last_offset", "last_offset"),
             _snapshot_head,
             _producers,

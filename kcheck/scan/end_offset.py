@@ -12,19 +12,7 @@ from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import targets
 from kcheck.scan.replica import ReplicaState, after_start, as_it_lies
 from kcheck.scan.replicas import ReplicaFiles, replicas_of
-
-COLUMNS = (
-    "broker_id",
-    "topic",
-    "partition",
-    "requested_epoch",
-    "epoch",
-    "end_offset",
-    "error",
-    "log_end_offset",
-    "problem",
-)
-"""The fields of an answer."""
+from kcheck.tables import end_offsets as end_offsets_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +39,7 @@ def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release
         },
         collected=found.findings,
         table="answers",
-        columns=COLUMNS,
+        columns=end_offsets_table.TABLE.columns,
         kinds={"answers": "answer"},
         checked=(*paths, *(target.path for target in named)),
     )
@@ -72,7 +60,7 @@ def _answers(state: ReplicaState, question: Question, release: Release) -> Itera
     for epoch in epochs:
         said = _answer(state, epoch, question, release)
         values = (state.broker_id, state.topic, state.partition, epoch, said.epoch, said.end_offset, str(said.error))
-        yield dict(zip(COLUMNS, (*values, state.log_end_offset, state.problem), strict=True))
+        yield dict(zip(end_offsets_table.TABLE.names, (*values, state.log_end_offset, state.problem), strict=True))
 
 
 def _answer(state: ReplicaState, epoch: Epoch, question: Question, release: Release) -> Answer:

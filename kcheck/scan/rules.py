@@ -12,6 +12,7 @@ from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
 from kcheck.rules._contract import Check, Rule, Scope
+from kcheck.tables import rules as rules_table
 
 
 def all_rules() -> tuple[Rule, ...]:
@@ -88,7 +89,7 @@ def _report(verb: str, rules: tuple[Rule, ...]) -> Report:
         kafka=NEWEST_TESTED,
         body={"rules": rows},
         table="rules",
-        columns=tuple(rows[0]),
+        columns=rules_table.TABLE.columns,
         kinds={"rules": "rule"},
     )
 

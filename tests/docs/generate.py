@@ -1,7 +1,8 @@
 """Writes what is generated in the pages: `python -m tests.docs.generate`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
-and what stands below every `$ kcheck ...` in README.md (its help text too) and in the pages written by hand.
+docs/tables.md from the tables, and what stands below every `$ kcheck ...` in README.md (its help text too) and in the
+pages written by hand.
 """
 
 import ast
@@ -14,6 +15,8 @@ import kcheck.model.release
 from kcheck.cli.app import app
 from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, Row, release
 from kcheck.model.release import Follower, ProfileRules
+from kcheck.registry import discover
+from kcheck.tables._contract import Table
 from tests.docs import test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 
@@ -28,6 +31,14 @@ The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
 {NOTICE} from `kcheck/core/releases.py` and
 `kcheck/model/release.py`: change those, not this.
+"""
+
+TABLES_HEAD = f"""# Tables
+
+What `--format csv` and `--format parquet` write. `parquet` needs `-o FILE`; its text is UTF-8, its numbers are signed.
+Every value can be null: it is not known, or there is none. A column of type json is a text that holds JSON.
+
+{NOTICE} from `kcheck/tables`: change those, not this.
 """
 
 FOLLOWERS = {
@@ -93,6 +104,16 @@ def release_row(row: Row) -> Sequence[str]:
     return [name, *map(cell, (row.profile, row.lookup, row.reader, row.epoch_load, assign, row.ibp))]
 
 
+def tables_page() -> str:
+    """Return docs/tables.md."""
+    parts = [TABLES_HEAD]
+    for found in discover("kcheck.tables", "TABLE"):
+        assert isinstance(found, Table)
+        parts.append(f"## {found.name}\n\n{found.title}\n")
+        parts.append(table(("Column", "Type", "Meaning"), found.columns))
+    return "\n".join(parts)
+
+
 def cell(value: object) -> str:
     """Return a value of a table."""
     if isinstance(value, bool):
@@ -138,6 +159,7 @@ def written() -> dict[str, str]:
         "docs/cli.md": cli_page(),
         "docs/releases.md": releases_page(),
         "docs/rules.md": test_rules_page.written(),
+        "docs/tables.md": tables_page(),
     }
     return whole | {page: with_current_output((ROOT / page).read_text("utf-8")) for page in pages()}
 

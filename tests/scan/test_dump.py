@@ -107,15 +107,17 @@ def test_where_valid_data_ends_and_why(tmp_path: Path, tail: bytes, why: str) ->
 
 def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
     """To every one but control records; `decoded` are the columns of its table."""
-    shown = Shown(records=True, decode=lambda one: {"first": bytes(one.value or b"")[0]}, decoded=("first",))
+    shown = Shown(
+        records=True, decode=lambda one: {"decoded_value": bytes(one.value or b"")[0]}, decoded=("decoded_value",)
+    )
     marker = batch_of(record(0, b"\0\0\0\1", bytes(6)), 1, base_offset=2, attributes=0x30)
     path = file(tmp_path, ".log", batch_of(record(0) + record(1, value=b"x"), 2) + marker)
     report = dump([path], as_kind=None, wanted=ALL, shown=shown).report
-    assert "first" == report.columns[-1]
+    assert "decoded_value" == report.columns[-1].name
     stream = io.StringIO()
     render(report, stream, Options())
     (found,) = json.loads(stream.getvalue())["files"]
-    assert [[118, 120], [None]] == [[one.get("first") for one in row["records"]] for row in found["batches"]]
+    assert [[118, 120], [None]] == [[one.get("decoded_value") for one in row["records"]] for row in found["batches"]]
 
 
 def test_what_no_release_knows_is_told(tmp_path: Path) -> None:

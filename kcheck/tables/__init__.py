@@ -1,0 +1,1 @@
+"""The published tables: what their columns mean, for csv and Parquet."""
