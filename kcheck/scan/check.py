@@ -35,6 +35,8 @@ class Depth(StrEnum):
     """Every batch header and every index entry."""
     CRC = "crc"
     """Every byte of every batch."""
+    RECORDS = "records"
+    """Every record, decompressed."""
 
 
 def check(arguments: list[str], *, depth: Depth, as_kind: str | None, wanted: Wanted, release: Release) -> Report:
@@ -170,7 +172,7 @@ class _Deep:
     ) -> SegmentView:  # fmt: skip
         found = examine(
             path, where, base, transactions=transactions, stated=stated, files=files, active=active, scanned=scanned,
-            verify=self._depth is Depth.CRC,
+            verify=self._depth in (Depth.CRC, Depth.RECORDS), look_inside=self._depth is Depth.RECORDS,
         )  # fmt: skip
         sizes = [found.size, *(index.size for index in (found.offset_index, found.time_index) if index is not None)]
         self._files += len(sizes)

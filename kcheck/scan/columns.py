@@ -94,6 +94,8 @@ class Reader:
         """
         self.position = 0
         self.end = End.WHOLE
+        self.window = bytearray()
+        """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
         self._descriptor = descriptor
         self._size = size
         self._verify = verify
@@ -101,7 +103,7 @@ class Reader:
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        buffer = bytearray(min(WINDOW_SIZE, self._size) + _PADDING)
+        buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + _PADDING)
         while (remaining := self._size - self.position) > 0:
             wanted = min(len(buffer) - _PADDING, remaining)
             filled = os.preadv(self._descriptor, [memoryview(buffer)[:wanted]], self.position)

@@ -14,6 +14,7 @@ from kcheck.model.segments import FAULT_COUNT_MAX, Aborted, BatchFault, End, Epo
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
+from kcheck.scan.records import Records
 from kcheck.scan.transactions import Transactions
 
 _EPOCH_COUNT_MAX = 10_000
@@ -24,22 +25,25 @@ _LEAST = -(2**63)
 
 def examine(
     path: str, where: Location, base: Offset, *, transactions: Transactions, stated: tuple[Aborted, ...],
-    files: frozenset[str], active: bool, scanned: bool | None, verify: bool,
+    files: frozenset[str], active: bool, scanned: bool | None, verify: bool, look_inside: bool = False,
 ) -> SegmentView:  # fmt: skip
     """Return what a segment holds; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
     `transactions` has followed the segments before it, `stated` are those that the `.txnindex` names. `verify` computes
-    the CRC of every batch.
+    the CRC of every batch, `look_inside` decodes its records.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
         batches = _Batches(base)
         checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
+        records = Records(descriptor) if look_inside else None
         reader = Reader(descriptor, size, verify=verify, starts=starts)
         for columns in reader:
             batches.take(columns)
             transactions.take(columns)
+            if records is not None:
+                records.take(columns, reader.window)
             for check in checks.values():
                 if check is not None:
                     check.take(columns)
@@ -71,6 +75,7 @@ def examine(
         active=active,
         scanned=scanned,
         verified=verify,
+        records=None if records is None else records.view(),
     )
 
 
