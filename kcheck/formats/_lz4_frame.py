@@ -15,7 +15,7 @@ Problem = str | None
 
 def decompress(data: memoryview, size_max: int, *, check_header: bool) -> tuple[bytearray, Problem]:
     """Return the content of a frame, at most `size_max` bytes, and why that is not all of it."""
-    from kcheck.formats.compression import too_large
+    from kcheck.formats._compression import too_large
 
     out = bytearray()
     at, block_max, problem = _header(data, check_header=check_header)

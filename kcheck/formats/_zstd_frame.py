@@ -111,7 +111,7 @@ def _header(data: memoryview) -> tuple[int, int, Problem]:
 
 def _decoded(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, Problem]:
     """Return what a frame holds; of a damaged one the longest run of blocks that can be decoded."""
-    from kcheck.formats.compression import too_large
+    from kcheck.formats._compression import too_large
 
     out, problem = bytearray(), frame.problem
     if problem is None:

@@ -13,8 +13,8 @@ from random import Random
 import cramjam
 import pytest
 
+from kcheck.formats._compression import ZSTD, decompress
 from kcheck.formats._lz4_frame import xxh32_short
-from kcheck.formats.compression import ZSTD, decompress
 from kcheck.formats.record_batch import COMPRESSION
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 
