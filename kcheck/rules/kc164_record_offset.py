@@ -30,7 +30,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view,
         (RecordFault.OFFSET,),
         lambda _: (
-            f"{kafka(release)} does not notice it. Consumers skip every record whose offset is not above the one before it: "
+            f"{kafka(release)} does not notice it. Consumers skip every record that is not above the one before: "
             "they never get it."
         ),
     )

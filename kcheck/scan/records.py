@@ -6,8 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kcheck.formats.compression import decompress, too_large
-from kcheck.formats.record_batch import CODEC_MASK, COMPRESSION, HEADER, LOG_APPEND_TIME
+from kcheck.formats._compression import decompress, too_large
+from kcheck.formats._control_batch import control_problem
+from kcheck.formats._message_set import look_into
+from kcheck.formats.record_batch import (
+    ABORT_MARKER,
+    CODEC_MASK,
+    COMMIT_MARKER,
+    COMPRESSION,
+    CONTROL,
+    HEADER,
+    LOG_APPEND_TIME,
+    MAGIC_AT,
+)
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
 from kcheck.scan.columns import Column, Columns, Mask, dtype_of
@@ -17,6 +28,10 @@ BODY_SIZE_MAX = 16 << 20
 """So many bytes of records are looked into of one batch, after decompression."""
 _POOL_SIZE = 4 << 20
 """Batches are decompressed until they have so many bytes together, and then stepped side by side."""
+_MARKER_SIZE = 78
+_MARKER_PLACES = (66, 70, 71)
+"""Where in a marker the version of its key begins, the size of its value stands, and the version of that begins."""
+_MARKER_VALUE_SIZE = 6 << 1
 _NEVER = 2**31
 _LEAST = -(2**63)
 _STAMP_AT: int = dtype_of(HEADER).fields["base_timestamp"][1]
@@ -69,11 +84,18 @@ class Records:
             if size > BODY_SIZE_MAX:
                 self._tell_row(RecordFault.SIZE, columns, 0, f"it has {size} bytes of records")
                 return
-            buffer = os.pread(self._descriptor, size, int(columns.position[0]) + HEADER.size)
-            begin, end = np.zeros(1, np.int64), np.array([len(buffer)])
-        wanted = (columns.magic == 2) & (columns.record_count >= 0)
-        if columns.valid is not None:
-            wanted &= columns.valid
+            buffer = os.pread(self._descriptor, size + HEADER.size, int(columns.position[0]))
+            end = np.array([len(buffer)])
+        sound = np.ones(at.size, np.bool_) if columns.valid is None else columns.valid
+        wanted = sound & (columns.magic == 2) & (columns.record_count >= 0)
+        for row in np.flatnonzero(sound & (columns.magic >= 0) & (columns.magic < 2)).tolist():
+            self._look_into_messages(columns, row, memoryview(buffer)[int(at[row]) : int(end[row])])
+        for row in np.flatnonzero(wanted & _odd_controls(columns, buffer, at)).tolist():
+            batch = bytearray(buffer[int(at[row]) : int(end[row])])
+            batch[MAGIC_AT] = 2  # A link of the CRCs may stand there.
+            found = control_problem(memoryview(batch), BODY_SIZE_MAX)
+            if found is not None:
+                self._tell_row(found.fault, columns, row, found.problem, found.record)
         packed = columns.attributes & CODEC_MASK != 0
         rows = np.flatnonzero(wanted & ~packed)
         if rows.size:
@@ -185,11 +207,32 @@ class Records:
             for at in found[:room].tolist():
                 self._faults.append(_faulty(fault, batches.columns, int(batches.rows[at]), *say(at)))
 
-    def _tell_row(self, fault: RecordFault, columns: Columns, row: int, problem: str) -> None:
-        """Tell what is wrong with a batch as a whole."""
+    def _tell_row(
+        self, fault: RecordFault, columns: Columns, row: int, problem: str, record: int | None = None
+    ) -> None:
+        """Tell what is wrong with one batch."""
         self._counts[fault] += 1
         if self._counts[fault] <= FAULT_COUNT_MAX:
-            self._faults.append(_faulty(fault, columns, row, None, problem))
+            self._faults.append(_faulty(fault, columns, row, record, problem))
+
+    def _look_into_messages(self, columns: Columns, row: int, entry: memoryview) -> None:
+        """Look into a message of magic 0 or 1, or a wrapper of them."""
+        found = look_into(entry, BODY_SIZE_MAX)
+        self._count += found.decoded
+        if found.fault is not None:
+            self._tell_row(found.fault, columns, row, found.problem, found.record)
+
+
+def _odd_controls(columns: Columns, buffer: Buffer, at: Column) -> Mask:
+    """Return which control batches are not the end of a transaction as every broker writes it."""
+    odd: Mask = columns.attributes & CONTROL != 0
+    marked = (columns.marker == ABORT_MARKER) | (columns.marker == COMMIT_MARKER)
+    plain = np.flatnonzero(marked & (columns.size == _MARKER_SIZE) & (columns.producer_id >= 0))
+    if plain.size:
+        octets = np.frombuffer(buffer, np.uint8)
+        key_version, size, version = (octets[at[plain] + place] for place in _MARKER_PLACES)
+        odd[plain] = (key_version > 127) | (size != _MARKER_VALUE_SIZE) | (version > 127)
+    return odd
 
 
 def _faulty(fault: RecordFault, columns: Columns, row: int, record: int | None, problem: str) -> FaultyRecord:
