@@ -71,7 +71,7 @@ class RecordFault(StrEnum):
     TIMESTAMP = "timestamp"
     """The largest timestamp of its records is not that of its header."""
     CONTROL = "control"
-    """The end of a transaction that InvalidRecordException refuses."""
+    """The end of a transaction that InvalidRecordException refuses: a recovery cuts behind it."""
     SHORT = "short"
     """The end of a transaction with too short a value: from 4.1 on another exception."""
     MARKER = "marker"

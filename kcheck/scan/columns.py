@@ -45,7 +45,7 @@ MARKER_RECORD = Layout(
 """The record of a marker as every broker writes it: lengths and deltas are varints of one byte."""
 _KEY_SIZE = 4 << 1
 """A varint, zigzag: the key has 4 bytes."""
-_PADDING = HEADER.size + MARKER_RECORD.size
+PADDING = HEADER.size + MARKER_RECORD.size
 """The last entry of a window may be shorter than what is gathered from its place."""
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 
@@ -103,9 +103,9 @@ class Reader:
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + _PADDING)
+        buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + PADDING)
         while (remaining := self._size - self.position) > 0:
-            wanted = min(len(buffer) - _PADDING, remaining)
+            wanted = min(len(buffer) - PADDING, remaining)
             filled = os.preadv(self._descriptor, [memoryview(buffer)[:wanted]], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK

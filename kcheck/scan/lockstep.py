@@ -186,9 +186,9 @@ def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask
 
 
 def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, sound: Mask, rows: Column) -> None:
-    """Move `behind` of these records over their headers, all records side by side, header by header."""
+    """Move `behind` of these records over their headers: many records side by side, few one by one."""
     left, at, stop = count[rows], behind[rows], end[rows]
-    while rows.size:
+    while rows.size >= _SIDE_BY_SIDE_MIN:
         size, after, bad_key = _skip(octets, at, stop)
         _, after, bad_value = _skip(octets, after, stop)
         good = (size >= 0) & (after <= stop)
@@ -200,6 +200,31 @@ def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, so
         behind[rows] = after
         on = good & (left > 0)
         rows, left, at, stop = rows[on], left[on], after[on], stop[on]
+    data = memoryview(octets)
+    for row, place, last, number in zip(rows.tolist(), at.tolist(), stop.tolist(), left.tolist(), strict=True):
+        after_all = _headers(data, place, last, number)
+        sound[row] = after_all is not None
+        behind[row] = last if after_all is None else after_all
+
+
+def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
+    """Return where so many headers end, None where they do not fit before `stop`."""
+    for number in range(2 * left):
+        if at >= stop:
+            return None
+        size = data[at]
+        at += 1
+        if size > 127:
+            raw, behind, too_long = varints(np.frombuffer(data, np.uint8), np.array([at - 1]), VARINT_SIZE_MAX)
+            size, at = int(raw[0]), int(behind[0])
+            if too_long is not None or (size < 0 and number % 2 == 0):
+                return None
+            at += max(size, 0)
+        elif not size & 1:
+            at += size >> 1
+        elif number % 2 == 0:
+            return None
+    return at if at <= stop else None
 
 
 def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, Mask | None]:

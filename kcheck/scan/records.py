@@ -21,7 +21,7 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
-from kcheck.scan.columns import Column, Columns, Mask, dtype_of
+from kcheck.scan.columns import PADDING, Column, Columns, Mask, dtype_of
 from kcheck.scan.lockstep import Bodies, Buffer, Fields, Steps, fields, step
 
 BODY_SIZE_MAX = 16 << 20
@@ -79,7 +79,7 @@ class Records:
         stamps = _stamps(window, at)
         begin, end = at + HEADER.size, at + columns.size
         buffer: Buffer = window
-        if int(end[-1]) > len(window):
+        if int(end[-1]) > len(window) - PADDING:
             size = int(end[0] - begin[0])
             if size > BODY_SIZE_MAX:
                 self._tell_row(RecordFault.SIZE, columns, 0, f"it has {size} bytes of records")
