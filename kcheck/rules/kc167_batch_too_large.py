@@ -1,6 +1,6 @@
 """A batch has more bytes of records than kcheck looks into.
 
-What is wrong: perhaps nothing. kcheck holds at most 16 MiB of records of one batch in memory, after decompression, and
+What is wrong: perhaps nothing. kcheck holds at most 10 MiB of records of one batch in memory, after decompression, and
 did not look at the records of this one. A small batch that grows so much can be a decompression bomb: whoever reads it
 needs that memory.
 

@@ -24,7 +24,7 @@ from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, Re
 from kcheck.scan.columns import PADDING, Column, Columns, Mask, dtype_of
 from kcheck.scan.lockstep import Bodies, Buffer, Fields, Steps, fields, step
 
-BODY_SIZE_MAX = 16 << 20
+BODY_SIZE_MAX = 10 << 20
 """So many bytes of records are looked into of one batch, after decompression."""
 _POOL_SIZE = 4 << 20
 """Batches are decompressed until they have so many bytes together, and then stepped side by side."""
