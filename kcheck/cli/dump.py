@@ -40,7 +40,7 @@ def dump(
         str | None, typer.Option("--as", metavar="KIND", help="Read the files as this kind, whatever their names.")
     ] = None,
 ) -> None:
-    """Show every batch header of a log, every record in it, every entry of an index.
+    """Show every batch header, record or index entry in a file.
 
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """

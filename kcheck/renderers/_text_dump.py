@@ -40,8 +40,8 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
         return
     for batch in rows:
         cells = dict(zip(_BATCH, map(cell, _batch_cells(batch)), strict=True))
-        facts = (f"{name} {cells[name]}" for name in _BATCH[:-1] if cells[name] != "-")
-        page.wrapped(f"{' · '.join(facts)} {cells['flags']}".rstrip(), hanging="    ")
+        facts = [f"{name} {cells[name]}" for name in _BATCH[:-1] if cells[name] != "-"]
+        page.wrapped(" · ".join([*facts, *filter(None, [cells["flags"]])]), hanging="    ")
         records: Any = batch["records"]
         while some := list(itertools.islice(records, _TABLE_LENGTH)):
             if "key" in some[0] or some[0]["control"] is not None:
@@ -59,11 +59,15 @@ def _record_cells(row: Row) -> tuple[object, ...]:
     return (
         row["offset"],
         "-" if row["timestamp"] is None else row["timestamp"],
-        "null" if row["key_size"] is None else row["key_size"],
-        "null" if row["value_size"] is None else row["value_size"],
+        _shown(row["key_size"]),
+        _shown(row["value_size"]),
         _names(row["header_keys"]),
         " ".join(_record_flags(row)),
     )
+
+
+def _shown(value: object) -> object:
+    return "null" if value is None else value
 
 
 def _names(names: Any) -> str:
@@ -90,11 +94,11 @@ def _record_facts(row: Row) -> Iterator[str]:
     yield "-" if row["timestamp"] is None else f"{row['timestamp']}"
     yield from _record_flags(row)
     if row["control"] is None and "key" in row:
-        yield f"key: {'null' if row['key'] is None else row['key']}"
-        yield f"value: {'null' if row['value'] is None else row['value']}"
+        yield f"key: {_shown(row['key'])}"
+        yield f"value: {_shown(row['value'])}"
     headers: Any = row.get("headers")
     if headers:
-        yield "headers: " + ", ".join(f"{one['key']}={one['value']}" for one in headers)
+        yield "headers: " + ", ".join(f"{one['key']}={_shown(one['value'])}" for one in headers)
 
 
 _FACTS = ("base_offset", "end_offset", "epoch", "size", "count", "room", "version", "crc")

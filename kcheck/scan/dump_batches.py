@@ -24,6 +24,7 @@ def batch_rows(file: File, wanted: Filter, shown: Shown) -> Iterator[Found]:
     from kcheck.scan.columns import Reader  # numpy: only where a log is read
 
     reader = Reader(file.descriptor, file.size, verify=True)
+    least: int | None = file.base_offset
     for columns in reader:
         assert columns.valid is not None
         places = zip(columns.position.tolist(), columns.size.tolist(), columns.valid.tolist(), strict=True)
@@ -43,10 +44,11 @@ def batch_rows(file: File, wanted: Filter, shown: Shown) -> Iterator[Found]:
             damaged = not valid or message is not None
             if shown.records and wanted.only_damaged and not damaged:
                 damaged = has_damage(file, position, size)
-            found = Found(row, damaged)
+            found = Found(row, damaged, least)
+            least = header.last_offset + 1
             if wanted.wants(found, SPAN):
                 if shown.records:
-                    found = Found({**row, "records": record_rows(file, row, header, wanted, shown)}, damaged)
+                    found = found._replace(row={**row, "records": record_rows(file, row, header, wanted, shown)})
                 yield found
     if reader.end is not End.WHOLE:
         left, why = file.size - reader.position, _why(file, reader.position, reader.end)

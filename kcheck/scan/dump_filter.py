@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from kcheck.errors import UsageError
 from kcheck.formats._record import Record
-from kcheck.model.java import wrapped
 from kcheck.model.report import Row
 
 _OFFSETS = re.compile(r"(-?[0-9]{1,19})?(\.\.)?(-?[0-9]{1,19})?")
@@ -19,10 +18,14 @@ Bounds = tuple[int | None, int | None]
 
 
 class Found(NamedTuple):
-    """A row, and whether what it tells of is damaged."""
+    """A row, and whether what it tells of is damaged.
+
+    `least` is where the offsets of a wrapper can begin, whose first is known only after decompression.
+    """
 
     row: Row
     damaged: bool
+    least: int | None = None
 
 
 class Shown(NamedTuple):
@@ -60,7 +63,8 @@ class Filter(NamedTuple):
             return False
         if self.times is not None and not _meets(self.times, *_timestamps(row)):
             return False
-        return self.offsets is None or _meets(self.offsets, row[span[0]], row[span[1]])
+        first = found.least if row[span[0]] is None else row[span[0]]
+        return self.offsets is None or _meets(self.offsets, first, row[span[1]])
 
     def wants_record(self, record: Record) -> bool:
         """Whether a record is wanted, of a batch that is."""
@@ -70,12 +74,14 @@ class Filter(NamedTuple):
 
 
 def _meets(bounds: Bounds, first: object, last: object) -> bool:
-    """Whether a range has something in common with what is wanted; one without a last never has."""
+    """Whether a range can have something in common with what is wanted.
+
+    One without a last never has; where the first is not known it may be any.
+    """
     if not isinstance(last, int):
         return False
     least, most = bounds
-    begin = first if isinstance(first, int) else last
-    return (least is None or last >= least) and (most is None or begin <= most)
+    return (least is None or last >= least) and (most is None or not isinstance(first, int) or first <= most)
 
 
 def _timestamps(row: Row) -> tuple[object, object]:
@@ -83,10 +89,9 @@ def _timestamps(row: Row) -> tuple[object, object]:
     if "timestamp" in row:
         return row["timestamp"], row["timestamp"]
     first, last = row["base_timestamp"], row["max_timestamp"]
-    if row["delete_horizon_ms"] is not None or row["base_timestamp"] is None:
-        # What is known is the last alone: the first may be any before it.
-        first = wrapped(1 << 63, 64)
-    return (last if row["timestamp_type"] == "LogAppendTime" else first), last
+    if row["timestamp_type"] == "LogAppendTime":
+        return last, last
+    return (first if row["delete_horizon_ms"] is None else None), last
 
 
 def parse_offsets(text: str) -> Bounds:

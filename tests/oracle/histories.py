@@ -102,6 +102,12 @@ def _ask(cluster: Cluster, number: int, broker: Process) -> Iterable[dict[str, A
                 }  # fmt: skip
 
 
+def headers(cluster: Cluster, topic: str) -> None:
+    """Write records of every codec with headers, nulls and bytes that are no text."""
+    codecs = ("none", "gzip", "snappy", "lz4", "zstd")
+    run_java(cluster.version, LOAD.with_name("Headers.java"), cluster.bootstrap, topic, *codecs)
+
+
 def quiet() -> None:
     """Return when followers have caught up and high watermarks have been checkpointed (every 5 s)."""
     time.sleep(6)

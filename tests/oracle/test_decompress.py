@@ -5,7 +5,6 @@ a problem, and its data begins with what the stream had handed out, or the other
 has in pieces. KCHECK_SWEEP multiplies the damaged cases, KCHECK_SEED chooses other ones.
 """
 
-import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from random import Random
@@ -14,8 +13,8 @@ import cramjam
 import pytest
 
 from kcheck.formats._compression import ZSTD, decompress
-from kcheck.formats._lz4_frame import xxh32_short
 from kcheck.formats.record_batch import COMPRESSION
+from tests.compressed import gzip, lz4, xerial, zstd
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 
 pytestmark = pytest.mark.oracle
@@ -113,40 +112,3 @@ def _odd(random: Random) -> Iterator[Case]:
     large = bytes(cramjam.zstd.compress(random.randbytes(400_000)))
     for _ in range(20):
         yield 4, 2, next(flips(random, large, 1))
-
-
-def gzip(content: bytes, *, flags: int = 0, extra: bytes = b"") -> bytes:
-    """Return a member of a gzip file."""
-    stream = zlib.compressobj(wbits=-15)
-    head = b"\x1f\x8b\x08" + bytes([flags]) + bytes(6) + extra
-    trailer = zlib.crc32(content).to_bytes(4, "little") + len(content).to_bytes(4, "little")
-    return head + stream.compress(content) + stream.flush() + trailer
-
-
-def xerial(content: bytes) -> bytes:
-    """Return what a SnappyOutputStream writes."""
-    blocks = [bytes(cramjam.snappy.compress_raw(content[at : at + 32768])) for at in range(0, len(content), 32768)]
-    head = b"\x82SNAPPY\0\0\0\0\1\0\0\0\1"
-    return head + b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
-
-
-def lz4(
-    content: bytes, *, flags: int = 0x60, sizes: int = 0x40, check: int | None = None, content_size: int = 7
-) -> bytes:
-    """Return what a Lz4BlockOutputStream writes, or with other bits of the header."""
-    descriptor = bytes([flags, sizes]) + (content_size.to_bytes(8, "little") if flags & 8 else b"")
-    out = b"\x04\x22\x4d\x18" + descriptor + bytes([xxh32_short(descriptor) >> 8 & 0xFF if check is None else check])
-    for at in range(0, len(content), 1 << 16):
-        part = content[at : at + (1 << 16)]
-        block, stored = bytes(cramjam.lz4.compress_block(part, store_size=False)), 0
-        if len(block) >= len(part):
-            block, stored = part, 1 << 31
-        out += (len(block) | stored).to_bytes(4, "little") + block
-        if flags & 0x10 and len(block) < 16:
-            out += xxh32_short(block).to_bytes(4, "little")
-    return out + bytes(4) + (b"\0\0\0\0" if flags & 4 else b"")
-
-
-def zstd(content: bytes) -> bytes:
-    """Return a frame."""
-    return bytes(cramjam.zstd.compress(content))

@@ -5,6 +5,7 @@ there is how kcheck begins. KCHECK_SWEEP multiplies the damaged files, KCHECK_SE
 """
 
 import io
+import re
 import shutil
 from base64 import b64decode
 from collections.abc import Iterator
@@ -31,7 +32,13 @@ BROKERS = ("0.10.2.2", "0.11.0.3", "2.8.2", "3.9.2", "4.3.1")
 CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
 
 TRAILING_SPACE = {"3.9.2"}
-"""Up to 3.9 the line of a producer without a batch ends with a space."""
+"""Up to 3.9 the line of a producer without a batch ends with a space, no other line does, and a brace stands behind the
+CRC of a message."""
+
+LEADER_CHANGE = re.compile(r" LeaderChange: \{.*?\]}")
+"""Its value is shown from 4.0 on."""
+
+CLOSING = re.compile(r"(isValid: (?:true|false) crc: [0-9]+)}")
 
 TOO_SMALL = "too small for a batch"
 """Where a batch of magic 2 is smaller than its header, the tool takes the fields from what stands behind it."""
@@ -137,17 +144,22 @@ def _copies(folders: list[Path], target: Path) -> Iterator[Path]:
 def _compare(version: str, paths: list[Path], ask: Ask, option: str | None = None) -> None:
     theirs, ours = [], []
     options = () if option is None else (option,)
+    line_end = printable("\n") if option == "--print-data-log" else "\n"
     for path, answer in zip(paths, ask(version, "Dump.java", paths, *options), strict=True):
         encoded, _, end = answer.rpartition(" ")
         text = b64decode(encoded).decode()
         our, told = _ours(path, option)
-        if version in TRAILING_SPACE:
-            text = text.replace(" \n", "\n")
         if told.endswith(TOO_SMALL):
             our, text = our[: our.index("Found ")], text[: our.index("Found ")]
+        if option is not None and end.startswith("!"):
+            # The line that it has begun when it finds that a value does not fit.
+            text = text[: text.rindex("\n") + 1]
         if option == "--print-data-log":
             # A payload may be anything: what moves the cursor is an escape in ours.
-            our, text = our.replace("\n", "\\n"), printable(text)
+            our, text = our.replace("\n", line_end), printable(text)
+        if version in TRAILING_SPACE:
+            our, text = our.replace(f" {line_end}", line_end), text.replace(f" {line_end}", line_end)
+            our, text = LEADER_CHANGE.sub(" controlType: LEADER_CHANGE(2)", our), CLOSING.sub(r"\1", text)
         theirs.append(text)
         ours.append(our[: len(text)] if end.startswith("!") else our)
     assert_equal(paths, ours, theirs)

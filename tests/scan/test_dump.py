@@ -204,10 +204,14 @@ def test_what_is_wanted(tmp_path: Path, wanted: Filter, bases: list[int]) -> Non
     assert 1 == len(found["damage"])
 
 
-def test_what_is_wanted_of_a_wrapper_goes_by_its_last_offset(tmp_path: Path) -> None:
-    path = file(tmp_path, ".log", message(9, codec=1).data)
-    assert 1 == len(one(path, Filter(offsets=(9, 9)))["batches"])
-    assert not one(path, Filter(offsets=(0, 8)))["batches"]
+def test_a_wrapper_may_hold_what_lies_between_it_and_the_batch_before(tmp_path: Path) -> None:
+    """Its first offset is not in its header."""
+    path = file(tmp_path, ".log", log([message(5), message(9, codec=1)]), base=5)
+    assert [9] == [row["last_offset"] for row in one(path, Filter(offsets=(6, 8)))["batches"]]
+    assert [5] == [row["last_offset"] for row in one(path, Filter(offsets=(0, 5)))["batches"]]
+    alone = file(tmp_path, ".log", message(9, codec=1).data, base=7)
+    assert 1 == len(one(alone, Filter(offsets=(7, 7)))["batches"])
+    assert not one(alone, Filter(offsets=(0, 6)))["batches"]
 
 
 @pytest.mark.parametrize(
