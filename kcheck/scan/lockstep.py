@@ -200,7 +200,7 @@ def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, so
         behind[rows] = after
         on = good & (left > 0)
         rows, left, at, stop = rows[on], left[on], after[on], stop[on]
-    data = memoryview(octets)
+    data = octets.data
     for row, place, last, number in zip(rows.tolist(), at.tolist(), stop.tolist(), left.tolist(), strict=True):
         after_all = _headers(data, place, last, number)
         sound[row] = after_all is not None
