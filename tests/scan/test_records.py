@@ -1,12 +1,9 @@
 """What is told of the records inside of batches: of each codec and format, and of hostile bytes within bounds."""
 
-import gzip
-import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import cramjam
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,35 +17,11 @@ from kcheck.scan.segment import examine
 from kcheck.scan.transactions import Transactions
 from tests import strategies
 from tests.builders import FIRST_TIMESTAMP, Made, batch, batch_of, log, message, record, varint
+from tests.compressed import gzip, lz4, xerial, zstd
 
 FRAMING, OFFSET, TIMESTAMP = RecordFault.FRAMING, RecordFault.OFFSET, RecordFault.TIMESTAMP
-BLOCK_SIZE = 1 << 15
-LZ4 = bytes.fromhex("04224d18604082")
-"""The magic, a descriptor, and its checksum."""
-XERIAL = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 
-
-def snappy(data: bytes) -> bytes:
-    """Compress as snappy-java does, block by block."""
-    blocks = [data[at : at + BLOCK_SIZE] for at in range(0, len(data), BLOCK_SIZE)]
-    packed = [bytes(cramjam.snappy.compress_raw(block)) for block in blocks]
-    return XERIAL + b"".join(struct.pack(">i", len(block)) + block for block in packed)
-
-
-def lz4(data: bytes) -> bytes:
-    """Compress as Kafka does, into blocks that do not need each other."""
-    blocks = [data[at : at + BLOCK_SIZE] for at in range(0, len(data), BLOCK_SIZE)]
-    parts = [bytes(cramjam.lz4.compress_block(block, store_size=False)) for block in blocks]
-    return LZ4 + b"".join(struct.pack("<I", len(part)) + part for part in parts) + bytes(4)
-
-
-CODECS: dict[int, Callable[[bytes], bytes]] = {
-    0: bytes,
-    1: gzip.compress,
-    2: snappy,
-    3: lz4,
-    4: lambda data: bytes(cramjam.zstd.compress(data)),
-}
+CODECS: dict[int, Callable[[bytes], bytes]] = {0: bytes, 1: gzip, 2: xerial, 3: lz4, 4: zstd}
 
 
 @pytest.fixture(autouse=True, params=[4 << 20, 400], ids=["one window", "many windows"])
@@ -156,8 +129,8 @@ def test_faults_are_counted_and_some_are_kept(tmp_path: Path) -> None:
 
 def test_messages_and_wrappers(tmp_path: Path) -> None:
     """Of magic 0 and 1; offsets in a wrapper of magic 1 begin at 0."""
-    old = gzip.compress(log([message(1, magic=0), message(2, magic=0)]))
-    new = gzip.compress(log([message(0), message(1)]))
+    old = gzip(log([message(1, magic=0), message(2, magic=0)]))
+    new = gzip(log([message(0), message(1)]))
     made = [message(0, magic=0), message(2, old, magic=0, codec=1), message(3), message(5, new, codec=1)]
     assert RecordsView(6, (), {}) == inside(tmp_path, *made)
 
@@ -173,7 +146,7 @@ def test_a_bomb_is_not_read(codec: int, tmp_path: Path) -> None:
 
 
 def test_a_bomb_in_a_wrapper_is_not_read(tmp_path: Path) -> None:
-    found = inside(tmp_path, message(0, gzip.compress(bytes(records.BODY_SIZE_MAX + 1)), codec=1))
+    found = inside(tmp_path, message(0, gzip(bytes(records.BODY_SIZE_MAX + 1)), codec=1))
     assert {RecordFault.SIZE: 1} == found.counts
 
 
