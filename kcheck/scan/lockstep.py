@@ -212,16 +212,19 @@ def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
     for number in range(2 * left):
         if at >= stop:
             return None
-        size = data[at]
-        at += 1
-        if size > 127:
-            raw, behind, too_long = varints(np.frombuffer(data, np.uint8), np.array([at - 1]), VARINT_SIZE_MAX)
-            size, at = int(raw[0]), int(behind[0])
-            if too_long is not None or (size < 0 and number % 2 == 0):
+        raw = data[at]
+        at, shift = at + 1, 7
+        if raw > 127:
+            raw &= 127
+            while shift < 7 * VARINT_SIZE_MAX and at < stop and data[at] > 127:
+                raw |= (data[at] & 127) << shift
+                at, shift = at + 1, shift + 7
+            if shift == 7 * VARINT_SIZE_MAX or at >= stop:
                 return None
-            at += max(size, 0)
-        elif not size & 1:
-            at += size >> 1
+            raw = (raw | data[at] << shift) & 0xFFFFFFFF
+            at += 1
+        if not raw & 1:
+            at += raw >> 1
         elif number % 2 == 0:
             return None
     return at if at <= stop else None
