@@ -9,6 +9,7 @@ import random
 import sys
 import tempfile
 import time
+from io import StringIO
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -28,8 +29,12 @@ from kcheck.model.names import broker_accepts, parse_directory, parse_file, segm
 from kcheck.model.release import Release  # noqa: E402 - the same
 from kcheck.model.report import Wanted  # noqa: E402 - the same
 from kcheck.registry import discover  # noqa: E402 - the same
+from kcheck.renderers import json, kafka  # noqa: E402 - the same
+from kcheck.renderers._contract import Options  # noqa: E402 - the same
 from kcheck.scan.batches import Walk  # noqa: E402 - the same
 from kcheck.scan.check import Depth, check  # noqa: E402 - the same
+from kcheck.scan.dump import dump  # noqa: E402 - the same
+from kcheck.scan.dump_filter import Filter, Shown  # noqa: E402 - the same
 
 RELEASES = [release(row.last) for row in TABLE]
 SIZE_MAX = 64 << 10
@@ -99,6 +104,7 @@ def read(kind: Format, data: bytes, chance: random.Random, folder: Path) -> None
         (folder / f"{segment_prefix(Offset(0))}.{ending}").write_bytes(data)
     if kind.parse is None:
         _walk(data, chance)
+        _dump(folder / f"{segment_prefix(Offset(0))}.{ending}")
         _examine(folder, of)
     else:
         value = kind.parse(data).value
@@ -119,6 +125,13 @@ def _walk(data: bytes, chance: random.Random) -> None:
         for verify in (False, True):
             for _ in Walk(file.fileno(), len(data), position=chance.choice((0, len(data) // 2)), verify=verify):
                 pass
+
+
+def _dump(path: Path) -> None:
+    """Read the file as `kcheck dump` does, a log record by record."""
+    shown = Shown(records=path.suffix == ".log", data="utf8")
+    for style in (json, kafka):
+        style.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report, StringIO(), Options())
 
 
 def _examine(folder: Path, of: Release) -> None:

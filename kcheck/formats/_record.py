@@ -29,7 +29,7 @@ from kcheck.formats.record_batch import (
 from kcheck.model.entries import Offset
 from kcheck.model.java import wrapped
 
-BODY_SIZE_MAX = 512 << 20
+BODY_SIZE_MAX = 256 << 20
 """More bytes of records than this, before or after decompression, are not read: so memory has a bound."""
 
 Data = bytes | memoryview

@@ -42,13 +42,21 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
         cells = dict(zip(_BATCH, map(cell, _batch_cells(batch)), strict=True))
         facts = [f"{name} {cells[name]}" for name in _BATCH[:-1] if cells[name] != "-"]
         page.wrapped(" · ".join([*facts, *filter(None, [cells["flags"]])]), hanging="    ")
-        records: Any = batch["records"]
-        while some := list(itertools.islice(records, _TABLE_LENGTH)):
-            if "key" in some[0] or some[0]["control"] is not None:
-                for record in some:
-                    page.wrapped("   ".join(_record_facts(record)), indent="  ", hanging="      ")
-            else:
-                page.table(_RECORD, [_record_cells(record) for record in some], indent="  ")
+        _records(batch["records"], page)
+
+
+def _records(records: Any, page: Page) -> None:
+    """Write records as tables of sizes; with what they hold, one by one: each may be large."""
+    first = next(records, None)
+    if first is None:
+        return
+    rows: Iterator[Row] = itertools.chain((first,), records)
+    if "key" in first or first["control"] is not None:
+        for row in rows:
+            page.wrapped("   ".join(_record_facts(row)), indent="  ", hanging="      ")
+        return
+    while some := list(itertools.islice(rows, _TABLE_LENGTH)):
+        page.table(_RECORD, [_record_cells(row) for row in some], indent="  ")
 
 
 _RECORD = ("offset", "timestamp", "key", "value", "headers", "")

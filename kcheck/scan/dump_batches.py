@@ -43,7 +43,7 @@ def batch_rows(file: File, wanted: Filter, shown: Shown) -> Iterator[Found]:
                 file.tell(position, size, message)
             damaged = not valid or message is not None
             if shown.records and wanted.only_damaged and not damaged:
-                damaged = has_damage(file, position, size)
+                damaged = has_damage(file, position, size, header)
             found = Found(row, damaged, least)
             least = header.last_offset + 1
             if wanted.wants(found, SPAN):

@@ -49,9 +49,14 @@ def record_rows(file: File, batch: Row, header: BatchHeader, wanted: Filter, sho
             yield _row(position, header, record, control, shown)
 
 
-def has_damage(file: File, position: int, size: int) -> bool:
+def has_damage(file: File, position: int, size: int, header: BatchHeader) -> bool:
     """Whether a record of a batch cannot be read, or has a CRC that does not match."""
-    return any(isinstance(record, Unread) or record.valid is False for record in _read(file, position, size))
+    return any(
+        isinstance(record, Unread)
+        or record.valid is False
+        or (header.control and _control_record.parse(record.key, record.value).problem is not None)
+        for record in _read(file, position, size)
+    )
 
 
 def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:

@@ -183,8 +183,9 @@ def test_only_what_is_damaged(segment: Path) -> None:
     """Also where it takes a look into the records to see it."""
     good, bad = batch_of(record(0), 1, base_offset=5), batch_of(record(0), 2, base_offset=6)
     changed = wrapper(10, INNER[:-1] + b"x")
-    segment.write_bytes(good + bad + changed)
-    assert [[6], [8, 9, 10]] == offsets(segment, "--only-damaged")
+    control = batch_of(record(0, b"\0"), 1, base_offset=11, attributes=0x20)
+    segment.write_bytes(good + bad + changed + control)
+    assert [[6], [8, 9, 10], [11]] == offsets(segment, "--only-damaged")
     assert [] == batches(segment, "--only-damaged")
 
 

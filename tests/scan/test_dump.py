@@ -20,8 +20,9 @@ from kcheck.renderers.json import render
 from kcheck.scan import dump_file as dumping
 from kcheck.scan import entries as reading
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_filter import Filter, parse_offsets
+from kcheck.scan.dump_filter import Filter, Shown, parse_offsets
 from tests.builders import batch, flip_byte, index, log, message, run
+from tests.records import batch_of, record
 
 ALL = Filter()
 PRODUCERS = (Producer(7, 1, 9, 41, 4, 1000, 0, -1), Producer(8, 0, 2, 20, 2, 2000, 3, 18))
@@ -102,6 +103,19 @@ def test_where_valid_data_ends_and_why(tmp_path: Path, tail: bytes, why: str) ->
     found = one(file(tmp_path, ".log", log(run(0, 9)) + tail))
     assert 1 == len(found["batches"])
     assert [(100, len(tail), f"{len(tail)} bytes are no batch: {why}")] == told(found)
+
+
+def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
+    """To every one but control records; `decoded` are the columns of its table."""
+    shown = Shown(records=True, decode=lambda one: {"first": bytes(one.value or b"")[0]}, decoded=("first",))
+    marker = batch_of(record(0, b"\0\0\0\1", bytes(6)), 1, base_offset=2, attributes=0x30)
+    path = file(tmp_path, ".log", batch_of(record(0) + record(1, value=b"x"), 2) + marker)
+    report = dump([path], as_kind=None, wanted=ALL, shown=shown).report
+    assert "first" == report.columns[-1]
+    stream = io.StringIO()
+    render(report, stream, Options())
+    (found,) = json.loads(stream.getvalue())["files"]
+    assert [[118, 120], [None]] == [[one.get("first") for one in row["records"]] for row in found["batches"]]
 
 
 def test_what_no_release_knows_is_told(tmp_path: Path) -> None:
