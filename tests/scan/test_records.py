@@ -176,7 +176,7 @@ def test_hostile_bytes_take_no_longer_than_others(body: bytes, count: int, tmp_p
     assert ({} if sound else {FRAMING: 3}) == {fault: many for fault, many in found.counts.items() if fault is FRAMING}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(seed=strategies.seeds(), codec=st.sampled_from([*CODECS]))
 def test_batches_are_whole_where_the_plain_reader_says_so(seed: int, codec: int, tmp_path: Path) -> None:
     """The reader of `dump --records` stops where a fault is told; a batch of no records has no bytes."""
