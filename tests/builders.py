@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fastcrc import crc32
 
@@ -38,17 +39,55 @@ def batch(
     payload: bytes = b"",
     timestamp: int = FIRST_TIMESTAMP,
     magic: int = 2,
+    attributes: int = 0,
+    producer: tuple[int, int] = (-1, -1),
+    max_timestamp: int | None = None,
 ) -> Made:
     """Return a batch of magic 2 with the right CRC-32C; `last_offset` where compaction left gaps.
 
     The payload stands where the records would: nothing here looks into them.
     """
+    highest = timestamp + count if max_timestamp is None else max_timestamp
     last = base_offset + count - 1 if last_offset is None else last_offset
     size = HEADER.size - OVERHEAD.size + len(payload)
-    after_crc = struct.pack(">hiqqqhii", 0, last - base_offset, timestamp, timestamp + count, -1, -1, -1, count)
+    after_crc = struct.pack(">hiqqqhii", attributes, last - base_offset, timestamp, highest, *producer, -1, count)
     crc = crc32.iscsi(after_crc + payload)
     head = struct.pack(">qiibI", base_offset, size, epoch, magic, crc)
     return Made(data=head + after_crc + payload, base_offset=base_offset, last_offset=last)
+
+
+def varint(number: int) -> bytes:
+    """Return a number as records hold it: zigzag, seven bits a byte (ByteUtils.writeVarlong)."""
+    raw = number << 1 if number >= 0 else ~number << 1 | 1
+    data = b""
+    while raw > 127:
+        data += bytes([raw & 127 | 128])
+        raw >>= 7
+    return data + bytes([raw])
+
+
+def sized(part: bytes | None) -> bytes:
+    """Return bytes with their size before them, -1 for null."""
+    return varint(-1) if part is None else varint(len(part)) + part
+
+
+def record(
+    offset_delta: int = 0,
+    timestamp_delta: int = 0,
+    *,
+    key: bytes | None = None,
+    value: bytes | None = b"value",
+    headers: Sequence[tuple[bytes, bytes | None]] = (),
+) -> bytes:
+    """Return a record of magic 2."""
+    body = bytes(1) + varint(timestamp_delta) + varint(offset_delta) + sized(key) + sized(value) + varint(len(headers))
+    return sized(body + b"".join(sized(name) + sized(content) for name, content in headers))
+
+
+def batch_of(base_offset: int, *records: bytes, **how: Any) -> Made:
+    """Return a batch of these records; the largest timestamp is the first, unless told otherwise."""
+    how = {"count": len(records), "max_timestamp": how.get("timestamp", FIRST_TIMESTAMP), **how}
+    return batch(base_offset, how.pop("count"), payload=how.pop("payload", b"".join(records)), **how)
 
 
 def message(offset: int, value: bytes = b"value", *, magic: int = 1, codec: int = 0) -> Made:

@@ -17,6 +17,13 @@ sys.path.insert(0, str(ROOT))
 
 from kcheck.core.releases import TABLE, release  # noqa: E402 - the path above comes first
 from kcheck.formats._contract import Format  # noqa: E402 - the same
+from kcheck.formats.record_batch import (  # noqa: E402 - the same
+    MAGIC_AT,
+    body_from,
+    checksum,
+    entry_size,
+    is_modern,
+)
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.names import broker_accepts, parse_directory, parse_file, segment_prefix  # noqa: E402 - the same
 from kcheck.model.release import Release  # noqa: E402 - the same
@@ -31,6 +38,7 @@ from kcheck.scan.dump_filter import Filter, Shown  # noqa: E402 - the same
 
 RELEASES = [release(row.last) for row in TABLE]
 SIZE_MAX = 64 << 10
+CRC_CHANCE = 0.7
 ENDINGS = {
     "segment": "log",
     "offset-index": "index",
@@ -70,6 +78,19 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
+def with_crcs(data: bytes) -> bytes:
+    """Return a segment with the CRC of each batch made right: only then are its records looked into."""
+    log = bytearray(data)
+    at = 0
+    while (total := entry_size(log, at, remaining=len(log) - at)) is not None and total > 0:
+        magic = log[at + MAGIC_AT]
+        field = (at + 17, at + 21) if is_modern(magic) else (at + 12, at + 16)
+        body = bytes(log[at + body_from(magic) : at + total])
+        log[slice(*field)] = checksum(body, magic).to_bytes(4, "big")
+        at += total
+    return bytes(log)
+
+
 def read(kind: Format, data: bytes, chance: random.Random, folder: Path) -> None:
     """Read the bytes in every way that kcheck has for the kind, the broker's readers of one release among them.
 
@@ -77,6 +98,8 @@ def read(kind: Format, data: bytes, chance: random.Random, folder: Path) -> None
     """
     of = chance.choice(RELEASES)
     ending = ENDINGS.get(kind.kind)
+    if ending == "log" and chance.random() < CRC_CHANCE:
+        data = with_crcs(data)
     if ending is not None:
         (folder / f"{segment_prefix(Offset(0))}.{ending}").write_bytes(data)
     if kind.parse is None:
@@ -113,7 +136,9 @@ def _dump(path: Path) -> None:
 
 def _examine(folder: Path, of: Release) -> None:
     """Look at the log dir as `kcheck check` does."""
-    for finding in check([str(folder.parent)], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=of).findings():
+    for finding in check(
+        [str(folder.parent)], depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=of
+    ).findings():
         assert finding.id != "KC000", finding.message
 
 

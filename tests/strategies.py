@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -14,6 +15,7 @@ from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot
 from kcheck.formats.time_index import TimeIndex
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset, OffsetEntry
+from tests.builders import record
 
 INT16 = st.integers(-(2**15), 2**15 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -188,3 +190,43 @@ def caches() -> SearchStrategy[EpochEntries]:
     rising = st.builds(lambda a, b: tuple(map(EpochEntry, a, b)), numbers, numbers)
     entry = st.builds(EpochEntry, st.integers(-1, 12), st.integers(-1, 12))
     return rising | st.lists(entry, max_size=6).map(tuple)
+
+
+def seeds() -> SearchStrategy[int]:
+    """Return numbers for `bodies_of`: what is drawn piece by piece takes Hypothesis seconds."""
+    return st.integers(0, 2**32)
+
+
+def bodies_of(seed: int) -> list[tuple[bytes, int]]:
+    """Return the records of up to 150 batches, and how many each says to have; many are damaged."""
+    chance = Random(seed)
+    return [_body(chance) for _ in range(chance.choice((1, 5, 150)))]
+
+
+def _body(chance: Random) -> tuple[bytes, int]:
+    records = [_record(chance, number) for number in range(chance.choice((0, 1, 1, 2, 5, 30)))]
+    data, count = b"".join(records), len(records)
+    match chance.randrange(8):
+        case 0 if data:
+            at = chance.randrange(len(data))
+            data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
+        case 1:
+            data = data[: chance.randrange(len(data) + 1)]
+        case 2:
+            data += chance.randbytes(chance.randrange(1, 12))
+        case 3:
+            count = max(count + chance.choice((-1, 1, 2**31 - 1 - count)), 0)
+        case 4:
+            at = chance.randrange(len(data) + 1)
+            data = data[:at] + chance.choice((b"\xff" * 4 + b"\x7f", b"\x80" * 9 + b"\x01", b"\x80" * 10)) + data[at:]
+    return data, count
+
+
+def _record(chance: Random, number: int) -> bytes:
+    some = [None, b"", b"k", bytes(63), bytes(64), bytes(200), bytes(8200)]
+    headers = [
+        (chance.choice((b"", b"h", bytes(70))), chance.choice(some[:6])) for _ in range(chance.choice((0, 0, 3)))
+    ]
+    stamp = chance.choice((0, 1, -1, 63, 64, 8191, 8192, 2**40, -(2**63), 2**63 - 1))
+    delta = chance.choice((number, number, number, -number, 2**31 - 1, -(2**31)))
+    return record(delta, stamp, key=chance.choice(some), value=chance.choice(some[:6]), headers=headers)

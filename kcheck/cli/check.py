@@ -15,7 +15,7 @@ def check(
     paths: Paths,
     common: Common,
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc", help="How much is read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much is read.")
     ] = "headers",
     as_kind: Annotated[
         str | None, typer.Option("--as", metavar="KIND", help="Read the file as this kind, whatever its name.")
@@ -44,7 +44,7 @@ def check(
     def tell() -> None:
         """Say on stderr how fast every byte was read."""
         checked: Any = report.body["checked"]
-        if depth == Depth.CRC:
+        if depth in (Depth.CRC, Depth.RECORDS):
             rate(checked["bytes"], seconds)
 
     common.leave(report, tell)

@@ -49,7 +49,7 @@ MARKER = TRANSACTIONAL | CONTROL
 """The attributes of a batch that ends a transaction."""
 DELETE_HORIZON = 0x40
 """Set by compaction from 3.1 on: the first timestamp is a time of deletion, and the CRC another one (KIP-534)."""
-ABORT_MARKER = 0
+ABORT_MARKER, COMMIT_MARKER = 0, 1
 COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
 """By the number in the attributes (CompressionType)."""
 LOG_APPEND_TIME = 0x08

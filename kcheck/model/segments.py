@@ -57,6 +57,58 @@ class FaultyBatch(NamedTuple):
     before: int
 
 
+class RecordFault(StrEnum):
+    """What can be wrong inside of a batch whose CRC matches."""
+
+    COMPRESSION = "compression"
+    """It cannot be decompressed."""
+    SIZE = "size"
+    """It is larger than what is read of one batch."""
+    FRAMING = "framing"
+    """Its bytes are not the records that its header and their lengths tell."""
+    OFFSET = "offset"
+    """The offset of a record does not lie above that before it, or is none of the batch."""
+    TIMESTAMP = "timestamp"
+    """The largest timestamp of its records is not that of its header."""
+    CONTROL = "control"
+    """The end of a transaction that InvalidRecordException refuses: a recovery cuts behind it."""
+    SHORT = "short"
+    """The end of a transaction with too short a value: from 4.1 on another exception."""
+    MARKER = "marker"
+    """The end of a transaction that fails with another exception in every release."""
+    RAFT = "raft"
+    """A control record of KRaft that cannot be read."""
+    UNUSUAL = "unusual"
+    """A control batch that no broker writes, and that every reader takes."""
+    MESSAGE = "message"
+    """A message of magic 0 or 1 in it, or the wrapper around it, is wrong."""
+
+
+class FaultyRecord(NamedTuple):
+    """A batch with a fault inside: which record, counted from 0, None for the batch; what is wrong, in words.
+
+    `position` is that of the batch in the `.log`. The offsets are its own; below magic 2 both are the last one.
+    """
+
+    fault: RecordFault
+    position: int
+    base_offset: Offset
+    last_offset: Offset
+    record: int | None
+    problem: str
+
+
+class RecordsView(NamedTuple):
+    """The records of a segment: how many were decoded, and which batches have a fault inside.
+
+    `counts` tells how many batches have each fault; of each batch the first place is told.
+    """
+
+    decoded: int
+    faults: tuple[FaultyRecord, ...]
+    counts: Mapping[RecordFault, int]
+
+
 class EntryFault(StrEnum):
     """What can be wrong with an entry of an offset index or a time index."""
 
@@ -150,7 +202,7 @@ class SegmentView(NamedTuple):
     read. `files` are the names of the log and its
     indexes that are in the directory, empty for a log that was named alone. `active` is the last segment of the
     partition; `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the
-    recovery point), None where that is not known.
+    recovery point), None where that is not known. `records` is None where they were not looked into.
     """
 
     where: Location
@@ -175,3 +227,4 @@ class SegmentView(NamedTuple):
     files: frozenset[str] = frozenset()
     active: bool = True
     scanned: bool | None = None
+    records: RecordsView | None = None

@@ -36,7 +36,7 @@ def batches_finding(
     return [
         rule.finding(
             view.where._replace(position=first.position),
-            f"position {first.position}: {saying(first)}{_others(count)}",
+            f"position {first.position}: {saying(first)}{others(count)}",
             effect=effect,
             advice=advice,
             data={"count": count, "batches": tuple(_row(batch) for batch in found[:DATA_MAX])},
@@ -44,7 +44,8 @@ def batches_finding(
     ]
 
 
-def _others(count: int) -> str:
+def others(count: int) -> str:
+    """Return how many batches follow the first that is told."""
     return f" (and {counted(count - 1, 'further batch', 'further batches')})" if count > 1 else ""
 
 

@@ -37,6 +37,8 @@ class Depth(StrEnum):
     """Every batch header and every index entry."""
     CRC = "crc"
     """Every byte of every batch."""
+    RECORDS = "records"
+    """Every record, decompressed."""
 
 
 class Reading(NamedTuple):
@@ -69,9 +71,14 @@ def check(
     interrupted = False
     with _workers(reading, coverage) as workers:
         deep = Deep(
-            read=is_deep, verify=depth is Depth.CRC, release=release, window=reading.window, workers=workers,
+            read=is_deep,
+            verify=depth in (Depth.CRC, Depth.RECORDS),
+            look_inside=depth is Depth.RECORDS,
+            release=release,
+            window=reading.window,
+            workers=workers,
             coverage=coverage,
-        )  # fmt: skip
+        )
         look = Look(wanted=wanted, release=release, deepen=deep.partitions)
         cluster = _Cluster(workers, coverage, compared=is_deep)
         try:

@@ -48,7 +48,7 @@ MARKER_RECORD = Layout(
 """The record of a marker as every broker writes it: lengths and deltas are varints of one byte."""
 _KEY_SIZE = 4 << 1
 """A varint, zigzag: the key has 4 bytes."""
-_PADDING = HEADER.size + MARKER_RECORD.size
+PADDING = HEADER.size + MARKER_RECORD.size
 """The last entry of a window may be shorter than what is gathered from its place."""
 _LOW_ATTRIBUTES_AT = 22
 """Where the byte of the attributes stands that any release has used."""
@@ -93,23 +93,28 @@ class Columns(NamedTuple):
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
-    def __init__(self, descriptor: int, size: int, *, verify: bool, starts: Column | None = None) -> None:
-        """Take a file of `size` bytes; `verify` computes CRCs.
+    def __init__(
+        self, descriptor: int, size: int, *, verify: bool, starts: Column | None = None, grow: bool = True
+    ) -> None:
+        """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
         `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
         """
         self.position = 0
         self.end = End.WHOLE
+        self.window = bytearray()
+        """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
         self._descriptor = descriptor
         self._size = size
         self._verify = verify
+        self._grow = grow
         self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else _NOWHERE
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        buffer = bytearray(min(WINDOW_SIZE, self._size) + _PADDING)
+        buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + PADDING)
         while (remaining := self._size - self.position) > 0:
-            wanted = min(len(buffer) - _PADDING, remaining)
+            wanted = min(len(buffer) - PADDING, remaining)
             filled = os.preadv(self._descriptor, [memoryview(buffer)[:wanted]], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK
@@ -121,9 +126,9 @@ class Reader:
                 if self._verify:
                     columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
-                if found.size < _FEW and len(buffer) == WINDOW_SIZE + _PADDING:
-                    buffer = bytearray(min(2 * WINDOW_SIZE, self._size) + _PADDING)
                 yield columns
+                if self._grow and found.size < _FEW and len(buffer) == WINDOW_SIZE + PADDING:
+                    buffer = self.window = bytearray(min(2 * WINDOW_SIZE, self._size) + PADDING)
             elif end is None:
                 large = self._large(buffer)
                 if large is None:

@@ -31,9 +31,17 @@ class Deep:
     """Reads the segments of partitions, and counts what is looked at; `log_dirs` is counted by who opens them."""
 
     def __init__(
-        self, *, read: bool, verify: bool, release: Release, window: Window, workers: Workers, coverage: Coverage
+        self,
+        *,
+        read: bool,
+        verify: bool,
+        look_inside: bool,
+        release: Release,
+        window: Window,
+        workers: Workers,
+        coverage: Coverage,
     ) -> None:
-        """Take whether segments are `read` at all, which of them, and whether to `verify` their CRCs."""
+        """Take whether segments are `read` at all, which of them, and how: as `examine` does."""
         self.log_dirs = 0
         self._partitions = 0
         self._segments = 0
@@ -41,7 +49,7 @@ class Deep:
         self._files = 0
         self._bytes = 0
         self._read = read
-        self._verify = verify
+        self._how = {"verify": verify, "look_inside": look_inside}
         self._release = release
         self._window = window
         self._workers = workers
@@ -108,7 +116,7 @@ class Deep:
             yield (view, tuple(segment.base_offset for segment in wanted)), tuple(tasks)
 
     def _task(self, path: str, where: Location, base: Offset, size: int) -> Task[Segment]:
-        return Task(partial(_examined, path, where, base, verify=self._verify), where, size)
+        return Task(partial(_examined, path, where, base, **self._how), where, size)
 
     def _is_wanted(self, folder: str, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether a segment is to be read; what is left out is counted."""
@@ -179,10 +187,10 @@ class Deep:
             self._bytes += sum(sizes)
 
 
-def _examined(path: str, where: Location, base: Offset, *, verify: bool) -> Segment:
+def _examined(path: str, where: Location, base: Offset, **how: bool) -> Segment:
     """Return what a segment holds by itself, KC001 where it cannot be read."""
     try:
-        return examine(path, where, base, verify=verify)
+        return examine(path, where, base, **how)
     except UnreadableError as error:
         return kc001_unreadable.finding(where, str(error))
 

@@ -15,6 +15,7 @@ from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, Fa
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
+from kcheck.scan.records import Records
 from kcheck.scan.transactions import Following
 
 _EPOCH_COUNT_MAX = 10_000
@@ -23,20 +24,23 @@ _LEAST = -(2**63)
 """Stands before the first batch: below every offset."""
 
 
-def examine(path: str, where: Location, base: Offset, *, verify: bool) -> SegmentView:
+def examine(path: str, where: Location, base: Offset, *, verify: bool, look_inside: bool = False) -> SegmentView:
     """Return what a segment holds by itself; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `verify` computes the CRC of every batch.
+    `verify` computes the CRC of every batch, `look_inside` decodes its records.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
         batches, transactions = _Batches(base), Following()
         checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
-        reader = Reader(descriptor, size, verify=verify, starts=starts)
+        records = Records(descriptor) if look_inside else None
+        reader = Reader(descriptor, size, verify=verify, starts=starts, grow=not look_inside)
         for columns in reader:
             batches.take(columns)
             transactions.take(columns)
+            if records is not None:
+                records.take(columns, reader.window)
             for check in checks.values():
                 if check is not None:
                     check.take(columns)
@@ -64,6 +68,7 @@ def examine(path: str, where: Location, base: Offset, *, verify: bool) -> Segmen
         time_index=views[".timeindex"],
         transactions=transactions.view(),
         verified=verify,
+        records=None if records is None else records.view(),
     )
 
 

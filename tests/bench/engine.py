@@ -38,7 +38,7 @@ from kcheck.model.report import Wanted  # noqa: E402 - the same
 from kcheck.scan.check import Depth, Reading, check  # noqa: E402 - the same
 from kcheck.scan.segment import examine  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
-from tests.builders import epochs, write  # noqa: E402 - the same
+from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
 
 BATCH_SIZES = {"16 KiB": 16 << 10, "1 KiB": 1 << 10, "100 B": 100}
 INDEX_INTERVAL = 4 << 10
@@ -95,6 +95,14 @@ def read(path: Path, *, verify: bool) -> int:
     found = examine(str(path), Location(file=str(path)), base, verify=verify)
     assert not found.counts
     return found.batches
+
+
+def decoded(path: Path) -> int:
+    """Return how many records the engine finds in a segment."""
+    found = examine(str(path), Location(file=str(path)), Offset(0), verify=True, look_inside=True)
+    assert found.records is not None
+    assert not found.records.counts
+    return found.records.decoded
 
 
 def cost(function: Callable[[], object], who: int = resource.RUSAGE_SELF) -> Cost:
@@ -162,6 +170,47 @@ def against_c(folder: Path, size: int, walk: Walk) -> None:
         shutil.rmtree(bare.parent)
 
 
+def records(folder: Path, size: int) -> None:
+    """Measure what records cost beyond their CRCs, of plain batches and of compressed ones."""
+    for name, batch_size in BATCH_SIZES.items():
+        for codec in ("none", "zstd"):
+            path = make_records(folder / "records", size, batch_size, packed=codec == "zstd")
+            found = in_turns({"records": partial(decoded, path), "crc": partial(read, path, verify=True)})
+            ours, crc, count = found["records"], found["crc"], decoded(path)
+            print(
+                f"{name:>8} {codec:4} {count:9} records {ours.cpu / count * 1e9:8.0f} ns CPU a record"
+                f"   {ours.cpu / crc.cpu:5.1f} x --depth crc"
+            )
+            shutil.rmtree(path.parent)
+        path = make_records(folder / "records", size, batch_size, packed=False)
+        command_line(f"{name:>8} --depth records", path, depth="records")
+        shutil.rmtree(path.parent)
+
+
+def make_records(folder: Path, size: int, batch_size: int, *, packed: bool) -> Path:
+    """Write a segment of real records of about 100 bytes; a few different batches again and again."""
+    import cramjam
+
+    chance = random.Random(batch_size)
+    folder.mkdir(parents=True)
+    path = folder / f"{segment_prefix(Offset(0))}.log"
+    shapes = []
+    for _ in range(50):
+        count = max(int(batch_size * (0.75 + chance.random() / 2)) // 100, 1)
+        values = [chance.randbytes(30).hex().encode() for _ in range(count)]
+        body = b"".join(record(k, 3 * k, key=b"key-%06d" % k, value=value) for k, value in enumerate(values))
+        payload = bytes(cramjam.zstd.compress(body)) if packed else body
+        last = FIRST_TIMESTAMP + 3 * (count - 1)
+        shapes.append(batch(0, count, payload=payload, attributes=4 if packed else 0, max_timestamp=last))
+    offset = written = 0
+    with path.open("wb") as file:
+        while written < size:
+            made = chance.choice(shapes)
+            file.write(offset.to_bytes(8, "big") + made.data[8:])
+            offset, written = offset + made.last_offset + 1, written + len(made.data)
+    return path
+
+
 def growth(folder: Path, size: int) -> None:
     """Measure the command as bytes grow and as files grow: time of each, and peak memory."""
     for times in (1, 4, 16):
@@ -201,9 +250,9 @@ def look(partition: Path, jobs: int) -> None:
     )  # fmt: skip
 
 
-def command_line(name: str, path: Path) -> None:
-    """Measure `kcheck check --depth crc`, start to end."""
-    command = kcheck("check", "--depth", "crc", "--quiet", "-o", os.devnull, str(path))
+def command_line(name: str, path: Path, depth: str = "crc") -> None:
+    """Measure `kcheck check`, start to end."""
+    command = kcheck("check", "--depth", depth, "--quiet", "-o", os.devnull, str(path))
     best = min(cost(partial(seconds, command), resource.RUSAGE_CHILDREN) for _ in range(5))
     print(f"{name:36} {best.cpu:8.2f} s CPU {best.wall:8.2f} s   peak {peak(command) >> 20} MB")
 
@@ -219,6 +268,7 @@ def main() -> None:
         if walk is not None:
             against_c(folder, size, walk)
         side_by_side(folder, size)
+        records(folder, size // 4)
         growth(folder, size)
 
 

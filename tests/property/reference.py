@@ -131,3 +131,59 @@ def _counted(found: list[str], read: Entries | str, reader: CheckpointReader) ->
         return read
     counted = {entry[:-1] for entry in read} if reader in _FIRST_TWO else read
     return read if len(counted) == number(found[1], INT_MIN, INT_MAX) else "IOException"
+
+
+def varint(data: bytes, at: int, size_max: int) -> tuple[int, int]:
+    """Read a number group by group; return it and where it ends (ByteUtils.readVarint, readVarlong)."""
+    raw, bits = 0, {5: 32, 10: 64}[size_max]
+    for number in range(size_max):
+        raw |= (data[at + number] & 127) << 7 * number
+        if data[at + number] < 128:
+            raw %= 1 << bits
+            return raw // 2 if raw % 2 == 0 else -(raw // 2) - 1, at + number + 1
+    raise ValueError("too long")
+
+
+def _nullable(data: bytes, at: int) -> tuple[int, int]:
+    size, at = varint(data, at, 5)
+    if size > len(data) - at:
+        raise IndexError
+    return size, at + max(size, 0)
+
+
+def record(data: bytes, at: int) -> tuple[int, int, int]:
+    """Read the record at a place; return its timestamp delta, its offset delta and where it ends (DefaultRecord)."""
+    size, begin = varint(data, at, 5)
+    data[begin]
+    timestamp, at = varint(data, begin + 1, 10)
+    offset, at = varint(data, at, 5)
+    _, at = _nullable(data, at)
+    _, at = _nullable(data, at)
+    headers, at = varint(data, at, 5)
+    if not 0 <= headers <= len(data) - at:
+        raise ValueError("headers")
+    for _ in range(headers):
+        key, at = _nullable(data, at)
+        if key < 0:
+            raise ValueError("header key")
+        _, at = _nullable(data, at)
+    if at != begin + size:
+        raise ValueError("size")
+    return timestamp, offset, at
+
+
+def records(data: bytes, count: int) -> tuple[list[tuple[int, int, int]], bool, int]:
+    """Read records one after the other (DefaultRecordBatch.RecordIterator).
+
+    Return those before the first that cannot be read, whether there is one, and how many bytes are left.
+    """
+    found: list[tuple[int, int, int]] = []
+    at = 0
+    while len(found) < count:
+        try:
+            timestamp, offset, behind = record(data, at)
+        except (IndexError, ValueError):
+            return found, True, len(data) - at
+        found.append((at, timestamp, offset))
+        at = behind
+    return found, False, len(data) - at

@@ -1,8 +1,10 @@
 """The rules on a segment: what no bytes of a real broker can show."""
 
+import pytest
+
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Location
-from kcheck.model.segments import Aborted, End, SegmentView, Transactions
+from kcheck.model.finding import Location, Severity
+from kcheck.model.segments import Aborted, End, FaultyRecord, RecordFault, RecordsView, SegmentView, Transactions
 from kcheck.rules._contract import Scope
 from tests.rules.build import found_by_all
 
@@ -37,3 +39,24 @@ def test_a_transaction_that_began_before_the_first_segment_needs_no_entry() -> N
     assert not found_by_all(VIEW, Scope.SEGMENT)
     (found,) = found_by_all(_of(unseen, Aborted(8, Offset(2), Offset(6))), Scope.SEGMENT)
     assert ("KC172", 1) == (found.id, found.data["count"])
+
+
+@pytest.mark.parametrize(
+    ("scanned", "fault", "kafka", "severity", "effect"),
+    [
+        (None, RecordFault.SHORT, "4.0", Severity.ERROR, "After an unclean stop Kafka 4.0 cuts the log at offset 6,"),
+        (True, RecordFault.SHORT, "4.1", Severity.FATAL, "Kafka 4.1 reads this segment at its next start,"),
+        (True, RecordFault.CONTROL, "4.3", Severity.FATAL, "Kafka 4.3 reads this segment at its next start,"),
+        (False, RecordFault.MARKER, "2.0", Severity.ERROR, "Kafka 2.0 does not read this segment at its next start."),
+        (True, RecordFault.UNUSUAL, "4.3", Severity.INFO, "Kafka 4.3 takes it as it is."),
+    ],
+)
+def test_a_control_batch_keeps_a_broker_from_starting_where_it_is_read(
+    scanned: bool | None, fault: RecordFault, kafka: str, severity: Severity, effect: str
+) -> None:
+    """As brokers 4.1.2 and 4.3.1 did; a value that is too short was another exception before."""
+    faulty = FaultyRecord(fault, 300, Offset(5), Offset(5), 0, "it is wrong")
+    view = VIEW._replace(scanned=scanned, records=RecordsView(9, (faulty,), {fault: 1}))
+    (found,) = found_by_all(view, Scope.SEGMENT, kafka)
+    assert ("KC168", severity) == (found.id, found.severity)
+    assert found.effect.startswith(effect)

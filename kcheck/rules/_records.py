@@ -1,0 +1,66 @@
+"""What the rules on records share: a batch whose CRC matches, and what is wrong inside of it."""
+
+from collections.abc import Callable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import FaultyRecord, RecordFault, SegmentView
+from kcheck.rules._contract import Rule
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, others
+from kcheck.rules._words import DATA_MAX, kafka
+
+ADVICE = (
+    f"{KEEP_A_COPY} Compare the batch with the other replicas. {REFETCH} If all hold the same one, it came so from its "
+    "producer: consumers have to seek behind it."
+)
+
+
+def records_finding(
+    rule: Rule,
+    view: SegmentView,
+    faults: tuple[RecordFault, ...],
+    effect: Callable[[FaultyRecord], str],
+    *,
+    advice: str = ADVICE,
+    severity: Severity | None = None,
+) -> list[Finding]:
+    """Return the one finding about the batches with these faults inside, none where there are none."""
+    found = [] if view.records is None else [each for each in view.records.faults if each.fault in faults]
+    if view.records is None or not found:
+        return []
+    first = min(found, key=lambda each: each.position)
+    count = sum(view.records.counts.get(fault, 0) for fault in faults)
+    record = "" if first.record is None else f", record {first.record}"
+    return [
+        rule.finding(
+            view.where._replace(position=first.position),
+            f"position {first.position}: the batch of {_offsets(first)}{record}: {first.problem}{others(count)}",
+            effect=effect(first),
+            advice=advice,
+            severity=severity,
+            data={"count": count, "batches": tuple(_row(each) for each in found[:DATA_MAX])},
+        )
+    ]
+
+
+def _offsets(batch: FaultyRecord) -> str:
+    if batch.base_offset == batch.last_offset:
+        return f"offset {batch.base_offset}"
+    return f"offsets {batch.base_offset} to {batch.last_offset}"
+
+
+def _row(batch: FaultyRecord) -> dict[str, object]:
+    return {**batch._asdict(), "fault": str(batch.fault)}
+
+
+def undecoded(release: Release) -> Callable[[FaultyRecord], str]:
+    """Return what becomes of a batch that cannot be decoded: who needs no record does not notice it."""
+    cleaner = "leaves the partition out" if release.version >= (2, 1) else "ends, for every partition"
+
+    def effect(batch: FaultyRecord) -> str:
+        return (
+            f"{kafka(release)} does not decode it at a start, and followers take it over as it is. Consumers fail at "
+            f"offset {batch.base_offset} again and again; if the topic is compacted, the cleaner {cleaner}."
+        )
+
+    return effect
