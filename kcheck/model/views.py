@@ -10,6 +10,7 @@ from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
 
 
@@ -44,7 +45,8 @@ class PartitionView(NamedTuple):
     there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
     first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
     the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone. `files` are the
-    names of its files. `read` are the segments that were read from their start, None where none was to be.
+    names of its files. `read` are the segments that were read from their start, None where none was to be,
+    `producers` what their batches tell of producers.
     """
 
     where: Location
@@ -65,6 +67,7 @@ class PartitionView(NamedTuple):
     clean_shutdown: bool | None = None
     files: frozenset[str] = frozenset()
     read: tuple[SegmentView, ...] | None = None
+    producers: ProducersView | None = None
 
     @property
     def leader_epochs(self) -> EpochEntries:

@@ -20,6 +20,7 @@ from kcheck.scan.contents import difference
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.partition import read_small
+from kcheck.scan.producers import Follower
 from kcheck.scan.replicas import agree
 from kcheck.scan.rules import check_file, check_replicas, check_segment
 from kcheck.scan.segment import examine
@@ -116,18 +117,23 @@ class _Deep:
         small = self._small_files(view, folder, collected)
         read: list[SegmentView] = []
         open_before: Open | None = {}
+        producers = Follower({name: file for name, file in small.items() if name.endswith(".snapshot")})
         for segment, behind in zip_longest(view.segments, view.segments[1:]):
             name = log_name(segment.base_offset)
             where = view.where._replace(file=name)
+            cuts = producers.cuts(segment.base_offset, None if behind is None else behind.base_offset)
             try:
-                found = self._examine(join(folder, name), where, segment.base_offset)
+                found = self._examine(join(folder, name), where, segment.base_offset, cuts)
             except UnreadableError as error:
+                producers.take(None, segment.base_offset)
                 collected.append(kc001_unreadable.finding(where, str(error)))
                 continue
             prefix = name.removesuffix(".log")
             open_before, transactions = follow(open_before, found.transactions)
+            producers.take(found.producers, segment.base_offset)
             found = found._replace(
                 transactions=transactions,
+                producers=None,
                 stated=_stated(small.get(prefix + ".txnindex")),
                 files=view.files & {prefix + ending for ending in (".log", ".index", ".timeindex")},
                 active=behind is None,
@@ -135,7 +141,7 @@ class _Deep:
             )
             read.append(found)
             collected.extend(_unread(found))
-        return view._replace(read=tuple(read))
+        return view._replace(read=tuple(read), producers=producers.view())
 
     def _small_files(self, view: PartitionView, folder: str, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
@@ -166,8 +172,8 @@ class _Deep:
         self._segments += 1
         look.collected.extend(check_segment(found, self._release))
 
-    def _examine(self, path: str, where: Location, base: Offset) -> SegmentView:
-        found = examine(path, where, base, verify=self._depth is Depth.CRC)
+    def _examine(self, path: str, where: Location, base: Offset, cuts: tuple[Offset, ...] = ()) -> SegmentView:
+        found = examine(path, where, base, verify=self._depth is Depth.CRC, cuts=cuts)
         sizes = [found.size, *(index.size for index in (found.offset_index, found.time_index) if index is not None)]
         self._files += len(sizes)
         self._bytes += sum(sizes)
@@ -220,7 +226,7 @@ def _unread(view: SegmentView) -> Iterator[Finding]:
     for ending, index in ((".index", view.offset_index), (".timeindex", view.time_index)):
         name = segment_prefix(view.base_offset) + ending
         if index is None and name in view.files:
-            yield kc001_unreadable.finding(view.where._replace(file=name), "it cannot be opened as a regular file")
+            yield kc001_unreadable.finding(view.where._replace(file=name), view.unread[ending])
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import or_
 
@@ -15,6 +15,7 @@ from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, Fa
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
+from kcheck.scan.producers import FollowingProducers
 from kcheck.scan.transactions import Following
 
 _EPOCH_COUNT_MAX = 10_000
@@ -23,20 +24,24 @@ _LEAST = -(2**63)
 """Stands before the first batch: below every offset."""
 
 
-def examine(path: str, where: Location, base: Offset, *, verify: bool) -> SegmentView:
+def examine(
+    path: str, where: Location, base: Offset, *, verify: bool, cuts: Iterable[Offset] = ()
+) -> SegmentView:  # fmt: skip
     """Return what a segment holds by itself; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `verify` computes the CRC of every batch.
+    `verify` computes the CRC of every batch; `cuts` are the offsets inside at which the producers are asked for.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
-        batches, transactions = _Batches(base), Following()
-        checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
+        batches, transactions, producers = _Batches(base), Following(), FollowingProducers(cuts)
+        unread: dict[str, str] = {}
+        checks = {ending: _index_check(path, where, base, ending, unread) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
         reader = Reader(descriptor, size, verify=verify, starts=starts)
         for columns in reader:
             batches.take(columns)
             transactions.take(columns)
+            producers.take(columns)
             for check in checks.values():
                 if check is not None:
                     check.take(columns)
@@ -63,7 +68,9 @@ def examine(path: str, where: Location, base: Offset, *, verify: bool) -> Segmen
         offset_index=views[".index"],
         time_index=views[".timeindex"],
         transactions=transactions.view(),
+        producers=producers.view(),
         verified=verify,
+        unread=unread,
     )
 
 
@@ -71,11 +78,12 @@ _Check = OffsetIndexCheck | TimeIndexCheck
 _INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 
 
-def _index_check(path: str, where: Location, base: Offset, ending: str) -> _Check | None:
-    """Return the check of the index beside a `.log`, None where there is none that can be read."""
+def _index_check(path: str, where: Location, base: Offset, ending: str, unread: dict[str, str]) -> _Check | None:
+    """Return the check of the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
     try:
         data = read_whole(path.removesuffix(".log") + ending)
-    except UnreadableError:
+    except UnreadableError as error:
+        unread[ending] = str(error)
         return None
     name = (where.file or "").removesuffix(".log") + ending
     return _INDEXES[ending](data, where._replace(file=name), base)
