@@ -150,3 +150,8 @@ class Release(NamedTuple):
     def has_log_start_checkpoint(self) -> bool:
         """From 0.11 a log dir holds log-start-offset-checkpoint (KIP-107)."""
         return self.version >= (0, 11)
+
+    @property
+    def finishes_swaps_by_renaming(self) -> bool:
+        """From 3.0 a start removes what a `.swap` replaces, and renames it; before, it reads it (KAFKA-12520)."""
+        return self.version >= (3,)

@@ -46,7 +46,7 @@ class PartitionView(NamedTuple):
     first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
     the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone. `files` are the
     names of its files. `read` are the segments that were read from their start, None where none was to be,
-    `producers` what their batches tell of producers.
+    `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
     """
 
     where: Location
@@ -68,6 +68,7 @@ class PartitionView(NamedTuple):
     files: frozenset[str] = frozenset()
     read: tuple[SegmentView, ...] | None = None
     producers: ProducersView | None = None
+    swaps: tuple[SegmentView, ...] = ()
 
     @property
     def leader_epochs(self) -> EpochEntries:

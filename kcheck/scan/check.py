@@ -24,6 +24,7 @@ from kcheck.scan.producers import Follower
 from kcheck.scan.replicas import agree
 from kcheck.scan.rules import check_file, check_replicas, check_segment
 from kcheck.scan.segment import examine
+from kcheck.scan.swaps import read_swaps
 from kcheck.scan.transactions import Open, follow
 
 
@@ -141,7 +142,8 @@ class _Deep:
             )
             read.append(found)
             collected.extend(_unread(found))
-        return view._replace(read=tuple(read), producers=producers.view())
+        swaps = tuple(read_swaps(view, folder, collected, verify=self._depth is Depth.CRC))
+        return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, folder: str, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
