@@ -40,7 +40,9 @@ PLUGS: dict[str, tuple[str, type]] = {
 
 BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan")
 
-ENGINE_NAMES = ("beyond", "check", "columns", "contents", "indexes", "producers", "segment", "swaps", "transactions")
+ENGINE_NAMES = (
+    "beyond", "check", "columns", "contents", "indexes", "producers", "segment", "snapshots", "swaps", "transactions",
+)  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""
 

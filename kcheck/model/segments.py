@@ -145,13 +145,14 @@ class Transactions(NamedTuple):
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
-    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are
-    the runs of batches with one epoch. `transactions` is None where there are too many to follow; `stated` are the
-    aborted ones of the `.txnindex`. `producers` is None where there are too many, and once they have been followed.
-    `offset_index` and `time_index` are None where the file is missing or could not be read: `unread` tells by its
-    ending why. `files` are the names of the log and its indexes that are in the directory, empty for a log that was
-    named alone. `active` is the last segment of the partition; `scanned` tells whether the next start reads it through
-    (an unclean stop, and not all of it below the recovery point), None where that is not known.
+    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `max_timestamp`
+    is of the batches with records, `epochs` are the runs of batches with one epoch. `transactions` is None where there
+    are too many to follow; `stated` are the aborted ones of the `.txnindex`. `producers` is None where there are too
+    many, and once they have been followed. `offset_index` and `time_index` are None where the file is missing or could
+    not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes that are in the
+    directory, empty for a log that was named alone. `active` is the last segment of the partition; `scanned` tells
+    whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
+    that is not known.
     """
 
     where: Location

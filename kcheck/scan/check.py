@@ -20,10 +20,10 @@ from kcheck.scan.contents import difference
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.partition import read_small
-from kcheck.scan.producers import Follower
 from kcheck.scan.replicas import agree
 from kcheck.scan.rules import check_file, check_replicas, check_segment
 from kcheck.scan.segment import examine
+from kcheck.scan.snapshots import Follower
 from kcheck.scan.swaps import read_swaps
 from kcheck.scan.transactions import Open, follow
 

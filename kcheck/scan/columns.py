@@ -298,6 +298,11 @@ def highest_before(before: int, column: Column) -> Column:
     return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
 
 
+def newest(columns: Columns) -> Column:
+    """Return the largest timestamp of each batch, -1 of one that the cleaner emptied: time indexes may leave it out."""
+    return np.where(columns.record_count == 0, -1, columns.max_timestamp)
+
+
 @cache
 def dtype_of(layout: Layout) -> Any:
     """Return the structured type of a layout's fields."""

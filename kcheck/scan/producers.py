@@ -1,31 +1,17 @@
-"""The producers of a log, followed by its batches, and held against the producer snapshots (ProducerStateManager).
+"""The producers of a log, followed by its batches (ProducerStateManager, ProducerAppendInfo 0.11 to 4.3.1).
 
-Each segment is followed by itself; `Follower` then goes from one to the next. What the cleaner took, what expired and
-what lies before the first segment is not known: only what batches contradict that are there is told.
+Each segment is followed by itself, so that segments can be read side by side; `joined` goes from one to the next.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
-from kcheck.formats.producer_snapshot import Producer
 from kcheck.formats.record_batch import CONTROL, TRANSACTIONAL
 from kcheck.model.entries import Offset
-from kcheck.model.names import parse_file
-from kcheck.model.producers import (
-    FaultyProducer,
-    FaultySequence,
-    ProducersView,
-    Producing,
-    Range,
-    Seen,
-    SequenceFault,
-    SnapshotFault,
-    SnapshotView,
-)
+from kcheck.model.producers import FaultySequence, Producing, Range, Seen, SequenceFault
 from kcheck.model.segments import FAULT_COUNT_MAX
-from kcheck.model.views import FileView
 from kcheck.scan.columns import Column, Columns
 
 PRODUCER_COUNT_MAX = 50_000
@@ -36,7 +22,8 @@ CUT_COUNT_MAX = 16
 
 _SEQUENCES = 1 << 31
 """Sequence numbers begin again at 0 behind 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
-_FAR = 1 << 62
+FAR = 1 << 62
+"""Above every offset and every row."""
 
 
 class FollowingProducers:
@@ -47,7 +34,7 @@ class FollowingProducers:
         self._cuts = list(cuts)[-CUT_COUNT_MAX:]
         self._whole: Range | None = None
         self._at: dict[Offset, Range | None] = {}
-        self._faults = _Faults()
+        self._faults = Faults()
         self._followed = True
 
     def take(self, columns: Columns) -> None:
@@ -70,24 +57,26 @@ class FollowingProducers:
     def _take(self, columns: Columns, begin: int, end: int) -> None:
         if begin < end and self._followed:
             found = _range(columns, slice(begin, end), self._faults)
-            self._whole = found if self._whole is None else _joined(self._whole, found, self._faults)
+            self._whole = found if self._whole is None else joined(self._whole, found, self._faults)
             self._followed = len(self._whole.producers) <= PRODUCER_COUNT_MAX
 
 
-class _Faults:
+class Faults:
     """The faults of sequences: a few of them, and how many there are."""
 
     def __init__(self) -> None:
+        """Begin with none."""
         self.kept: list[FaultySequence] = []
         self.counts: Counter[SequenceFault] = Counter()
 
     def take(self, faulty: FaultySequence) -> None:
+        """Count one more."""
         self.counts[faulty.fault] += 1
         if self.counts[faulty.fault] <= FAULT_COUNT_MAX:
             self.kept.append(faulty)
 
 
-def _range(columns: Columns, rows: slice, faults: _Faults) -> Range:
+def _range(columns: Columns, rows: slice, faults: Faults) -> Range:
     """Return the producers of some batches that follow each other; a batch with a wrong CRC counts as missing."""
     base, last = columns.base_offset[rows], columns.last_offset[rows]
     breaks = np.zeros(len(base), np.bool_)
@@ -109,7 +98,7 @@ def _range(columns: Columns, rows: slice, faults: _Faults) -> Range:
     return found._replace(producers=_producers(columns, rows.start, order, solid[order], faults))
 
 
-def _producers(columns: Columns, begin: int, order: Column, solid: Column, faults: _Faults) -> dict[int, Seen]:
+def _producers(columns: Columns, begin: int, order: Column, solid: Column, faults: Faults) -> dict[int, Seen]:
     """Return what batches tell that are sorted by producer; `order` are their rows behind `begin`."""
     at = order + begin
     ids, epoch, first = (
@@ -125,12 +114,12 @@ def _producers(columns: Columns, begin: int, order: Column, solid: Column, fault
     marker = np.maximum.reduceat(np.where(control, place, -1), starts)
     opening = (attributes & TRANSACTIONAL != 0) & ~control & (columns.record_count[at] > 0)
     opening &= place > np.repeat(marker, ends - starts)
-    data_first = np.minimum.reduceat(np.where(control, _FAR, place), starts)
+    data_first = np.minimum.reduceat(np.where(control, FAR, place), starts)
     data_last = np.maximum.reduceat(np.where(control, -1, place), starts)
-    opens = np.minimum.reduceat(np.where(opening, place, _FAR), starts)
+    opens = np.minimum.reduceat(np.where(opening, place, FAR), starts)
 
     def at_place(column: Column, places: Column) -> list[int]:
-        known = (places >= 0) & (places < _FAR)
+        known = (places >= 0) & (places < FAR)
         return np.where(known, column[np.where(known, places, 0)], -1).tolist()  # type: ignore[no-any-return]  # numpy's
 
     seen = zip(
@@ -144,7 +133,7 @@ def _producers(columns: Columns, begin: int, order: Column, solid: Column, fault
 
 def _pairs(
     data: Column, ids: Column, epoch: Column, base: Column, last: Column, first: Column, final: Column, solid: Column,
-    faults: _Faults,
+    faults: Faults,
 ) -> None:  # fmt: skip
     """Find the batches with data whose sequences do not go on from the batch of the same producer and epoch before."""
     one, other = data[:-1], data[1:]
@@ -158,7 +147,7 @@ def _pairs(
 
 
 def _compare(
-    producer_id: int, epoch: int, batch: tuple[int, int], before: tuple[int, int], solid_from: int, faults: _Faults
+    producer_id: int, epoch: int, batch: tuple[int, int], before: tuple[int, int], solid_from: int, faults: Faults
 ) -> None:
     """Tell how the sequences of a batch go on: (first offset, first sequence) after (last offset, last sequence).
 
@@ -172,7 +161,7 @@ def _compare(
         faults.take(FaultySequence(fault, producer_id, epoch, Offset(batch[0]), batch[1], Offset(before[0]), before[1]))
 
 
-def _joined(a: Range, b: Range, faults: _Faults) -> Range:
+def joined(a: Range, b: Range, faults: Faults) -> Range:
     """Return two ranges as one, b behind a."""
     goes_on = a.end_offset == b.first_offset
     producers = dict(a.producers)
@@ -198,123 +187,3 @@ def _after(before: Seen, after: Seen) -> Seen:
     ended = after.control_offset >= 0
     still_open = before.open_from if not ended and before.open_from >= 0 else after.open_from
     return Seen(after.epoch, *data, after.control_offset if ended else before.control_offset, still_open)
-
-
-class Follower:
-    """Goes from segment to segment of a partition, and holds what they tell against its snapshots."""
-
-    def __init__(self, snapshots: Mapping[str, FileView]) -> None:
-        """Take the small files by name; those that a broker refuses are none."""
-        files = ((parse_file(name).offset, view) for name, view in snapshots.items())
-        self._snapshots = {
-            offset: view
-            for offset, view in sorted(files, key=lambda item: item[0] or 0)
-            if offset is not None and view.reads is not None and view.reads.value is not None
-        }
-        self._left = list(self._snapshots)
-        self._before: Range | None = None
-        self._followed = True
-        self._faults = _Faults()
-        self._views: list[SnapshotView] = []
-
-    def cuts(self, base: Offset, behind: Offset | None) -> tuple[Offset, ...]:
-        """Return the offsets of snapshots inside of a segment; None: it is the last one."""
-        return tuple(offset for offset in self._snapshots if base < offset and (behind is None or offset < behind))
-
-    def take(self, found: Producing | None, base: Offset) -> None:
-        """Go over the next segment; None where it could not be followed, and with it all behind it."""
-        self._hold([offset for offset in self._left if offset <= base], {base: self._before})
-        if found is None:
-            self._followed, self._before = False, None
-            return
-        self._hold(sorted(found.at), {offset: self._with(range_, _Faults()) for offset, range_ in found.at.items()})
-        if self._followed:
-            for faulty in found.faults:
-                self._faults.take(faulty)
-            self._faults.counts.update({fault: n - _kept(found, fault) for fault, n in found.counts.items()})
-            self._before = self._with(found.whole, self._faults)
-            self._followed = self._before is None or len(self._before.producers) <= PRODUCER_COUNT_MAX
-
-    def view(self) -> ProducersView:
-        """Return what was found, behind the last segment."""
-        self._hold(list(self._left), {})
-        end = _FAR if self._before is None else self._before.end_offset
-        newest = max((offset for offset in self._snapshots if offset <= end), default=None)
-        snapshots = tuple(each._replace(newest=each.offset == newest) for each in self._views)
-        known = still = None
-        if self._followed:
-            producers = {} if self._before is None else self._before.producers
-            known, still = len(producers), sum(each.open_from >= 0 for each in producers.values())
-        return ProducersView(snapshots, tuple(self._faults.kept), self._faults.counts, known, still)
-
-    def _with(self, found: Range | None, faults: _Faults) -> Range | None:
-        if self._before is None or found is None:
-            return self._before or found
-        return _joined(self._before, found, faults)
-
-    def _hold(self, offsets: Iterable[Offset], at: Mapping[Offset, Range | None]) -> None:
-        """Hold the snapshots of these offsets against the batches before each, where these are known."""
-        for offset in offsets:
-            self._left.remove(offset)
-            view = self._snapshots[offset]
-            assert view.reads is not None
-            assert view.reads.value is not None
-            faults, counts = [], Counter[SnapshotFault]()
-            for faulty in _faulty(view.reads.value.producers, offset, at.get(offset) if self._followed else None):
-                counts[faulty.fault] += 1
-                if counts[faulty.fault] <= FAULT_COUNT_MAX:
-                    faults.append(faulty)
-            self._views.append(SnapshotView(view.where, offset, False, tuple(faults), counts))
-
-
-def _kept(found: Producing, fault: SequenceFault) -> int:
-    return sum(each.fault is fault for each in found.faults)
-
-
-def _faulty(producers: Iterable[Producer], offset: Offset, state: Range | None) -> Iterator[FaultyProducer]:
-    """Yield what a snapshot says otherwise than the batches below its offset.
-
-    Of each producer one thing is told. `state` is None where they could not be followed.
-    """
-    whole = state is not None and state.end_offset == offset
-    solid_from = state.solid_from if state is not None and whole else Offset(_FAR)
-    by_id = {} if state is None else state.producers
-    opened: set[int] = set()
-    for each in producers:
-        found = _contradiction(each, offset, by_id.get(each.producer_id), solid_from)
-        if found is not None:
-            yield FaultyProducer(found[0], each.producer_id, *found[1:])
-        if each.current_txn_first_offset >= 0 or found is not None:
-            opened.add(each.producer_id)
-    for producer_id, seen in by_id.items():
-        if seen.open_from >= solid_from and producer_id not in opened:
-            yield FaultyProducer(SnapshotFault.LACKS, producer_id, -1, seen.open_from)
-
-
-def _contradiction(
-    entry: Producer, offset: Offset, seen: Seen | None, solid_from: Offset
-) -> tuple[SnapshotFault, int, int] | None:
-    """Return what an entry says wrongly, what it states, and what is so.
-
-    Up to 1.0 a marker's offset can stand as the last one, with the sequence of the data before it.
-    """
-    highest = max(entry.last_offset, entry.current_txn_first_offset)
-    if highest >= offset:
-        return SnapshotFault.BEYOND, highest, offset
-    reached = -1 if seen is None else max(seen.last_offset, seen.control_offset)
-    if entry.last_offset > reached and entry.last_offset >= solid_from:
-        return SnapshotFault.ABSENT, entry.last_offset, reached
-    if seen is None:
-        return None
-    if entry.producer_epoch < seen.epoch:
-        return SnapshotFault.EPOCH, entry.producer_epoch, seen.epoch
-    # A marker alone makes an entry without a batch where the producer had expired.
-    if entry.last_offset >= 0 or seen.last_offset > seen.control_offset:
-        if entry.producer_epoch == seen.last_epoch and entry.last_offset < seen.last_offset:
-            return SnapshotFault.OLDER, entry.last_offset, seen.last_offset
-        same = (entry.producer_epoch, entry.last_offset) == (seen.last_epoch, seen.last_offset)
-        if same and entry.last_sequence != seen.last_sequence:
-            return SnapshotFault.SEQUENCE, entry.last_sequence, seen.last_sequence
-    if 0 <= entry.current_txn_first_offset <= seen.control_offset:
-        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.control_offset
-    return None

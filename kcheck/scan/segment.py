@@ -13,7 +13,7 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
 from kcheck.scan.beyond import intact_batches
-from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
+from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before, newest
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.scan.producers import FollowingProducers
 from kcheck.scan.transactions import Following
@@ -115,7 +115,7 @@ class _Batches:
             for fault, mask, context in faults:
                 self._tell(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
-        self.max_timestamp = max(self.max_timestamp, int(columns.max_timestamp.max()))
+        self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
         self._take_epochs(columns)
 
     def _faults(self, columns: Columns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:

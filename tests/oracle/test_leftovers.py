@@ -45,7 +45,7 @@ def test_leftovers(version: str, ask: Ask, tmp_path: Path, monkeypatch: pytest.M
 
 
 def made(folder: Path, source: Path, random: Random) -> None:
-    """Make a directory of leftovers; each swap or cleaned log has the bytes of up to two segments, none those of another."""
+    """Make a directory of leftovers; each swap or cleaned log has the bytes of up to two segments."""
     shutil.copytree(source, folder)
     bases = sorted(int(path.stem) for path in folder.glob("*.log"))
     for base in random.sample(bases[:-1:2], random.randrange(1, 4)):
@@ -63,10 +63,10 @@ def made(folder: Path, source: Path, random: Random) -> None:
 def looked_at(folder: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> PartitionView:
     """Return the partition as `kcheck check` sees it."""
     seen: list[PartitionView] = []
-    checked = Look._checked  # noqa: SLF001 - what the rules are shown is what is wanted here
+    checked = Look._checked
 
     def kept(self: Look, *args: object) -> PartitionView:
-        seen.append(checked(self, *args))  # type: ignore[arg-type]  # passed on
+        seen.append(checked(self, *args))
         return seen[-1]
 
     with monkeypatch.context() as context:
