@@ -107,8 +107,10 @@ class Different(NamedTuple):
 class ReplicasView(NamedTuple):
     """The replicas of one partition on several brokers, by broker id, and where their records differ.
 
-    `different` is empty where batches were not compared.
+    `different` is empty where batches were not compared. `replica_count_of_topic` is the largest number of replicas
+    that a partition of the topic has on these brokers.
     """
 
     replicas: tuple[PartitionView, ...]
     different: tuple[Different, ...] = ()
+    replica_count_of_topic: int = 0

@@ -200,11 +200,14 @@ class _Cluster:
 
     def findings(self, release: Release) -> Iterator[Finding]:
         """Yield what the rules about replicas find."""
-        for by_broker in self._views.values():
+        counts: dict[tuple[object, ...], int] = {}
+        for topic, by_broker in self._views.items():
+            counts[topic[:2]] = max(counts.get(topic[:2], 0), len(by_broker))
+        for topic, by_broker in self._views.items():
             replicas = tuple(by_broker[broker_id] for broker_id in sorted(by_broker))
-            if len(replicas) > 1:
+            if counts[topic[:2]] > 1:
                 different = () if self._depth is Depth.CHECKPOINTS else _different(replicas)
-                yield from check_replicas(ReplicasView(replicas, different), release)
+                yield from check_replicas(ReplicasView(replicas, different, counts[topic[:2]]), release)
 
 
 def _different(replicas: tuple[PartitionView, ...]) -> tuple[Different, ...]:

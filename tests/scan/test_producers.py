@@ -65,7 +65,7 @@ def again(folder: Path, *, depth: Depth = Depth.HEADERS) -> ProducersView:
     checked = Look._checked
 
     def kept(self: Look, *args: object) -> PartitionView:
-        seen.append(checked(self, *args))  # type: ignore[arg-type]  # passed on
+        seen.append(checked(self, *args))
         return seen[-1]
 
     with pytest.MonkeyPatch.context() as patch:
