@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kcheck.model.entries import Offset
 from kcheck.model.java import java_long
-from kcheck.model.names import CLEANED, DELETED, SWAP, FileKind, KafkaFile, parse_file, segment_prefix
+from kcheck.model.names import CLEANED, DELETED, SWAP, FileKind, KafkaFile, parse_file
 from kcheck.model.release import Release
 
 _INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
@@ -31,6 +31,8 @@ def after_start(
     swaps = {n: file for n, file in files.items() if file.suffix == SWAP}
     # A swap at or above an output that was not finished is part of a split that did not end (KAFKA-6264).
     first = min((file.offset for file in cleaned.values() if file.offset is not None), default=None)
+    if not release.drops_swaps_of_unfinished_splits:
+        first = None
     void = {n for n, file in swaps.items() if first is not None and file.offset is not None and file.offset >= first}
     left = {name: file for name, file in swaps.items() if name not in void}
     ends = {
@@ -42,10 +44,15 @@ def after_start(
     if release.finishes_swaps_by_renaming:
         return Leftovers(frozenset(gone | void | _between(files, ends)), frozenset(left))
     logs = {file.offset for name, file in swaps.items() if file.kind is FileKind.LOG}
+    indexes = {name for name, file in swaps.items() if file.kind in _INDEXES}
     # Up to 2.8 only the indexes of a `.log.swap` count; those without stay, and yet cost their segment its indexes.
     void = {name for name in void if files[name].offset in logs}
     renamed = {name for name, file in left.items() if file.offset in ends}
-    replaced = _replaced(files, ends, segment_ends) | _indexes_of(files, swaps.values())
+    costs = list(swaps.values())
+    if not release.keeps_swapped_indexes:
+        gone, renamed = gone | indexes, renamed - indexes
+        costs = [file for file in costs if file.kind is FileKind.LOG]
+    replaced = _replaced(files, ends, segment_ends, release) | _indexes_of(files, costs)
     return Leftovers(frozenset(gone | void | replaced), frozenset(renamed))
 
 
@@ -59,16 +66,26 @@ def _between(files: Mapping[str, KafkaFile], ends: Mapping[Offset, Offset]) -> s
 
 
 def _replaced(
-    files: Mapping[str, KafkaFile], ends: Mapping[Offset, Offset], segment_ends: Mapping[Offset, Offset]
+    files: Mapping[str, KafkaFile],
+    ends: Mapping[Offset, Offset],
+    segment_ends: Mapping[Offset, Offset],
+    release: Release,
 ) -> set[str]:
-    """Return the files of the segments that hold offsets of a swap; the snapshot of its own base offset stays."""
+    """Return the files of the segments that hold offsets of a swap; its own snapshot stays, up to 2.7 every one."""
     found: set[str] = set()
     for base, end in ends.items():
         floor = max((other for other in segment_ends if other <= base), default=base)
         for other, other_end in segment_ends.items():
-            if floor <= other < end and other_end > base:
-                names = {n for n, file in files.items() if file.offset == other and not file.suffix}
-                found |= names - ({f"{segment_prefix(base)}.snapshot"} if other == base else set())
+            # Up to 1.1 the segment before it goes too, also where it ends before the swap begins.
+            holds = other_end > base or not release.drops_swaps_of_unfinished_splits
+            if floor <= other < end and holds:
+                kept = other == base or release.version < (2, 8)
+                found |= {
+                    name
+                    for name, file in files.items()
+                    if file.offset == other and not file.suffix
+                    and not (kept and file.kind is FileKind.PRODUCER_SNAPSHOT)
+                }  # fmt: skip
     return found
 
 

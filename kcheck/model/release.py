@@ -155,3 +155,13 @@ class Release(NamedTuple):
     def finishes_swaps_by_renaming(self) -> bool:
         """From 3.0 a start removes what a `.swap` replaces, and renames it; before, it reads it (KAFKA-12520)."""
         return self.version >= (3,)
+
+    @property
+    def drops_swaps_of_unfinished_splits(self) -> bool:
+        """From 2.0 a `.swap` not below the lowest `.cleaned` is removed (KAFKA-6264)."""
+        return self.version >= (2,)
+
+    @property
+    def keeps_swapped_indexes(self) -> bool:
+        """From 1.1 an `.index.swap` is no more removed at the start (Log.removeTempFilesAndCollectSwapFiles)."""
+        return self.version >= (1, 1)

@@ -34,6 +34,12 @@ SAYING = {
     SnapshotFault.LACKS: "does not know the transaction of producer {producer} that is open since {seen}",
 }
 
+REFUSED = "duplicates get in, or producers are refused"
+EFFECTS = {
+    SnapshotFault.ENDED: "consumers that read committed records alone stop there for good",
+    SnapshotFault.LACKS: "consumers that read committed records alone get those of the open transaction",
+}
+
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Tell for each snapshot what the batches contradict."""
@@ -47,7 +53,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 def _finding(snapshot: SnapshotView, release: Release) -> Finding:
     count = sum(snapshot.counts.values())
     more = f" (and {counted(count - 1, 'further contradiction')})" if count > 1 else ""
-    loaded = "loads it at its next start and believes it: duplicates get in, or producers are refused"
+    loaded = f"loads it at its next start and believes it: {EFFECTS.get(snapshot.faults[0].fault, REFUSED)}"
     return RULE.finding(
         snapshot.where,
         f"it {_said(snapshot.faults[0])}{more}",

@@ -25,7 +25,7 @@ KINDS = (".log", ".index", ".timeindex", ".snapshot")
 INDEX_SIZE_MAX = 1024
 
 
-@pytest.mark.parametrize("version", ["2.8.2", "3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", ["1.1.1", "2.0.1", "2.4.1", "2.8.2", "3.9.2", "4.3.1"])
 def test_leftovers(version: str, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same logs are there afterwards, with the same bytes; up to 2.8 a start marks some to be deleted later."""
     random = Random(f"{SEED} {version}")

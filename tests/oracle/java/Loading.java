@@ -1,4 +1,4 @@
-// Loads partition directories as a broker of the release on the class path does at its start (2.8 to 4.3): LogLoader,
+// Loads partition directories as a broker of the release on the class path does at its start (1.1 to 4.3): LogLoader,
 // ProducerStateManager, LeaderEpochFileCache and what else makes a log. A case is a line
 //   DIRECTORY|clean or unclean|LOG START|RECOVERY POINT|NAME=VALUE NAME=VALUE ...
 // with the two offsets of the checkpoints and the topic's configuration; its answer a line "LOG START LOG END RECOVERY
@@ -66,6 +66,9 @@ public class Loading {
         Method make = Arrays.stream(type.getMethods())
             .filter(method -> List.of("create", "apply").contains(method.getName()))
             .max(Comparator.comparingInt(Method::getParameterCount)).orElseThrow();
+        File marker = new File(directory.getParentFile(), ".kafka_cleanshutdown"); // up to 2.7 the log looks for it
+        if (clean) marker.createNewFile();
+        else marker.delete();
         Queue<Object> longs = new ArrayDeque<>(List.of(logStart, recoveryPoint));
         Queue<Object> ints = new ArrayDeque<>(List.of(600_000, 600_000));
         Queue<Object> booleans = new ArrayDeque<>(List.of(clean, true, false)); // keep partition.metadata, no tiers
