@@ -24,6 +24,7 @@ def view(
 ) -> PartitionView:  # fmt: skip
     """Return a partition whose batches were read."""
     found = partition(log_end=100)._replace(read=(), clean_shutdown=clean, log_start_offset=Offset(0), state=state)
+    found = found._replace(files=frozenset({"00000000000000000100.snapshot"} if snapshots else {"5.log", "6.txt"}))
     snapshot = SnapshotView(found.where, Offset(100), newest, faults, {FAULTY.fault: len(faults)})
     told = (REPEATED,) if sequences else ()
     counts = {SequenceFault.REPEATED: sequences}
