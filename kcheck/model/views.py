@@ -80,7 +80,8 @@ class LogDirView(NamedTuple):
     """One entry of `log.dirs`: its small files by name, its partitions, and the directories that are none.
 
     `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
-    `unparseable` the names of directories that the broker cannot parse; `locked_by` the process that holds `.lock`.
+    `unparseable` the names of directories that the broker cannot parse, also of those that a link leads to; `blocked`
+    those of plain files that stand where a partition directory would; `locked_by` the process that holds `.lock`.
     """
 
     where: Location
@@ -90,6 +91,7 @@ class LogDirView(NamedTuple):
     files: Mapping[str, FileView] = {}
     partitions: tuple[PartitionView, ...] = ()
     unparseable: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
     locked_by: int | None = None
 
 
