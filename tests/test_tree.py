@@ -41,7 +41,8 @@ PLUGS: dict[str, tuple[str, type]] = {
 BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan")
 
 ENGINE_NAMES = (
-    "beyond", "check", "columns", "contents", "indexes", "producers", "segment", "snapshots", "swaps", "transactions",
+    "beyond", "check", "columns", "contents", "deep", "indexes", "producers", "segment", "snapshots", "swaps",
+    "transactions", "window",
 )  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""
@@ -226,9 +227,9 @@ def filled(cls: type) -> object:
 
 
 def with_fields(cls: type, names: Iterable[str]) -> object:
-    """Return an instance with a value in each of these fields."""
+    """Return an instance with a value in each of these fields; what holds others of its class holds none here."""
     hints = typing.get_type_hints(cls)
-    return cls(**{name: sample(hints[name]) for name in names})
+    return cls(**{name: () if typing.get_args(hints[name]) == (cls, ...) else sample(hints[name]) for name in names})
 
 
 def named_tuple(cls: type) -> dict[str, bool]:

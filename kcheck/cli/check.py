@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kcheck.cli.options import Common, Paths, rate, with_common
+from kcheck.cli.reading import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
 from kcheck.errors import UsageError
 
 
@@ -19,15 +20,25 @@ def check(
     as_kind: Annotated[
         str | None, typer.Option("--as", metavar="KIND", help="Read the file as this kind, whatever its name.")
     ] = None,
+    since: Since = None,
+    until: Until = None,
+    jobs: Jobs = 1,
+    nice: Nice = False,
+    progress: ShowProgress = None,
 ) -> None:
     """Say what is wrong, and what the broker will do about it."""
-    from kcheck.scan.check import Depth
+    from kcheck.scan.check import Depth, Reading
     from kcheck.scan.check import check as look
+    from kcheck.scan.window import Window
 
     if depth not in tuple(Depth):
         raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")
+    window, processes = Window(*parse_span(since, until)), parse_jobs(jobs)
+    wanted, release = common.wanted(), common.release()
     start = time.perf_counter()
-    report = look(paths, depth=Depth(depth), as_kind=as_kind, wanted=common.wanted(), release=common.release())
+    with at_length(progress, nice=nice, quiet=common.leaving.quiet) as shown:
+        reading = Reading(jobs=processes, window=window, tell=shown.tell)
+        report = look(paths, depth=Depth(depth), as_kind=as_kind, wanted=wanted, release=release, reading=reading)
     seconds = time.perf_counter() - start
 
     def tell() -> None:

@@ -1,4 +1,4 @@
-"""`kcheck dump`: what stands in a file, header by header."""
+"""`kcheck dump`: what stands in a file, header by header, record by record."""
 
 import sys
 from typing import Annotated
@@ -6,20 +6,41 @@ from typing import Annotated
 import typer
 
 from kcheck.cli.options import Leaving, leave, with_leaving
+from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
 
 
 @with_leaving
 def dump(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files: .log, .index, .timeindex, .txnindex, .snapshot.")
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Files: .log, .index, .timeindex, .txnindex, .snapshot, .checkpoint of KRaft."
+        ),
     ],
     leaving: Leaving,
     offset: Annotated[
         str | None, typer.Option("--offset", metavar="FROM..TO", help="Only what holds one of these offsets.")
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="FROM..TO", help="Only what holds one of these times: ISO 8601 or ms, UTC."),
+    ] = None,
     epoch: Annotated[int | None, typer.Option("--epoch", metavar="N", help="Only this leader epoch.")] = None,
     producer_id: Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer.")] = None,
+    records: Annotated[bool, typer.Option("--records", help="Show the records in each batch too.")] = False,
+    print_data: Annotated[
+        str | None,
+        typer.Option("--print-data", metavar="utf8|hex|base64", help="Show their keys, values and headers too."),
+    ] = None,
+    decode: Annotated[
+        str | None,
+        typer.Option(
+            "--decode",
+            metavar="KIND",
+            help="Show what the records of an internal topic say: offsets, transactions, metadata, share-groups.",
+        ),
+    ] = None,
     only_damaged: Annotated[
         bool, typer.Option("--only-damaged", help="Only batches and entries that are damaged.")
     ] = False,
@@ -27,20 +48,33 @@ def dump(
         str | None, typer.Option("--as", metavar="KIND", help="Read the files as this kind, whatever their names.")
     ] = None,
 ) -> None:
-    """Show every batch header of a log, every entry of an index.
+    """Show every batch header, record or index entry in a file.
 
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
-    from kcheck.scan.dump import Filter, parse_offsets
     from kcheck.scan.dump import dump as look
+    from kcheck.scan.dump_filter import Filter, Shown, parse_offsets, parse_times
+    from kcheck.scan.dump_records import DATA
 
+    if print_data is not None and print_data not in DATA:
+        raise UsageError(f"--print-data {print_data} is not known; known are {', '.join(DATA)}")
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
+        times=None if time is None else parse_times(time),
         epoch=epoch,
         producer_id=producer_id,
         only_damaged=only_damaged,
     )
-    report, damage = look(files, as_kind=as_kind, wanted=wanted)
+    shown = Shown(
+        records=records or print_data is not None,
+        data=print_data,
+        java=leaving.format == "kafka",
+    )
+    if decode is not None:
+        from kcheck.scan.dump_decode import with_decoded
+
+        shown = with_decoded(shown, decode)
+    report, damage = look(files, as_kind=as_kind, wanted=wanted, shown=shown)
 
     def tell() -> None:
         """Say on stderr what a table has no place for."""

@@ -71,7 +71,7 @@ class Common(NamedTuple):
 
         leave(replace(report, keep=shown), self.leaving, tell)
         failed = any(counts(finding) and finding.severity.rank >= fail_on.rank for finding in report.collected)
-        raise typer.Exit(3 if report.unfinished else 1 if failed else 0)
+        raise typer.Exit(130 if report.interrupted else 3 if report.unfinished else 1 if failed else 0)
 
 
 def _leaving(

@@ -51,6 +51,18 @@ def _inside(directory: str, link: str) -> bool:
     return os.path.realpath(link).startswith(root + os.sep)
 
 
+def sizes(path: str, ending: str) -> list[int]:
+    """Return the sizes in bytes of the regular files whose names have this ending; none if `path` cannot be listed."""
+    try:
+        with os.scandir(path) as entries:
+            named = [entry for entry in entries if entry.name.endswith(ending)]
+            return [
+                entry.stat(follow_symlinks=False).st_size for entry in named if entry.is_file(follow_symlinks=False)
+            ]
+    except (OSError, ValueError):
+        return []
+
+
 def file_size(path: str) -> int:
     """Return the size of a file in bytes without following a link; UnreadableError if it is gone."""
     try:

@@ -52,7 +52,7 @@ DELETE_HORIZON = 0x40
 ABORT_MARKER = 0
 COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
 """By the number in the attributes (CompressionType)."""
-_LOG_APPEND_TIME = 0x08
+LOG_APPEND_TIME = 0x08
 NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
 
@@ -143,7 +143,7 @@ class BatchHeader(NamedTuple):
         """CreateTime or LogAppendTime, None in magic 0 (TimestampType)."""
         if self.magic == 0:
             return None
-        return "LogAppendTime" if self.attributes & _LOG_APPEND_TIME else "CreateTime"
+        return "LogAppendTime" if self.attributes & LOG_APPEND_TIME else "CreateTime"
 
     @property
     def transactional(self) -> bool:

@@ -76,7 +76,12 @@ def utf8_lines(data: bytes) -> Utf8Lines:
 
 def utf8_lines_replaced(data: bytes) -> Iterator[str]:
     """Yield the lines of a file read by an InputStreamReader, whose decoder puts U+FFFD for what is no UTF-8."""
-    return java_lines(_SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace"))
+    return java_lines(java_text(data))
+
+
+def java_text(data: bytes) -> str:
+    """Return the text of new String(bytes, UTF_8), with U+FFFD for what is no UTF-8."""
+    return _SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace")
 
 
 def _seen_before(data: bytes, position: int) -> str:

@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.model.entries import Offset
+from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int, java_long
 from kcheck.model.release import Release
 
@@ -155,6 +155,8 @@ _OF_A_SEGMENT = {
         FileKind.PRODUCER_SNAPSHOT,
     )
 }
+_PLAIN_PREFIX = re.compile(r"0[0-8][0-9]{18}\.").match
+"""An offset far below 2^63, as a broker writes it."""
 _METADATA_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})(?:\.checkpoint(\.deleted)?|-[^.]*\.checkpoint(\.part))")
 _FIXED = dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSETS) | {
     kind.value: kind
@@ -180,6 +182,9 @@ def parse_file(name: str) -> KafkaFile:
     The offset is what stands before the first dot, the kind is told by the ending: `5.old.log` is a segment to the
     broker, at offset 5.
     """
+    kind = _OF_A_SEGMENT.get(name[21:])
+    if kind is not None and _PLAIN_PREFIX(name):  # What nearly every file is called, told at once.
+        return KafkaFile(kind, Offset(int(name[:20])), "")
     fixed = _FIXED.get(name.removesuffix(TEMPORARY))
     if fixed is not None and (name in _FIXED or fixed not in _NEVER_TEMPORARY):
         return KafkaFile(fixed, None, "" if name in _FIXED else TEMPORARY)
@@ -193,11 +198,17 @@ def parse_file(name: str) -> KafkaFile:
             return KafkaFile(kind, None, suffix, canonical=False)
         written = number >= 0 and stem == f"{segment_prefix(Offset(number))}.{kind}"
         return KafkaFile(kind, Offset(number), suffix, canonical=written and _has_suffix(kind, suffix))
-    match = _METADATA_SNAPSHOT.fullmatch(name)
-    number = java_long(match[1]) if match else None
-    if match and number is not None and java_int(match[2]) is not None:
-        return KafkaFile(FileKind.METADATA_SNAPSHOT, Offset(number), match[3] or match[4] or "")
+    match, snapshot = _METADATA_SNAPSHOT.fullmatch(name), parse_metadata_snapshot(name)
+    if match and snapshot is not None:
+        return KafkaFile(FileKind.METADATA_SNAPSHOT, snapshot[0], match[3] or match[4] or "")
     return KafkaFile(FileKind.OTHER, None, suffix, canonical=False)
+
+
+def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:
+    """Return the end offset and the epoch of a KRaft snapshot, by its name (Snapshots.parse 3.0 to 4.3.1)."""
+    match = _METADATA_SNAPSHOT.fullmatch(name)
+    offset, epoch = (java_long(match[1]), java_int(match[2])) if match else (None, None)
+    return None if offset is None or epoch is None else (Offset(offset), Epoch(epoch))
 
 
 def _has_suffix(kind: FileKind, suffix: str) -> bool:

@@ -56,6 +56,11 @@ class Report:
         """Whether something could not be looked at (KC000, KC001)."""
         return any(finding.id.startswith("KC00") for finding in self.collected)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped the look: the report holds what was found up to there."""
+        return bool(self.body.get("interrupted"))
+
 
 class Wanted(NamedTuple):
     """Which partitions are meant: topic patterns (`*`, `?`, `[...]`), partitions as `N` or `topic-N`; empty is all."""

@@ -3,12 +3,14 @@
 docs/dump.md tells where they differ.
 """
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 from kcheck.model.report import Report, Row
 from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._decoded import texts
 from kcheck.renderers._printable import printable
 
 
@@ -25,8 +27,22 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
 def _segment(file: Row, path: str, stream: TextIO) -> None:
     if file["base_offset"] is not None:
         stream.write(f"Log starting offset: {file['base_offset']}\n")
+    _batches(file, path, stream)
+
+
+def _metadata_snapshot(file: Row, path: str, stream: TextIO) -> None:
+    if path.rpartition("/")[2] == _BOOTSTRAP:
+        stream.write("KRaft bootstrap snapshot\n")
+    elif file["epoch"] is not None:
+        stream.write(f"Snapshot end offset: {file['end_offset']}, epoch: {file['epoch']}\n")
+    _batches(file, path, stream)
+
+
+def _batches(file: Row, path: str, stream: TextIO) -> None:
     batches: Any = file["batches"]
-    stream.writelines(_batch(batch) for batch in batches)
+    for batch in batches:
+        stream.write(_batch(batch))
+        stream.writelines(_record(record, batch) for record in batch.get("records", ()))
     damage: Any = file["damage"]
     for found in damage:
         if found["tail"]:
@@ -50,6 +66,64 @@ def _batch(row: Row) -> str:
         f" size: {row['size']} magic: {row['magic']} compresscodec: {row['compression']} crc: {row['crc']}"
         f" isvalid: {_bool(row['valid'])}\n"
     )
+
+
+def _record(row: Row, batch: Row) -> str:
+    """Return the line of a record, with its key and value where the row has them."""
+    timestamp = -1 if row["timestamp"] is None else row["timestamp"]
+    sizes = (-1 if row[name] is None else row[name] for name in ("key_size", "value_size"))
+    line = "| offset: {} {}: {} keySize: {} valueSize: {}".format(
+        row["offset"], row["timestamp_type"] or "NoTimestampType", timestamp, *sizes
+    )
+    names: Any = row["header_keys"]
+    if names is not None:
+        line += f" sequence: {row['sequence']} headerKeys: [{','.join(map(printable, names))}]"
+    if row["crc"] is not None:
+        line += f" isValid: {_bool(row['valid'])} crc: {row['crc']}"
+    if row["control"] is not None:
+        line += _control(row["control"])
+    elif "decoded_value" in row:
+        said = texts(row["offset"], row["decoded_key"], row["decoded_value"])
+        line += "".join(
+            f" {title}: {text}" for title, text in zip(("key", "payload"), said, strict=True) if text is not None
+        )
+    elif batch["control"] is not True:
+        for name, title in (("key", "key"), ("value", "payload")):
+            if row.get(name) is not None:
+                line += f" {title}: {printable(row[name])}"
+    return line + "\n"
+
+
+_CONTROLS = {
+    "LEADER_CHANGE": "LeaderChange:",
+    "SNAPSHOT_HEADER": "SnapshotHeader",
+    "SNAPSHOT_FOOTER": "SnapshotFooter",
+    "KRAFT_VERSION": "KRaftVersion",
+    "KRAFT_VOTERS": "KRaftVoters",
+}
+_NO_DIRECTORY = "A" * 22
+
+
+def _control(control: Any) -> str:
+    """Return what a control record says; the values of KRaft's are JSON with the names of the message schemas."""
+    number, name, fields = control["type"], control["name"], dict(control)
+    del fields["type"], fields["name"]
+    if "coordinator_epoch" in fields:
+        return f" endTxnMarker: {name} coordinatorEpoch: {fields['coordinator_epoch']}"
+    if name not in _CONTROLS or not fields:
+        return f" controlType: {name}({number})"
+    if name == "LEADER_CHANGE" and fields["version"] > 0:
+        # Version 0 is read, and the version that the record names is written.
+        for voter in (*fields["voters"], *fields["granting_voters"]):
+            voter["voter_directory_id"] = _NO_DIRECTORY
+    return f" {_CONTROLS[name]} {json.dumps(_camel(fields), ensure_ascii=False, separators=(',', ':'))}"
+
+
+def _camel(value: Any) -> Any:
+    """Return the same with the names of its fields as Kafka writes them."""
+    if isinstance(value, Mapping):
+        return {re.sub("_(.)", lambda found: found[1].upper(), name): _camel(part) for name, part in value.items()}
+    return [_camel(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _offset_index(file: Row, path: str, stream: TextIO) -> None:
@@ -125,11 +199,14 @@ def _optional(value: object) -> str:
 
 _WRITERS: dict[object, Callable[[Row, str, TextIO], None]] = {
     "segment": _segment,
+    "metadata-snapshot": _metadata_snapshot,
     "offset-index": _offset_index,
     "time-index": _time_index,
     "transaction-index": _transaction_index,
     "producer-snapshot": _producer_snapshot,
 }
 
+
+_BOOTSTRAP = "bootstrap.checkpoint"
 
 RENDERER = Renderer(name="kafka", render=render, verbs=("dump",))

@@ -192,6 +192,18 @@ def _check(report: Report, page: Page, findings: Findings) -> None:
     checked: Any = report.body["checked"]
     counts = [plural(checked[key], word) for key, word in _COUNTED if checked[key]]
     page.wrapped(f"checked {', '.join([*counts, size(checked['bytes'])])}")
+    if checked.get("segments_skipped"):
+        page.wrapped(f"not read, outside of the time asked for: {plural(checked['segments_skipped'], 'segment')}")
+    if report.interrupted:
+        page.wrapped(f"stopped by ^C after {_covered(report.body['coverage'])}", style="bold")
+
+
+def _covered(coverage: Any) -> str:
+    done, planned = coverage["done"], coverage["planned"]
+    counts = [f"{done[key]} of {plural(planned[key], word)}" for key, word in _COUNTED if planned.get(key)]
+    if planned["bytes"]:
+        counts.append(f"{size(done['bytes'])} of {size(planned['bytes'])}")
+    return " / ".join(counts)
 
 
 _COUNTED = (("log_dirs", "log dir"), ("partitions", "partition"), ("segments", "segment"), ("files", "file"))

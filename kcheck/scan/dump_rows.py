@@ -9,62 +9,22 @@ from kcheck.disk.walk import split
 from kcheck.formats import offset_index, producer_snapshot, record_batch, time_index, transaction_index
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
-from kcheck.formats.record_batch import HEADER, HEADER_SIZE_UP_TO_MAGIC, OVERHEAD, BatchHeader, header_of
 from kcheck.formats.transaction_index import AbortedTxn
-from kcheck.model.entries import Offset
-from kcheck.model.names import parse_file
+from kcheck.model.names import FileKind, parse_file, parse_metadata_snapshot
 from kcheck.model.report import Row
-from kcheck.model.segments import End
+from kcheck.scan.dump_batches import BATCH_COLUMNS, SPAN
+from kcheck.scan.dump_file import File
 from kcheck.scan.entries import crc32c_of, entries, used_size
 
 INDEX_SIZE_MAX = 2**31 - 1
 """An index or a snapshot larger than this is not read: no broker can map it."""
 
-DAMAGE_COUNT_MAX = 1000
-"""So many places of one file are told; one more says that there are others."""
-
-
-class Damage(NamedTuple):
-    """`size` bytes at a position of a file that are not what a broker writes; `tail` where valid data ends there."""
-
-    path: str
-    position: int
-    size: int
-    message: str
-    tail: bool
-
-    def row(self) -> Row:
-        """Return the fields of JSON."""
-        return {name: value for name, value in self._asdict().items() if name != "path"}
-
-    def __str__(self) -> str:
-        """Return `FILE: position 61: ...`."""
-        return f"{self.path}: position {self.position}: {self.message}"
-
-
-class File:
-    """An open file, and what is found to be wrong in it."""
-
-    def __init__(self, path: str, descriptor: int, size: int) -> None:
-        self.path = path
-        self.descriptor = descriptor
-        self.size = size
-        self.base_offset = parse_file(split(path)[1]).offset
-        self.damage: list[Damage] = []
-        self.taken = False
-        """Whether the broker takes a producer snapshot."""
-
-    def tell(self, position: int, size: int, message: str, *, tail: bool = False) -> None:
-        """Keep damage; the end of valid data is told whatever stands before."""
-        if tail or len(self.damage) < DAMAGE_COUNT_MAX:
-            self.damage.append(Damage(self.path, position, size, message, tail))
-        elif len(self.damage) == DAMAGE_COUNT_MAX:
-            message = "more damage from here on"
-            self.damage.append(Damage(self.path, position, self.size - position, message, tail=False))
-
-    def damage_rows(self) -> Iterator[Row]:
-        """Yield what is wrong, when the rows have been read."""
-        yield from (damage.row() for damage in self.damage)
+METADATA_SNAPSHOT = Format(
+    kind="metadata-snapshot",
+    title="KRaft snapshot",
+    matches=lambda name: parse_file(name).kind in (FileKind.METADATA_SNAPSHOT, FileKind.BOOTSTRAP),
+)
+"""A log of batches; only a dump reads it, so it is no plug that `inspect` and `check` would find."""
 
 
 def _no_head(file: File) -> Row:
@@ -72,79 +32,10 @@ def _no_head(file: File) -> Row:
     return {}
 
 
-def _batches(file: File) -> Iterator[Row]:
-    from kcheck.scan.columns import Reader  # numpy: only where a log is read
-
-    reader = Reader(file.descriptor, file.size, verify=True)
-    for columns in reader:
-        assert columns.valid is not None
-        places = zip(columns.position.tolist(), columns.size.tolist(), columns.valid.tolist(), strict=True)
-        for position, size, valid in places:
-            data = os.pread(file.descriptor, min(HEADER.size, size), position)
-            if len(data) < min(HEADER.size, size):
-                file.tell(position, file.size - position, "the file has become shorter", tail=True)
-                return
-            header = header_of(data, total=size)
-            if not valid:
-                offset = header.last_offset if header.base_offset is None else header.base_offset
-                file.tell(position, size, f"the CRC of the batch at offset {offset} does not match")
-            row = _batch_row(position, size, header, valid=valid)
-            message = unknown(row)
-            if message is not None:
-                file.tell(position, size, message)
-            yield row
-    if reader.end is not End.WHOLE:
-        left, why = file.size - reader.position, _why(file, reader.position, reader.end)
-        file.tell(reader.position, left, f"{left} bytes are no batch: {why}", tail=True)
-
-
-def unknown(row: Row) -> str | None:
-    """Return what no release knows of a batch, None for an entry of an index."""
-    magic, compression = row.get("magic", 2), str(row.get("compression", "none"))
-    if magic not in (0, 1, 2):
-        return f"magic {magic} is not known"
-    if compression not in record_batch.COMPRESSION:
-        return f"the compression {compression.removeprefix('unknown-')} is not known"
-    return None
-
-
-def _batch_row(position: int, size: int, header: BatchHeader, *, valid: bool) -> Row:
-    return {
-        "position": position,
-        "size": size,
-        "magic": header.magic,
-        "base_offset": header.base_offset,
-        "last_offset": header.last_offset,
-        "count": header.record_count,
-        "base_sequence": header.base_sequence,
-        "last_sequence": header.last_sequence,
-        "producer_id": header.producer_id,
-        "producer_epoch": header.producer_epoch,
-        "leader_epoch": header.leader_epoch,
-        "transactional": header.transactional,
-        "control": header.control,
-        "delete_horizon_ms": header.delete_horizon_ms,
-        "timestamp_type": header.timestamp_type,
-        "max_timestamp": header.max_timestamp,
-        "compression": header.compression,
-        "crc": header.crc,
-        "valid": valid,
-    }
-
-
-def _why(file: File, position: int, end: End) -> str:
-    """Return why valid data ends where it does."""
-    if end is End.SHRUNK:
-        return "the file has become shorter"
-    if file.size - position <= HEADER_SIZE_UP_TO_MAGIC:
-        return f"an entry has more than {HEADER_SIZE_UP_TO_MAGIC}"
-    data = os.pread(file.descriptor, OVERHEAD.size, position)
-    if len(data) < OVERHEAD.size:
-        return "the file has become shorter"
-    size = OVERHEAD.unpack_from(data)[1]
-    if end is End.TORN:
-        return f"the entry there would have {size + OVERHEAD.size}"
-    return f"the size {size} of the entry there is too small for a batch"
+def _metadata_head(file: File) -> Row:
+    """Return what the name of a KRaft snapshot says: which offsets it stands for."""
+    end, epoch = parse_metadata_snapshot(split(file.path)[1]) or (None, None)
+    return {"end_offset": end, "epoch": epoch}
 
 
 def _entries(
@@ -230,14 +121,17 @@ def _producers(file: File) -> Iterator[Row]:
 
 
 class Kind(NamedTuple):
-    """How files of a format are dumped: `rows` is their name in the document, `span` the fields with their offsets."""
+    """How files of a format are dumped: `rows` is their name in the document, `span` the fields with their offsets.
+
+    `read` gives the rows of entries; it is None for a log of batches.
+    """
 
     format: Format
     rows: str
     columns: tuple[str, ...]
     span: tuple[str, str]
     head: Callable[[File], Row]
-    read: Callable[[File], Iterator[Row]]
+    read: Callable[[File], Iterator[Row]] | None
 
     def accept(self, size: int) -> None:
         """Raise UnreadableError for an index that is too large; a log is read in windows, whatever its size."""
@@ -245,19 +139,11 @@ class Kind(NamedTuple):
             raise UnreadableError(f"{size} bytes are too many for a file of this kind")
 
 
-_NO_BATCH = BatchHeader(0, None, Offset(0), None, None, None, None, None, None, 0, None, None, 0)
-
 KINDS = {
     kind.format.kind: kind
     for kind in (
-        Kind(
-            record_batch.FORMAT,
-            "batches",
-            tuple(_batch_row(0, 0, _NO_BATCH, valid=True)),
-            ("base_offset", "last_offset"),
-            _no_head,
-            _batches,
-        ),
+        Kind(record_batch.FORMAT, "batches", BATCH_COLUMNS, SPAN, _no_head, None),
+        Kind(METADATA_SNAPSHOT, "batches", BATCH_COLUMNS, SPAN, _metadata_head, None),
         Kind(
             offset_index.FORMAT,
             "entries",

@@ -55,8 +55,7 @@ def _items(look: Look, found: tuple[Target, ...], kinds: dict[Target, Format], s
                 log_dir, views = look.log_dir(target)
                 yield log_dir_row(log_dir.view, (partition_row(view, shown) for view in views))
             case Kind.PARTITION:
-                view = look.partition(target)
-                if view is not None:
+                for view in look.partition(target):
                     yield {"kind": "partition", "path": target.path, **partition_row(view, shown)}
             case Kind.FILE:
                 yield from _file_items(look, target, kinds[target], shown)

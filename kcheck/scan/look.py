@@ -18,8 +18,10 @@ from kcheck.scan.inputs import Target
 from kcheck.scan.partition import view_of
 from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition
 
-Deepen = Callable[[PartitionView, list[Finding]], PartitionView]
-"""Looks deeper into a partition than its small files and its tail; tells what cannot be read."""
+Deepen = Callable[[Iterable[PartitionView], Callable[[PartitionView], bool], list[Finding]], Iterator[PartitionView]]
+"""Looks deeper into partitions than their small files and their tails, into those for which the second argument says
+so, and gives them in their order; it may look at several at a time. Tells what cannot be read.
+"""
 
 
 class Look:
@@ -31,23 +33,23 @@ class Look:
         """Take what is wanted; `walk_all` walks every segment from its start."""
         self.collected: list[Finding] = []
         self._wanted = wanted
-        self._release = release
+        self.release = release
         self._walk_all = walk_all
         self._deepen = deepen
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
         """Return a log dir, and its partitions one by one."""
-        log_dir = open_log_dir(target.path, target.broker_id, self._release)
+        log_dir = open_log_dir(target.path, target.broker_id, self.release)
         return log_dir, self._partitions(target, log_dir)
 
-    def partition(self, target: Target) -> PartitionView | None:
-        """Return a partition directory that was named by itself, None where a bug of ours kept it from being read."""
+    def partition(self, target: Target) -> Iterator[PartitionView]:
+        """Yield a partition directory that was named by itself, if no bug of ours keeps it from being read."""
         view, log_dir = lone_partition(
-            target.path, target.broker_id, walk_all=self._walk_all, release=self._release
+            target.path, target.broker_id, walk_all=self._walk_all, release=self.release
         )  # fmt: skip
         self.collected.extend(log_dir.findings)
-        return None if view is None else self._checked(view, log_dir)
+        yield from self._checked(() if view is None else (view,), log_dir)
 
     def file(self, target: Target, kind: Format) -> FileView | None:
         """Return a small file that was named by itself, None where it cannot be read."""
@@ -57,8 +59,8 @@ class Look:
             self.unreadable(target, error)
             return None
         where = Location(broker_id=target.broker_id, file=target.path)
-        view = view_of(data, kind, where._replace(file=split(target.path)[1]), self._release)._replace(where=where)
-        self.collected.extend(check_file(view, self._release))
+        view = view_of(data, kind, where._replace(file=split(target.path)[1]), self.release)._replace(where=where)
+        self.collected.extend(check_file(view, self.release))
         return view
 
     def unreadable(self, target: Target, error: UnreadableError) -> None:
@@ -69,29 +71,36 @@ class Look:
     def compare(self) -> None:
         """Run the rules that compare the log dirs of each broker, when all have been looked at."""
         for same in self._by_broker.values():
-            self._collect(check_broker(tuple(same.values()), self._release))
+            self._collect(check_broker(tuple(same.values()), self.release))
 
     def _partitions(self, target: Target, log_dir: LogDir) -> Iterator[PartitionView]:
         """Yield the partitions, then run the rules of the log dir, with the little that these need of each."""
         light: list[PartitionView] = []
-        for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self._release):
-            light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=frozenset()))
-            yield self._checked(view, log_dir)
+
+        def found() -> Iterator[PartitionView]:
+            for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release):
+                light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=frozenset()))
+                yield view
+
+        yield from self._checked(found(), log_dir)
         unseen = tuple(_unseen(log_dir, light))
         whole = log_dir.view._replace(partitions=(*light, *unseen))
         unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
         unread.update(view.where.dir or "" for view in unseen)
-        self._collect(found for found in check_log_dir(whole, self._release) if found.where.dir not in unread)
+        self._collect(found for found in check_log_dir(whole, self.release) if found.where.dir not in unread)
         self.collected.extend(log_dir.findings)
         self._by_broker.setdefault(_broker(target, whole), {}).setdefault(real(target.path), whole)
 
-    def _checked(self, view: PartitionView, log_dir: LogDir) -> PartitionView:
-        """Run the rules of a partition, unless a part of it could not be read: they would take it for missing."""
-        if any(finding.where.dir == view.where.dir for finding in log_dir.findings):
-            return view
-        deeper = view if self._deepen is None else self._deepen(view, self.collected)
-        self.collected.extend(check_partition(deeper, self._release))
-        return deeper
+    def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
+        """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""
+
+        def is_whole(view: PartitionView) -> bool:
+            return not any(finding.where.dir == view.where.dir for finding in log_dir.findings)
+
+        for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
+            if is_whole(view):
+                self.collected.extend(check_partition(view, self.release))
+            yield view
 
     def _collect(self, findings: Iterable[Finding]) -> None:
         """Keep what concerns no partition, or one that was asked for."""

@@ -9,11 +9,12 @@ from kcheck.disk.walk import Listing, join, list_directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Batch, Offset
-from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, FileKind, PartitionDirectory, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
+from kcheck.scan.attempt import attempt
 from kcheck.scan.batches import Walk, log_name, tail_position
 
 _METADATA_SIZE_MAX = 1 << 20
@@ -91,12 +92,13 @@ def try_partition(
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
-    try:
-        return read_partition(
+    found = attempt(
+        lambda: read_partition(
             path, directory, where, log_dir=log_dir, checkpoints=checkpoints, walk_all=walk_all, release=release
-        )
-    except Exception as error:  # noqa: BLE001 - one bad partition must not hide the others
-        return None, (_bug(where, error),)
+        ),
+        where,
+    )
+    return (None, (found,)) if isinstance(found, Finding) else found
 
 
 def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
@@ -202,16 +204,3 @@ def batch_row(batch: Batch) -> dict[str, object]:
         "records": batch.record_count,
         "max_timestamp": batch.max_timestamp,
     }
-
-
-def _bug(where: Location, error: Exception) -> Finding:
-    """Return the finding of a bug in kcheck itself: the rest of the directory is looked at all the same."""
-    return Finding(
-        id="KC000",
-        name="kcheck-bug",
-        severity=Severity.ERROR,
-        where=where,
-        message=f"kcheck failed here: {type(error).__name__}: {error}",
-        effect="This says nothing about the broker.",
-        advice="Please report it together with `kcheck --version`; the other partitions were looked at.",
-    )

@@ -4,12 +4,13 @@ What the cleaner took, what expired and what lies before the first segment is no
 that are there is told.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kcheck.formats.producer_snapshot import Producer
 from kcheck.model.entries import Offset
-from kcheck.model.names import parse_file
+from kcheck.model.names import FileKind, parse_file
 from kcheck.model.producers import (
     FaultyProducer,
     ProducersView,
@@ -23,6 +24,19 @@ from kcheck.model.producers import (
 from kcheck.model.segments import FAULT_COUNT_MAX
 from kcheck.model.views import FileView
 from kcheck.scan.producers import FAR, PRODUCER_COUNT_MAX, Faults, joined
+
+
+def snapshot_offsets(names: Iterable[str]) -> list[Offset]:
+    """Return the offsets of the producer snapshots among the files of a partition directory, ascending."""
+    files = map(parse_file, names)
+    plain = (file.offset for file in files if file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix)
+    return sorted(offset for offset in plain if offset is not None)
+
+
+def cuts(offsets: Sequence[Offset], base: Offset, behind: Offset | None) -> tuple[Offset, ...]:
+    """Return those of the offsets that lie inside of a segment; `behind` is None: it is the last one."""
+    end = len(offsets) if behind is None else bisect_left(offsets, behind)
+    return tuple(offsets[bisect_right(offsets, base) : end])
 
 
 class Follower:
@@ -42,17 +56,14 @@ class Follower:
         self._faults = Faults()
         self._views: list[SnapshotView] = []
 
-    def cuts(self, base: Offset, behind: Offset | None) -> tuple[Offset, ...]:
-        """Return the offsets of snapshots inside of a segment; None: it is the last one."""
-        return tuple(offset for offset in self._snapshots if base < offset and (behind is None or offset < behind))
-
     def take(self, found: Producing | None, base: Offset) -> None:
         """Go over the next segment; None where it could not be followed, and with it all behind it."""
         self._hold([offset for offset in self._left if offset <= base], {base: self._before})
         if found is None:
             self._followed, self._before = False, None
             return
-        self._hold(sorted(found.at), {offset: self._with(range_, Faults()) for offset, range_ in found.at.items()})
+        at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
+        self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
         if self._followed:
             for faulty in found.faults:
                 self._faults.take(faulty)

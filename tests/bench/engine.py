@@ -27,12 +27,15 @@ sys.path.insert(0, str(ROOT))
 
 from fastcrc import crc32  # noqa: E402 - the path above comes first
 
+from kcheck.core.releases import NEWEST_TESTED, release  # noqa: E402 - the path above comes first
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
+from kcheck.model.report import Wanted  # noqa: E402 - the same
+from kcheck.scan.check import Depth, Reading, check  # noqa: E402 - the same
 from kcheck.scan.segment import examine  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
 from tests.builders import epochs, write  # noqa: E402 - the same
@@ -41,6 +44,7 @@ BATCH_SIZES = {"16 KiB": 16 << 10, "1 KiB": 1 << 10, "100 B": 100}
 INDEX_INTERVAL = 4 << 10
 SMALL_SIZE = 20 << 10
 SMALL_COUNT = 250
+LARGE_COUNT = 24
 RUNS = 7
 FLAGS: tuple[list[str], ...] = (["-msse4.2"], [])
 
@@ -174,6 +178,29 @@ def growth(folder: Path, size: int) -> None:
         shutil.rmtree(partition)
 
 
+def side_by_side(folder: Path, size: int) -> None:
+    """Compare one process with two on a partition of many segments: wall-clock time, starts of processes included."""
+    for name in ("1 KiB", "100 B"):
+        partition = folder / "orders-0"
+        for number in range(LARGE_COUNT):
+            made = make(partition, size // 8, BATCH_SIZES[name], base=number * 10_000_000)
+        found = in_turns({str(jobs): partial(look, partition, jobs) for jobs in (1, 2)})
+        one, two = found["1"].wall, found["2"].wall
+        print(
+            f"{LARGE_COUNT} segments of {made.stat().st_size >> 20} MB, batches of {name:>5}, {one:6.2f} s,"
+            f" with --jobs 2 {two:6.2f} s   ratio {one / two:5.2f}"
+        )
+        shutil.rmtree(partition)
+
+
+def look(partition: Path, jobs: int) -> None:
+    """Run `kcheck check --depth crc` in this process and in those that it starts."""
+    check(
+        [str(partition)], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(NEWEST_TESTED),
+        reading=Reading(jobs=jobs),
+    )  # fmt: skip
+
+
 def command_line(name: str, path: Path) -> None:
     """Measure `kcheck check --depth crc`, start to end."""
     command = kcheck("check", "--depth", "crc", "--quiet", "-o", os.devnull, str(path))
@@ -191,6 +218,7 @@ def main() -> None:
         walk = reference(folder)
         if walk is not None:
             against_c(folder, size, walk)
+        side_by_side(folder, size)
         growth(folder, size)
 
 

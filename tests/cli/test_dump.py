@@ -14,7 +14,7 @@ from tests.cli.command import UNCHANGED, kcheck
 COLUMNS = [
     "path", "position", "size", "magic", "base_offset", "last_offset", "count", "base_sequence", "last_sequence",
     "producer_id", "producer_epoch", "leader_epoch", "transactional", "control", "delete_horizon_ms", "timestamp_type",
-    "max_timestamp", "compression", "crc", "valid",
+    "base_timestamp", "max_timestamp", "compression", "crc", "valid",
 ]  # fmt: skip
 
 

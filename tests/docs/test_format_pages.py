@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from kcheck.formats._contract import Format
+from kcheck.formats._messages import _metadata, _offsets, _protocol, _share_state, _transactions
+from kcheck.formats._messages.schema import parse_table
 from kcheck.registry import discover
 from tests.docs.dumps import BLOCK, COMMAND, ROOT, pages, with_current_dumps
 
@@ -32,3 +34,15 @@ def test_every_kind_has_a_page() -> None:
     kinds = {each.kind for each in discover("kcheck.formats", "FORMAT") if isinstance(each, Format)}
     titles = [page.read_text("utf-8").splitlines()[0] for page in pages()]
     assert {kind for kind in kinds if not any(f"({kind})" in title for title in titles)} == set()
+
+
+def test_every_message_has_its_row() -> None:
+    """With its type and its versions."""
+    text = (ROOT / "docs" / "formats" / "internal-topics.md").read_text("utf-8")
+    for module in (_metadata, _offsets, _protocol, _share_state, _transactions):
+        for schema in parse_table(module.TABLE).values():
+            least, most = schema.versions
+            versions = f"{least}-{most}" if least < most else str(least)
+            name = schema.name.removesuffix("Value")
+            found = schema.name in text if schema.id is None else f"| {schema.id} | {name} | {versions} |" in text
+            assert found or schema.name.endswith("Key"), schema.name

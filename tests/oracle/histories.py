@@ -102,6 +102,12 @@ def _ask(cluster: Cluster, number: int, broker: Process) -> Iterable[dict[str, A
                 }  # fmt: skip
 
 
+def headers(cluster: Cluster, topic: str) -> None:
+    """Write records of every codec with headers, nulls and bytes that are no text."""
+    codecs = ("none", "gzip", "snappy", "lz4", "zstd")
+    run_java(cluster.version, LOAD.with_name("Headers.java"), cluster.bootstrap, topic, *codecs)
+
+
 def quiet() -> None:
     """Return when followers have caught up and high watermarks have been checkpointed (every 5 s)."""
     time.sleep(6)
@@ -190,6 +196,32 @@ def twice(cluster: Cluster) -> None:
     cluster[2].kill()
     cluster[1].start()
     load(cluster, "send twice 0 400 6 none")
+    quiet()
+
+
+COORDINATORS: dict[str, object] = {
+    "share.coordinator.state.topic.num.partitions": 1,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+    "metadata.log.max.record.bytes.between.snapshots": 3000,
+    "offsets.retention.minutes": 1 << 20,
+}
+"""What `coordinators` needs on top of `config`."""
+
+
+def coordinators(cluster: Cluster) -> None:
+    """One broker with two log dirs, and records of most kinds that it writes for itself (4.2 and later).
+
+    Groups: classic with two members, one of them static, two of the consumer protocol, one of them with a regular
+    expression, a share group, a deleted one. Transactions: committed, aborted, open; the first and the last with
+    offsets. Cluster: topics made, grown, moved to another log dir and deleted, configurations, quotas, credentials,
+    access control; the broker goes and comes back, and snapshots are taken.
+    """
+    run_java(cluster.version, Path(__file__).parent / "java" / "Coordinators.java", cluster.bootstrap)
+    cluster[1].stop()
+    cluster[1].start()
     quiet()
 
 

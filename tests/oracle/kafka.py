@@ -220,9 +220,10 @@ class Process:
 class Cluster:
     """Brokers 1 to `brokers`, started and ended by a `with` block; `cluster[1]` is one of them.
 
-    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker is
-    its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
-    each broker, or of each id. Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
+    KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker
+    is its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
+    each broker, or of each id. `standalone`: a single broker whose voters stand in the metadata log (KIP-853, 3.9
+    on). Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
     """
 
     def __init__(
@@ -235,8 +236,10 @@ class Cluster:
         log_dirs: int | Mapping[int, int] = 1,
         broker_config: Mapping[str, object] | None = None,
         loggers: Mapping[str, str] | None = None,
+        standalone: bool = False,
     ) -> None:
         self.version = version
+        self.standalone = standalone
         self.mode = mode or ("kraft" if numbers(version) >= (3, 3) else "zk")
         self.dir = Path(dir).resolve()
         self.dir.mkdir(parents=True)
@@ -267,8 +270,13 @@ class Cluster:
                 "controlled.shutdown.retry.backoff.ms": 100,
             }
         else:
+            voter = f"127.0.0.1:{side_port}"
             common |= {
-                "controller.quorum.voters": f"{1 if brokers == 1 else CONTROLLER_ID}@127.0.0.1:{side_port}",
+                **(
+                    {"controller.quorum.bootstrap.servers": voter}
+                    if standalone
+                    else {"controller.quorum.voters": f"{1 if brokers == 1 else CONTROLLER_ID}@{voter}"}
+                ),
                 "controller.listener.names": "CONTROLLER",
                 "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
                 "broker.session.timeout.ms": 3000,
@@ -325,7 +333,7 @@ class Cluster:
 
     def _format(self, nodes: set[Process]) -> None:
         """Format the storage of all nodes at once: one after the other takes a second each."""
-        format_it = ("format", "-t", self.cluster_id, "-c")
+        format_it = ("format", "-t", self.cluster_id, *(["--standalone"] if self.standalone else []), "-c")
         tools = [
             subprocess.Popen(
                 java_command(self.version, "kafka.tools.StorageTool", *format_it, _config(node)),

@@ -5,6 +5,7 @@ there is how kcheck begins. KCHECK_SWEEP multiplies the damaged files, KCHECK_SE
 """
 
 import io
+import re
 import shutil
 from base64 import b64decode
 from collections.abc import Iterator
@@ -16,19 +17,28 @@ import pytest
 from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.renderers._contract import Options
+from kcheck.renderers._printable import printable
 from kcheck.renderers.kafka import render
-from kcheck.scan.dump import Filter, dump
+from kcheck.scan.dump import dump
+from kcheck.scan.dump_filter import Filter, Shown
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 
 pytestmark = pytest.mark.oracle
 
-ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+LOGS = (".log", ".checkpoint")
+ENDINGS = (*LOGS, ".index", ".timeindex", ".txnindex", ".snapshot")
 BROKERS = ("0.10.2.2", "0.11.0.3", "2.8.2", "3.9.2", "4.3.1")
 CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
 
 TRAILING_SPACE = {"3.9.2"}
-"""Up to 3.9 the line of a producer without a batch ends with a space."""
+"""Up to 3.9 the line of a producer without a batch ends with a space, no other line does, and a brace stands behind the
+CRC of a message."""
+
+LEADER_CHANGE = re.compile(r" LeaderChange: \{.*?\]}")
+"""Its value is shown from 4.0 on."""
+
+CLOSING = re.compile(r"(isValid: (?:true|false) crc: [0-9]+)}")
 
 TOO_SMALL = "too small for a batch"
 """Where a batch of magic 2 is smaller than its header, the tool takes the fields from what stands behind it."""
@@ -78,6 +88,32 @@ def test_every_header(version: str, ask: Ask, tmp_path: Path) -> None:
     _compare(version, paths, ask)
 
 
+@pytest.mark.parametrize("option", ["--deep-iteration", "--print-data-log"])
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_records_of_brokers(version: str, option: str, ask: Ask, tmp_path: Path) -> None:
+    """Every log and KRaft snapshot of brokers and cases: every codec, transactions, markers, control records."""
+    folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
+    folders += sorted(path for pattern in CASES for path in (ROOT / "fixtures" / "cases").glob(pattern))
+    _compare(version, [path for path in _copies(folders, tmp_path) if path.suffix in LOGS], ask, option)
+
+
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_damaged_records(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Bytes changed, put in, or taken out, anywhere in a log."""
+    random = Random(f"{SEED} {version} records")
+    paths: list[Path] = []
+    for name in BROKERS:
+        found = sorted((ROOT / "fixtures" / "brokers" / name).rglob("*.log"))
+        wanted = ("codecs-0", "transactions-0", "__cluster_metadata-0", "__consumer_offsets-0", "plain-0")
+        small = {path.parent.name: path for path in found if path.parent.name in wanted and path.stat().st_size}
+        for source in small.values():
+            for data in flips(random, source.read_bytes()[:4000], 60 * SWEEP):
+                paths.append(tmp_path / f"{len(paths)}" / source.name)
+                paths[-1].parent.mkdir()
+                paths[-1].write_bytes(data)
+    _compare(version, paths, ask, "--print-data-log")
+
+
 def _batch(random: Random) -> bytes:
     magic, body = random.choice((2, 2, 2, 3, 127)), random.randbytes(random.randrange(4))
     fields = [_number(random, kind) for _, kind in HEADER.fields[5:]]
@@ -105,24 +141,35 @@ def _copies(folders: list[Path], target: Path) -> Iterator[Path]:
         yield from sorted(path for path in copy.rglob("*") if path.suffix in ENDINGS and path.is_file())
 
 
-def _compare(version: str, paths: list[Path], ask: Ask) -> None:
+def _compare(version: str, paths: list[Path], ask: Ask, option: str | None = None) -> None:
     theirs, ours = [], []
-    for path, answer in zip(paths, ask(version, "Dump.java", paths), strict=True):
+    options = () if option is None else (option,)
+    line_end = printable("\n") if option == "--print-data-log" else "\n"
+    for path, answer in zip(paths, ask(version, "Dump.java", paths, *options), strict=True):
         encoded, _, end = answer.rpartition(" ")
         text = b64decode(encoded).decode()
-        our, told = _ours(path)
-        if version in TRAILING_SPACE:
-            text = text.replace(" \n", "\n")
+        our, told = _ours(path, option)
         if told.endswith(TOO_SMALL):
             our, text = our[: our.index("Found ")], text[: our.index("Found ")]
+        if option is not None and end.startswith("!"):
+            # The line that it has begun when it finds that a value does not fit.
+            text = text[: text.rindex("\n") + 1]
+        if option == "--print-data-log":
+            # A payload may be anything: what moves the cursor is an escape in ours.
+            our, text = our.replace("\n", line_end), printable(text)
+        if version in TRAILING_SPACE:
+            our, text = our.replace(f" {line_end}", line_end), text.replace(f" {line_end}", line_end)
+            our, text = LEADER_CHANGE.sub(" controlType: LEADER_CHANGE(2)", our), CLOSING.sub(r"\1", text)
         theirs.append(text)
         ours.append(our[: len(text)] if end.startswith("!") else our)
     assert_equal(paths, ours, theirs)
 
 
-def _ours(path: Path) -> tuple[str, str]:
+def _ours(path: Path, option: str | None) -> tuple[str, str]:
     """Return the lines, and why valid data ends before the end of the file."""
     stream = io.StringIO()
-    report, damage = dump([str(path)], as_kind=None, wanted=Filter())
+    data = "utf8" if option == "--print-data-log" else None
+    shown = Shown(records=option is not None, data=data, java=True)
+    report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
     render(report, stream, Options())
     return stream.getvalue(), next((found.message for found in damage if found.tail), "")

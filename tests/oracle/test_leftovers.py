@@ -11,11 +11,13 @@ from random import Random
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.model.finding import Finding
+from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc226_leftover_file import next_start
+from kcheck.scan import look
 from kcheck.scan.check import Depth, check
-from kcheck.scan.look import Look
 from tests.oracle.ask import SEED, SWEEP, Ask
 from tests.oracle.kafka import numbers
 
@@ -65,14 +67,13 @@ def made(folder: Path, source: Path, random: Random, *, count: int) -> None:
 def looked_at(folder: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> PartitionView:
     """Return the partition as `kcheck check` sees it."""
     seen: list[PartitionView] = []
-    checked = Look._checked
 
-    def kept(self: Look, *args: object) -> PartitionView:
-        seen.append(checked(self, *args))
-        return seen[-1]
+    def kept(view: PartitionView, _: Release) -> tuple[Finding, ...]:
+        seen.append(view)
+        return ()
 
-    with monkeypatch.context() as context:
-        context.setattr(Look, "_checked", kept)
+    with monkeypatch.context() as patch:
+        patch.setattr(look, "check_partition", kept)
         check([str(folder)], depth=Depth.HEADERS, as_kind=None, wanted=Wanted(), release=release(version))
     (view,) = seen
     return view

@@ -13,10 +13,12 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.names import segment_prefix
 from tests.builders import batch, broker, flip_byte, index, log, message, partition_dir, run, write
 from tests.cli.command import kcheck
+from tests.records import batch_of, old_message, record, wrapper
 
 GOLDEN = Path(__file__).parent / "golden"
 
 LOG, INDEX = "damaged/00000000000000000100.log", "damaged/00000000000000000100.index"
+RECORDS = "records/00000000000000000000.log"
 
 ANSWERS = {
     "inspect": ("inspect", "data1", "--kafka", "4.3"),
@@ -25,6 +27,8 @@ ANSWERS = {
     "candidates": ("truncation", "1=data1", "2=data2", "--kafka", "4.3"),
     "end-offset": ("end-offset", "data1", "--kafka", "4.3"),
     "dump": ("dump", LOG, "data1/t-0/00000000000000000000.log"),
+    "dump-records": ("dump", RECORDS, "--records"),
+    "dump-data": ("dump", RECORDS, "--print-data", "utf8"),
     "dump-files": ("dump", LOG, INDEX, INDEX.replace(".index", ".timeindex")),
     "check": ("check", "data1", "data2", "--kafka", "4.3", "--depth", "crc"),
 }
@@ -40,7 +44,10 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 """The width and the options behind each ending."""
 
-ONLY = {"csv": ("end-offset", "dump"), "kafka": ("dump", "dump-files")}
+ONLY = {
+    "csv": ("end-offset", "dump", "dump-records", "dump-data"),
+    "kafka": ("dump", "dump-files", "dump-records", "dump-data"),
+}
 """The answers of a style that cannot show every one."""
 
 
@@ -73,7 +80,20 @@ def log_dirs() -> Iterator[None]:
             {f"{name}.log": log(torn) + bytes(20), f"{name}.index": entries, f"{name}.timeindex": times},
         )
         flip_byte(Path(LOG), len(torn[0].data) + len(torn[1].data) + 70)
+        write(Path("records"), {Path(RECORDS).name: _records()})
         yield
+
+
+def _records() -> bytes:
+    """Return a log with records of several kinds: compressed, with headers, no UTF-8, a marker, old, cut off."""
+    some = record(0, b"k0", b"first") + record(1, None, b"\xff\\", headers=[(b"trace", b"1"), (b"none", None)])
+    inner = b"".join(old_message(offset, b"k", b"old") for offset in range(2))
+    return (
+        batch_of(some + record(2, b"k2", None, timestamp_delta=7), 3, codec=4, producer=(1000, 0, 0), attributes=0x10)
+        + batch_of(record(0, b"\0\0\0\1", b"\0\0\0\0\0\7"), 1, base_offset=3, attributes=0x30, producer=(1000, 0, -1))
+        + wrapper(5, inner)
+        + batch_of(record(0) + b"\x7f", 2, base_offset=6)
+    )
 
 
 def made(name: str) -> bytes:

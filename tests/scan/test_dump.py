@@ -17,9 +17,10 @@ from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import segment_prefix
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
-from kcheck.scan import dump_rows as dumping
+from kcheck.scan import dump_file as dumping
 from kcheck.scan import entries as reading
-from kcheck.scan.dump import Filter, dump, parse_offsets
+from kcheck.scan.dump import dump
+from kcheck.scan.dump_filter import Filter, parse_offsets
 from tests.builders import batch, flip_byte, index, log, message, run
 
 ALL = Filter()
@@ -58,7 +59,8 @@ def test_every_field_of_a_batch(tmp_path: Path) -> None:
     expected = {
         "position": 0, "size": 61, "magic": 2, "base_offset": 5, "last_offset": 7, "count": 3, "base_sequence": -1,
         "last_sequence": -1, "producer_id": -1, "producer_epoch": -1, "leader_epoch": 2, "transactional": False,
-        "control": False, "delete_horizon_ms": None, "timestamp_type": "CreateTime", "max_timestamp": 1_700_000_000_003,
+        "control": False, "delete_horizon_ms": None, "timestamp_type": "CreateTime",
+        "base_timestamp": 1_700_000_000_000, "max_timestamp": 1_700_000_000_003,
         "compression": "none", "valid": True,
     }  # fmt: skip
     (row,) = found.pop("batches")
@@ -202,10 +204,14 @@ def test_what_is_wanted(tmp_path: Path, wanted: Filter, bases: list[int]) -> Non
     assert 1 == len(found["damage"])
 
 
-def test_what_is_wanted_of_a_wrapper_goes_by_its_last_offset(tmp_path: Path) -> None:
-    path = file(tmp_path, ".log", message(9, codec=1).data)
-    assert 1 == len(one(path, Filter(offsets=(9, 9)))["batches"])
-    assert not one(path, Filter(offsets=(0, 8)))["batches"]
+def test_a_wrapper_may_hold_what_lies_between_it_and_the_batch_before(tmp_path: Path) -> None:
+    """Its first offset is not in its header."""
+    path = file(tmp_path, ".log", log([message(5), message(9, codec=1)]), base=5)
+    assert [9] == [row["last_offset"] for row in one(path, Filter(offsets=(6, 8)))["batches"]]
+    assert [5] == [row["last_offset"] for row in one(path, Filter(offsets=(0, 5)))["batches"]]
+    alone = file(tmp_path, ".log", message(9, codec=1).data, base=7)
+    assert 1 == len(one(alone, Filter(offsets=(7, 7)))["batches"])
+    assert not one(alone, Filter(offsets=(0, 6)))["batches"]
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.formats.producer_snapshot import FORMAT, Producer, ProducerSnapshot, serialize
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Location
+from kcheck.model.finding import Finding, Location
 from kcheck.model.producers import FaultySequence, ProducersView, SequenceFault, SnapshotFault
+from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import PartitionView
-from kcheck.scan import columns, producers
+from kcheck.scan import columns, look, producers
 from kcheck.scan.check import Depth, check
-from kcheck.scan.look import Look
 from kcheck.scan.partition import view_of
 from kcheck.scan.snapshots import Follower
 from tests.builders import Made, batch, flip_byte, partition_dir
@@ -62,14 +62,13 @@ def followed(
 def again(folder: Path, *, depth: Depth = Depth.HEADERS) -> ProducersView:
     """Return what is told of a partition that is there."""
     seen: list[PartitionView] = []
-    checked = Look._checked
 
-    def kept(self: Look, *args: object) -> PartitionView:
-        seen.append(checked(self, *args))
-        return seen[-1]
+    def kept(view: PartitionView, _: Release) -> tuple[Finding, ...]:
+        seen.append(view)
+        return ()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Look, "_checked", kept)
+        patch.setattr(look, "check_partition", kept)
         check([str(folder)], depth=depth, as_kind=None, wanted=Wanted(), release=release())
     (view,) = seen
     assert view.producers is not None

@@ -1,4 +1,4 @@
-// Runs kafka-dump-log of the release on the class path. A case is a line with the path of a file, its answer a line
+// Runs kafka-dump-log of the release on the class path, with the options behind the first argument. A case is a line with the path of a file, its answer a line
 // with the standard output in base64 and "=", or "!" and the class of the exception that ended the tool.
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.Base64;
 
 public class Dump {
@@ -22,7 +23,10 @@ public class Dump {
             written.reset();
             String end = "=";
             try {
-                tool.invoke(null, (Object) new String[] {"--files", file});
+                String[] options = Arrays.copyOfRange(args, 1, args.length + 2);
+                options[args.length - 1] = "--files";
+                options[args.length] = file;
+                tool.invoke(null, (Object) options);
             } catch (InvocationTargetException e) {
                 end = "!" + e.getCause().getClass().getSimpleName();
             }

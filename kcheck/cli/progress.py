@@ -1,0 +1,75 @@
+"""How far a long look has come: one line on a terminal's stderr, written over a few times a second, gone at the end."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from kcheck.renderers._page import size
+from kcheck.renderers._printable import printable
+
+if TYPE_CHECKING:
+    from kcheck.scan.coverage import Coverage
+
+_INTERVAL = 0.2
+_NAME_WIDTH_MIN = 8
+
+
+class Progress:
+    """A context that draws what it is told; nothing if stderr is no terminal, or if the user wants none."""
+
+    def __init__(self, wanted: bool | None, *, quiet: bool) -> None:
+        """Take what the user said: None is nothing, then `quiet` decides."""
+        self._drawn = 0
+        self._start = self._next = time.monotonic()
+        self._is_on = (not quiet if wanted is None else wanted) and sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        """Begin with nothing drawn."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave no trace of the line."""
+        if self._drawn:
+            self._draw("")
+
+    def tell(self, coverage: "Coverage") -> None:
+        """Draw how far the look has come, unless that was just done."""
+        now = time.monotonic()
+        if self._is_on and now >= self._next:
+            self._next = now + _INTERVAL
+            self._draw(line(coverage, now - self._start, _width()))
+
+    def _draw(self, text: str) -> None:
+        print(f"\r{text.ljust(self._drawn)}\r{text}", end="", file=sys.stderr, flush=True)
+        self._drawn = len(text)
+
+
+def line(coverage: "Coverage", seconds: float, width: int) -> str:
+    """Return what is shown after so many seconds; it leaves the last column free, where a terminal would go on."""
+    done, planned = coverage.bytes, coverage.planned["bytes"]
+    if planned:
+        rate = done / max(seconds, 1e-9)
+        left = _clock((planned - done) / rate) if done else "?"
+        facts = [f"{size(done)} of {size(planned)}", f"{size(int(rate))}/s", f"{left} left"]
+    else:
+        facts = [f"{coverage.partitions} of {coverage.planned['partitions']} partitions"]
+    text = "  ".join(facts)
+    room = width - 1 - len(text) - 2
+    name = printable(coverage.at).encode("ascii", "backslashreplace").decode()
+    if name and room >= _NAME_WIDTH_MIN:
+        text += "  " + (name if len(name) <= room else name[: room - 3] + "...")
+    return text[: width - 1]
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(max(seconds, 0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

@@ -1,0 +1,41 @@
+"""How kafka-dump-log writes decoded records (DumpLogSegments 4.3.1: CoordinatorRecordMessageParser and the others)."""
+
+import re
+from typing import Any
+
+from kcheck.renderers._jackson import jackson, printable_json
+
+
+def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]:
+    """Return what stands behind `key: ` and `payload: `, None where that is not written.
+
+    `key` and `value` are rows of `Message`, None where the record has none: records of the cluster have no keys, those
+    of coordinators always, be it that something is wrong.
+    """
+    if key is None:
+        return None, _metadata(offset, value)
+    problem = next((row for row in (key, value) if row is not None and "problem" in row), None)
+    if problem is not None:
+        return _problem(offset, key, problem), None
+    said = _text({"type": str(key["type"]), "data": key["data"]})
+    return said, "<DELETE>" if value is None else _text({"version": str(value["version"]), "data": value["data"]})
+
+
+def _problem(offset: object, key: Any, row: Any) -> str:
+    if row["damaged"]:
+        return f"Error at offset {offset}, skipping. {row['problem']}"
+    if row is key:
+        return f"Unknown record type {row['type']} at offset {offset}, skipping."
+    unknown = f"Found an unknown record version {row['version']} for {key['type']} type"
+    return f"Error at offset {offset}, skipping. {unknown}"
+
+
+def _metadata(offset: object, row: Any) -> str:
+    if "problem" in row:
+        return f"Error at {offset}, skipping. {row['problem']}"
+    kind = re.sub("(?<=.)(?=[A-Z])", "_", row["name"]).upper()
+    return _text({"type": kind, "version": row["version"], "data": row["data"]})
+
+
+def _text(value: Any) -> str:
+    return printable_json(jackson(value))

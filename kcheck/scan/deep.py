@@ -1,0 +1,229 @@
+"""Partitions whose segments are read from their start, several at a time if there are workers."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import zip_longest
+
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import join
+from kcheck.formats import producer_snapshot, transaction_index
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import FileKind, parse_file, segment_prefix
+from kcheck.model.release import Release
+from kcheck.model.segments import Aborted, SegmentView
+from kcheck.model.views import FileView, PartitionView, SegmentSummary
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.batches import log_name
+from kcheck.scan.coverage import READ, Coverage
+from kcheck.scan.partition import read_small
+from kcheck.scan.rules import check_file
+from kcheck.scan.segment import examine
+from kcheck.scan.snapshots import Follower, cuts, snapshot_offsets
+from kcheck.scan.swaps import read_swaps
+from kcheck.scan.transactions import Open, follow
+from kcheck.scan.window import Window
+from kcheck.scan.workers import Task, Workers
+
+Segment = SegmentView | Finding
+"""What a segment holds, or why it cannot be read."""
+
+
+class Deep:
+    """Reads the segments of partitions, and counts what is looked at; `log_dirs` is counted by who opens them."""
+
+    def __init__(
+        self, *, read: bool, verify: bool, release: Release, window: Window, workers: Workers, coverage: Coverage
+    ) -> None:
+        """Take whether segments are `read` at all, which of them, and whether to `verify` their CRCs."""
+        self.log_dirs = 0
+        self._partitions = 0
+        self._segments = 0
+        self._skipped = 0
+        self._files = 0
+        self._bytes = 0
+        self._read = read
+        self._verify = verify
+        self._release = release
+        self._window = window
+        self._workers = workers
+        self.coverage = coverage
+
+    def checked(self) -> dict[str, int]:
+        """Return how much was looked at; `files` and `bytes` are those read whole."""
+        found = {
+            "log_dirs": self.log_dirs,
+            "partitions": self._partitions,
+            "segments": self._segments,
+            "files": self._files,
+            "bytes": self._bytes,
+        }
+        return found if self._window == Window() else {**found, "segments_skipped": self._skipped}
+
+    def count_files(self, files: Iterable[FileView]) -> None:
+        """Count small files."""
+        for file in files:
+            self._files += 1
+            self._bytes += file.size
+
+    def partitions(
+        self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool], collected: list[Finding]
+    ) -> Iterator[PartitionView]:
+        """Yield partitions with their segments read, if a broker loads them and `is_whole` says so."""
+        for (view, tasks), answers in self._workers.run(self._groups(views, is_whole)):
+            self._partitions += 1
+            self._segments += len(view.segments)
+            self.count_files(file for file in (view.epochs, view.metadata) if file is not None)
+            self.coverage.partitions += None not in answers
+            yield view if tasks is None else self._put_together(view, dict(zip(tasks, answers, strict=True)), collected)
+
+    def segment(self, path: str, where: Location, base: Offset) -> Iterator[Segment]:
+        """Yield what a `.log` that was named by itself holds; none if an interrupt came first."""
+        task = self._task(path, where, base, 0)
+        for _, answers in self._workers.run([(None, [task])]):
+            for found in answers:
+                if found is not None:
+                    self._segments += 1
+                    self._count(found)
+                    yield found
+
+    def _groups(
+        self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool]
+    ) -> Iterator[tuple[tuple[PartitionView, tuple[Offset, ...] | None], tuple[Task[Segment], ...]]]:
+        """Yield each partition and the base offsets of the segments to read, None where none is; then their tasks."""
+        for view in views:
+            self.coverage.at = view.where.dir or ""
+            if not self._read or view.state not in READ or not is_whole(view):
+                yield (view, None), ()
+                continue
+            folder, snapshots = _folder(view), snapshot_offsets(view.files)
+            wanted = [
+                (segment, cuts(snapshots, segment.base_offset, None if behind is None else behind.base_offset))
+                for segment, behind in zip_longest(view.segments, view.segments[1:])
+                if self._is_wanted(folder, segment, active=behind is None)
+            ]
+            tasks = (
+                self._task(
+                    join(folder, name), view.where._replace(file=name), segment.base_offset, segment.size, inside
+                )
+                for segment, inside in wanted
+                for name in (log_name(segment.base_offset),)
+            )
+            yield (view, tuple(segment.base_offset for segment, _ in wanted)), tuple(tasks)
+
+    def _task(
+        self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
+    ) -> Task[Segment]:
+        return Task(partial(_examined, path, where, base, verify=self._verify, cuts=inside), where, size)
+
+    def _is_wanted(self, folder: str, segment: SegmentSummary, *, active: bool) -> bool:
+        """Whether a segment is to be read; what is left out is counted."""
+        path = join(folder, log_name(segment.base_offset))
+        if not self._window.leaves_out(path, segment.base_offset, active=active):
+            return True
+        self._skipped += 1
+        self.coverage.planned["bytes"] -= segment.size
+        return False
+
+    def _put_together(
+        self, view: PartitionView, answers: dict[Offset, Segment | None], collected: list[Finding]
+    ) -> PartitionView:
+        """Return a partition with the segments that were read, each with what it takes from the others.
+
+        Behind one that was not, nothing is known of open transactions and producers.
+        """
+        small = self._small_files(view, collected)
+        read: list[SegmentView] = []
+        open_before: Open | None = {}
+        producers = Follower({name: file for name, file in small.items() if name.endswith(".snapshot")})
+        for segment, behind in zip_longest(view.segments, view.segments[1:]):
+            found = answers.get(segment.base_offset)
+            producers.take(found.producers if isinstance(found, SegmentView) else None, segment.base_offset)
+            if found is None:
+                open_before = None
+                self._segments -= segment.base_offset in answers
+                continue
+            if isinstance(found, Finding):
+                open_before = None
+                collected.append(found)
+                continue
+            self._count(found)
+            prefix = segment_prefix(segment.base_offset)
+            open_before, transactions = follow(open_before, found.transactions)
+            whole = found._replace(
+                transactions=transactions,
+                producers=None,
+                stated=_stated(small.get(prefix + ".txnindex")),
+                files=view.files & {prefix + ending for ending in (".log", ".index", ".timeindex")},
+                active=behind is None,
+                scanned=_scanned(view, None if behind is None else behind.base_offset),
+            )
+            read.append(whole)
+            collected.extend(_unread(whole))
+        swaps = tuple(read_swaps(view, _folder(view), collected, verify=self._verify))
+        return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
+
+    def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
+        """Return the transaction indexes and producer snapshots by name, checked by their rules."""
+        found: dict[str, FileView] = {}
+        for name in sorted(view.files):
+            named = parse_file(name)
+            kind = None if named.suffix else _RULED.get(named.kind)
+            if kind is not None:
+                where = view.where._replace(file=name)
+                try:
+                    found[name] = read_small(join(_folder(view), name), kind, where, self._release)
+                except UnreadableError as error:
+                    collected.append(kc001_unreadable.finding(where, str(error)))
+                else:
+                    collected.extend(check_file(found[name], self._release))
+        self.count_files(found.values())
+        return found
+
+    def _count(self, found: Segment) -> None:
+        """Count the files of a segment."""
+        if isinstance(found, SegmentView):
+            indexes = (index for index in (found.offset_index, found.time_index) if index is not None)
+            sizes = [found.size, *(index.size for index in indexes)]
+            self._files += len(sizes)
+            self._bytes += sum(sizes)
+
+
+def _examined(path: str, where: Location, base: Offset, *, verify: bool, cuts: tuple[Offset, ...]) -> Segment:
+    """Return what a segment holds by itself, KC001 where it cannot be read."""
+    try:
+        return examine(path, where, base, verify=verify, cuts=cuts)
+    except UnreadableError as error:
+        return kc001_unreadable.finding(where, str(error))
+
+
+def _folder(view: PartitionView) -> str:
+    return join(view.where.log_dir or "", view.where.dir or "")
+
+
+_RULED = {FileKind.TRANSACTION_INDEX: transaction_index.FORMAT, FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT}
+"""The small files of a partition directory that are not read with its tail."""
+
+
+def _stated(view: FileView | None) -> tuple[Aborted, ...]:
+    """Return the aborted transactions that a transaction index names; none where there is none."""
+    entries = () if view is None else view.parsed.value
+    return tuple(Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset)) for txn in entries)
+
+
+def _unread(view: SegmentView) -> Iterator[Finding]:
+    """Yield a finding for each index that is there and cannot be read."""
+    for ending, index in ((".index", view.offset_index), (".timeindex", view.time_index)):
+        name = segment_prefix(view.base_offset) + ending
+        if index is None and name in view.files:
+            yield kc001_unreadable.finding(view.where._replace(file=name), view.unread[ending])
+
+
+def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
+    """Whether the next start reads a segment through: after an unclean stop, from the one of the recovery point on.
+
+    LogLoader.recoverLog; a partition without a recovery point is read from its log start.
+    """
+    if view.clean_shutdown is None:
+        return None
+    return not view.clean_shutdown and (next_base is None or next_base > (view.recovery_point or 0))

@@ -1,0 +1,55 @@
+"""An open file of `kcheck dump`, and what is found to be wrong in it."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kcheck.disk.walk import split
+from kcheck.model.names import FileKind, parse_file
+from kcheck.model.report import Row
+
+DAMAGE_COUNT_MAX = 1000
+"""So many places of one file are told; one more says that there are others."""
+
+
+class Damage(NamedTuple):
+    """`size` bytes at a position of a file that are not what a broker writes; `tail` where valid data ends there."""
+
+    path: str
+    position: int
+    size: int
+    message: str
+    tail: bool
+
+    def row(self) -> Row:
+        """Return the fields of JSON."""
+        return {name: value for name, value in self._asdict().items() if name != "path"}
+
+    def __str__(self) -> str:
+        """Return `FILE: position 61: ...`."""
+        return f"{self.path}: position {self.position}: {self.message}"
+
+
+class File:
+    """An open file, and what is found to be wrong in it."""
+
+    def __init__(self, path: str, descriptor: int, size: int) -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self.size = size
+        name = parse_file(split(path)[1])
+        self.base_offset = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
+        self.damage: list[Damage] = []
+        self.taken = False
+        """Whether the broker takes a producer snapshot."""
+
+    def tell(self, position: int, size: int, message: str, *, tail: bool = False) -> None:
+        """Keep damage; the end of valid data is told whatever stands before."""
+        if tail or len(self.damage) < DAMAGE_COUNT_MAX:
+            self.damage.append(Damage(self.path, position, size, message, tail))
+        elif len(self.damage) == DAMAGE_COUNT_MAX:
+            message = "more damage from here on"
+            self.damage.append(Damage(self.path, position, self.size - position, message, tail=False))
+
+    def damage_rows(self) -> Iterator[Row]:
+        """Yield what is wrong, when the rows have been read."""
+        yield from (damage.row() for damage in self.damage)

@@ -1,0 +1,136 @@
+"""The rows of the records of a batch, as `kcheck dump --records` shows them."""
+
+import os
+from base64 import b64encode
+from collections.abc import Iterator
+from itertools import chain
+
+from kcheck.formats import _control_record
+from kcheck.formats._record import BODY_SIZE_MAX, Record, Unread, read_records
+from kcheck.formats.record_batch import CODEC_MASK, BatchHeader, is_modern
+from kcheck.model.java import java_text
+from kcheck.model.report import Row
+from kcheck.scan.dump_file import File
+from kcheck.scan.dump_filter import Filter, Shown
+
+RECORD_COLUMNS = (
+    "batch_position", "offset", "timestamp_type", "timestamp", "key_size", "value_size", "sequence", "header_keys",
+    "crc", "valid", "control",
+)  # fmt: skip
+DATA_COLUMNS = ("key", "value", "headers", "escaped")
+DATA = ("utf8", "hex", "base64")
+"""How keys and values can be written."""
+
+
+def columns(shown: Shown) -> tuple[str, ...]:
+    """Return the fields of the row of a record."""
+    return (*RECORD_COLUMNS, *(DATA_COLUMNS if shown.data else ()), *shown.decoded)
+
+
+def record_rows(file: File, batch: Row, header: BatchHeader, wanted: Filter, shown: Shown) -> Iterator[Row]:
+    """Yield a row for each record of a batch that is wanted; tell what cannot be read in it."""
+    position, size = batch["position"], batch["size"]
+    assert isinstance(position, int)
+    assert isinstance(size, int)
+    nested = not is_modern(header.magic) and bool(header.attributes & CODEC_MASK)
+    where = f"of the batch at offset {header.last_offset if header.base_offset is None else header.base_offset}"
+    for record in _read(file, position, size):
+        if isinstance(record, Unread):
+            place = f"byte {record.position} of its records"
+            message = f"record {record.number} {where} cannot be read, {place}: {record.message}"
+            file.tell(position, size, message)
+            return
+        if nested and not record.valid:
+            file.tell(position, size, f"the CRC of the message at offset {record.offset} in a wrapper does not match")
+        control = _control_record.parse(record.key, record.value) if header.control else None
+        if control is not None and control.problem is not None:
+            file.tell(position, size, f"the control record at offset {record.offset}: {control.problem}")
+        if wanted.wants_record(record):
+            row = _row(position, header, record, control, shown)
+            for problem in _problems(row, shown):
+                file.tell(position, size, f"the record at offset {record.offset} cannot be decoded: {problem}")
+            yield row
+
+
+def _problems(row: Row, shown: Shown) -> Iterator[object]:
+    """Yield what is damaged in what has been decoded."""
+    for name in shown.decoded:
+        said = row.get(name)
+        if isinstance(said, dict) and said.get("damaged"):
+            yield said["problem"]
+
+
+def has_damage(file: File, position: int, size: int) -> bool:
+    """Whether a record of a batch cannot be read, or has a CRC that does not match."""
+    return any(isinstance(record, Unread) or record.valid is False for record in _read(file, position, size))
+
+
+def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
+    if size > BODY_SIZE_MAX:
+        yield Unread(0, 0, f"a batch of {size} bytes is not read, at most {BODY_SIZE_MAX} are")
+        return
+    data = os.pread(file.descriptor, size, position)
+    if len(data) < size:
+        yield Unread(0, 0, "the file has become shorter")
+        return
+    yield from read_records(data)
+
+
+def _row(
+    position: int, header: BatchHeader, record: Record, control: _control_record.ControlRecord | None, shown: Shown
+) -> Row:
+    modern = is_modern(header.magic)
+    row: dict[str, object] = {
+        "batch_position": position,
+        "offset": record.offset,
+        "timestamp_type": header.timestamp_type,
+        "timestamp": record.timestamp,
+        "key_size": None if record.key is None else len(record.key),
+        "value_size": None if record.value is None else len(record.value),
+        "sequence": record.sequence if modern else None,
+        "header_keys": tuple(_text(bytes(key), shown)[0] for key, _ in record.headers) if modern else None,
+        "crc": record.crc,
+        "valid": record.valid,
+        "control": None,
+    }
+    if control is not None:
+        row["control"] = {"type": control.type, "name": control.name, **control.fields}
+    if shown.data is not None:
+        row |= _data(record, shown)
+    if shown.decode is not None and control is None:
+        row |= shown.decode(record)
+    return row
+
+
+def _data(record: Record, shown: Shown) -> Row:
+    """Return key, value and headers as text; `escaped` names those in which a byte that is no UTF-8 is escaped."""
+    key, key_escaped = _nullable(record.key, shown)
+    value, value_escaped = _nullable(record.value, shown)
+    headers = tuple((_text(bytes(name), shown), _nullable(content, shown)) for name, content in record.headers)
+    flags = (key_escaped, value_escaped, any(flag for _, flag in chain.from_iterable(headers)))
+    return {
+        "key": key,
+        "value": value,
+        "headers": tuple({"key": name, "value": content} for (name, _), (content, _) in headers),
+        "escaped": tuple(part for part, flag in zip(("key", "value", "headers"), flags, strict=True) if flag),
+    }
+
+
+def _nullable(data: bytes | memoryview | None, shown: Shown) -> tuple[str | None, bool]:
+    if data is None:
+        return None, False
+    if shown.data == "hex":
+        return data.hex(), False
+    if shown.data == "base64":
+        return b64encode(data).decode(), False
+    return _text(bytes(data), shown)
+
+
+def _text(data: bytes, shown: Shown) -> tuple[str, bool]:
+    r"""Return text, and whether it has escapes: then `\xff` is a byte that is no UTF-8, and `\\` is a backslash."""
+    if shown.java:
+        return java_text(data), False
+    try:
+        return data.decode(), False
+    except UnicodeDecodeError:
+        return data.replace(b"\\", rb"\\").decode(errors="backslashreplace"), True

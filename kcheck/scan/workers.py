@@ -1,0 +1,250 @@
+"""Tasks in this process one after the other, or in several processes side by side; the answers stand in order."""
+
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+from kcheck.model.finding import Finding, Location
+from kcheck.scan.attempt import attempt, failed
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+AHEAD = 512
+"""Tasks, and groups of them, are held up to this number before the first group is done: that bounds memory."""
+_BUNDLE_SIZE = 8 << 20
+_BUNDLE_COUNT = 32
+"""So much is handed out at once: many small tasks, or one large one."""
+_TICK = 0.2
+"""Seconds that are waited for an answer before something is shown."""
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Task(NamedTuple, Generic[T]):
+    """Something to run, which pickle knows: `where` is named if it fails, `size` in bytes says what it costs."""
+
+    run: Callable[[], T]
+    where: Location
+    size: int
+
+
+Answers = list[T | Finding | None]
+"""One of each task: KC000 for one that failed, None for one that an interrupt kept from being run."""
+
+
+class Workers:
+    """Runs groups of tasks. A context: no process is left behind it.
+
+    `count` processes are started when they are needed, none if it is 1. `done` is told the size of each task that is
+    over, `tick` is called a few times a second.
+    """
+
+    def __init__(self, count: int, *, done: Callable[[int], None], tick: Callable[[], None]) -> None:
+        self._count = count
+        self._done = done
+        self._tick = tick
+        self._waiting: list[_Ticket] = []
+        self._workers: list[_Worker] = []
+        self._tickets = 0
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every process."""
+        self._end()
+
+    def run(self, groups: Iterable[tuple[K, Sequence[Task[T]]]]) -> Iterator[tuple[K, Answers[T]]]:
+        """Yield each group's name with the answers to its tasks, in the order of the groups.
+
+        After an interrupt the groups that were begun are yielded as far as they have come; then KeyboardInterrupt.
+        """
+        return self._in_turn(groups) if self._count == 1 else self._side_by_side(groups)
+
+    def _in_turn(self, groups: Iterable[tuple[K, Sequence[Task[T]]]]) -> Iterator[tuple[K, Answers[T]]]:
+        for key, tasks in groups:
+            answers: Answers[T] = [None] * len(tasks)
+            try:
+                for number, task in enumerate(tasks):
+                    answers[number] = attempt(task.run, task.where)
+                    self._done(task.size)
+                    self._tick()
+            except KeyboardInterrupt:
+                yield key, answers
+                raise
+            yield key, answers
+
+    def _side_by_side(self, groups: Iterable[tuple[K, Sequence[Task[T]]]]) -> Iterator[tuple[K, Answers[T]]]:
+        """Hold some groups, so that the largest of many tasks is run first, and that no process waits."""
+        source, more = iter(groups), True
+        held: deque[tuple[K, _Group]] = deque()
+        room = AHEAD
+        while more or held:
+            try:
+                while more and room > 0:
+                    key, tasks = next(source, (None, None))
+                    if tasks is None:
+                        more = False
+                    else:
+                        held.append((key, self._take(tasks)))  # type: ignore[arg-type]  # None comes with None
+                        room -= 1 + len(tasks)
+                        self._turn(0)
+                if held and held[0][1].left:
+                    self._turn(_TICK)
+            except KeyboardInterrupt:
+                self._end()
+                yield from ((key, group.answers) for key, group in held)
+                raise
+            while held and not held[0][1].left:
+                key, group = held.popleft()
+                room += 1 + len(group.answers)
+                yield key, group.answers
+
+    def _take(self, tasks: Sequence[Task[Any]]) -> "_Group":
+        group = _Group(len(tasks))
+        for number, task in enumerate(tasks):
+            self._tickets += 1
+            heappush(self._waiting, _Ticket(-task.size, self._tickets, task, group, number))
+        return group
+
+    def _turn(self, seconds: float) -> None:
+        """Hand out what waits, and take the answers that come within so many seconds."""
+        from multiprocessing.connection import wait
+
+        self._hand_out()
+        ready = wait([worker.connection for worker in self._workers], seconds) if self._workers else ()
+        for worker in [worker for worker in self._workers if worker.connection in ready]:
+            try:
+                answer = worker.connection.recv()
+            except (EOFError, OSError):
+                self._bury(worker)
+            else:
+                self._settle(worker.tickets.popleft(), answer)
+        self._hand_out()
+        self._tick()
+
+    def _hand_out(self) -> None:
+        """Give the largest of the tasks that wait to processes that have none."""
+        while self._waiting and (worker := self._idle()) is not None:
+            size, most = 0, max(min(_BUNDLE_COUNT, len(self._waiting) // self._count), 1)
+            while self._waiting and len(worker.tickets) < most and size < _BUNDLE_SIZE:
+                worker.tickets.append(heappop(self._waiting))
+                size += worker.tickets[-1].task.size
+            try:
+                worker.connection.send([(ticket.task.run, ticket.task.where) for ticket in worker.tickets])
+            except OSError:
+                self._bury(worker)
+        while self._waiting and not self._workers:  # The system gives us no process at all.
+            ticket = heappop(self._waiting)
+            self._settle(ticket, attempt(ticket.task.run, ticket.task.where))
+
+    def _idle(self) -> "_Worker | None":
+        """Return a process that has nothing to do, a new one if there may be more of them."""
+        for worker in self._workers:
+            if not worker.tickets:
+                return worker
+        if len(self._workers) == self._count:
+            return None
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+        try:
+            worker = _start([each.connection for each in self._workers])
+            self._workers.append(worker)
+        except OSError:
+            return None
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return worker
+
+    def _bury(self, worker: "_Worker") -> None:
+        """Tell of the task at which a process ended; what it had not begun waits again."""
+        self._workers.remove(worker)
+        worker.end()
+        if worker.tickets:
+            ticket = worker.tickets.popleft()
+            code = worker.process.exitcode or 0
+            why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            advice = "If memory ran out, use fewer --jobs"
+            self._settle(ticket, failed(ticket.task.where, f"the process that read it ended: {why}", advice))
+        for ticket in worker.tickets:
+            heappush(self._waiting, ticket)
+
+    def _settle(self, ticket: "_Ticket", answer: object) -> None:
+        ticket.group.answers[ticket.number] = answer
+        ticket.group.left -= 1
+        self._done(ticket.task.size)
+
+    def _end(self) -> None:
+        while self._workers:
+            self._workers.pop().end()
+
+
+class _Group:
+    """The answers of a group, and how many of them are missing."""
+
+    def __init__(self, count: int) -> None:
+        self.answers: list[Any] = [None] * count
+        self.left = count
+
+
+class _Ticket(NamedTuple):
+    """A task that waits; the largest is the least, of two alike the earlier. No two have one `serial`."""
+
+    order: int
+    serial: int
+    task: Task[Any]
+    group: _Group
+    number: int
+
+
+class _Worker:
+    """A process, and what it was given to do."""
+
+    def __init__(self, process: Any, connection: Any) -> None:
+        self.process = process
+        self.connection = connection
+        self.tickets: deque[_Ticket] = deque()
+
+    def end(self) -> None:
+        """End the process: it has nothing to lose."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def _start(others: list[Any]) -> _Worker:
+    """Start a process; signals that stop kcheck are blocked meanwhile, and so it never runs without an owner."""
+    import multiprocessing  # only where there are several processes
+
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    try:
+        process = context.Process(target=_serve, args=(theirs, [*others, ours]), daemon=True)
+        process.start()
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return _Worker(process, ours)
+
+
+def _serve(connection: Any, others: list[Any]) -> None:
+    """Run what arrives until nobody is left to ask.
+
+    A terminal sends ^C to every process: the one that was started by the user decides. It also closes the other
+    connections, which it has from its parent: else they would stay open when that one is gone.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+    for other in others:
+        other.close()
+    try:
+        while True:
+            for run, where in connection.recv():
+                connection.send(attempt(run, where))
+    except (EOFError, OSError):
+        return

@@ -1,0 +1,25 @@
+"""Records of internal topics: no bytes are too strange to be read or refused."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kcheck.formats._messages.records import DECODERS, decoder
+
+TYPES = st.integers(-1, 30).map(lambda kind: kind.to_bytes(2, "big", signed=True))
+VERSIONS = st.integers(0, 5).map(lambda version: version.to_bytes(2, "big"))
+FRAMES = st.tuples(st.integers(0, 30), st.integers(0, 5)).map(lambda pair: bytes([1, *pair]))
+BYTES = st.binary(max_size=60)
+
+
+@given(
+    kind=st.sampled_from(sorted(DECODERS)),
+    key=st.none() | st.builds(bytes.__add__, TYPES, BYTES) | BYTES,
+    value=st.none() | st.builds(bytes.__add__, VERSIONS | FRAMES, BYTES),
+)
+def test_a_record_is_read_or_told(kind: str, key: bytes | None, value: bytes | None) -> None:
+    """There is data, or a problem; what is not damaged and not read is not known."""
+    for found in decoder(kind)(key, value):
+        if found is not None:
+            assert (found.data is None) == (found.problem is not None)
+            assert found.data is None or not found.damaged
+            assert 0 <= found.left
