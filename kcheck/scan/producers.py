@@ -94,7 +94,7 @@ def _range(columns: Columns, rows: slice, faults: Faults) -> Range:
     order = np.flatnonzero(mine)
     if not order.size:
         return found
-    order = order[np.argsort(ids[order], kind="stable")]
+    order = order[np.argsort(ids[order].astype(np.int64), kind="stable")]
     return found._replace(producers=_producers(columns, rows.start, order, solid[order], faults))
 
 
