@@ -56,8 +56,9 @@ def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | No
         return f"entry {index} has the version {each.version}, only 0 is known"
     if each.producer_id < 0 or each.first_offset < 0:
         return f"entry {index} has a negative number"
-    if each.first_offset >= each.last_offset:
-        return f"entry {index} ends at offset {each.last_offset}, not above its start {each.first_offset}"
+    # Up to 2.7 a marker that ended no transaction stands there too, as one that began with itself.
+    if each.first_offset > each.last_offset:
+        return f"entry {index} ends at offset {each.last_offset}, below its start {each.first_offset}"
     if index and each.last_offset <= last.last_offset:
         return f"entry {index} does not end above the one before it"
     return None

@@ -150,3 +150,18 @@ class Release(NamedTuple):
     def has_log_start_checkpoint(self) -> bool:
         """From 0.11 a log dir holds log-start-offset-checkpoint (KIP-107)."""
         return self.version >= (0, 11)
+
+    @property
+    def finishes_swaps_by_renaming(self) -> bool:
+        """From 3.0 a start removes what a `.swap` replaces, and renames it; before, it reads it (KAFKA-12520)."""
+        return self.version >= (3,)
+
+    @property
+    def drops_swaps_of_unfinished_splits(self) -> bool:
+        """From 2.0 a `.swap` not below the lowest `.cleaned` is removed (KAFKA-6264)."""
+        return self.version >= (2,)
+
+    @property
+    def keeps_swapped_indexes(self) -> bool:
+        """From 1.1 an `.index.swap` is no more removed at the start (Log.removeTempFilesAndCollectSwapFiles)."""
+        return self.version >= (1, 1)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Location
+from kcheck.model.producers import Producing
 
 FAULT_COUNT_MAX = 100
 """So many faults of a kind are kept of one file; all of them are counted."""
@@ -196,13 +197,14 @@ class Transactions(NamedTuple):
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
-    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `epochs` are
-    the runs of batches with one epoch. `transactions` is None where there are too many to follow; `stated` are the
-    aborted ones of the `.txnindex`. `offset_index` and `time_index` are None where the file is missing or could not be
-    read. `files` are the names of the log and its
-    indexes that are in the directory, empty for a log that was named alone. `active` is the last segment of the
-    partition; `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the
-    recovery point), None where that is not known. `records` is None where they were not looked into.
+    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `max_timestamp`
+    is of the batches with records, `epochs` are the runs of batches with one epoch. `transactions` is None where there
+    are too many to follow; `stated` are the aborted ones of the `.txnindex`. `producers` is None where there are too
+    many, and once they have been followed. `offset_index` and `time_index` are None where the file is missing or could
+    not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes that are in the
+    directory, empty for a log that was named alone. `active` is the last segment of the partition; `scanned` tells
+    whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
+    that is not known. `records` is None where they were not looked into.
     """
 
     where: Location
@@ -223,6 +225,8 @@ class SegmentView(NamedTuple):
     time_index: IndexView | None
     transactions: Transactions | None
     verified: bool
+    producers: Producing | None = None
+    unread: Mapping[str, str] = {}
     stated: tuple[Aborted, ...] = ()
     files: frozenset[str] = frozenset()
     active: bool = True

@@ -10,6 +10,7 @@ from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
 
 
@@ -44,7 +45,8 @@ class PartitionView(NamedTuple):
     there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
     first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
     the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone. `files` are the
-    names of its files. `read` are the segments that were read from their start, None where none was to be.
+    names of its files. `read` are the segments that were read from their start, None where none was to be,
+    `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
     """
 
     where: Location
@@ -65,6 +67,8 @@ class PartitionView(NamedTuple):
     clean_shutdown: bool | None = None
     files: frozenset[str] = frozenset()
     read: tuple[SegmentView, ...] | None = None
+    producers: ProducersView | None = None
+    swaps: tuple[SegmentView, ...] = ()
 
     @property
     def leader_epochs(self) -> EpochEntries:
@@ -76,7 +80,8 @@ class LogDirView(NamedTuple):
     """One entry of `log.dirs`: its small files by name, its partitions, and the directories that are none.
 
     `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
-    `unparseable` the names of directories that the broker cannot parse; `locked_by` the process that holds `.lock`.
+    `unparseable` the names of directories that the broker cannot parse, also of those that a link leads to; `blocked`
+    those of plain files that stand where a partition directory would; `locked_by` the process that holds `.lock`.
     """
 
     where: Location
@@ -86,6 +91,7 @@ class LogDirView(NamedTuple):
     files: Mapping[str, FileView] = {}
     partitions: tuple[PartitionView, ...] = ()
     unparseable: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
     locked_by: int | None = None
 
 
@@ -103,8 +109,10 @@ class Different(NamedTuple):
 class ReplicasView(NamedTuple):
     """The replicas of one partition on several brokers, by broker id, and where their records differ.
 
-    `different` is empty where batches were not compared.
+    `different` is empty where batches were not compared. `replica_count_of_topic` is the largest number of replicas
+    that a partition of the topic has on these brokers.
     """
 
     replicas: tuple[PartitionView, ...]
     different: tuple[Different, ...] = ()
+    replica_count_of_topic: int = 0

@@ -3,14 +3,18 @@
 What is wrong: nothing. `.deleted` waits for its removal, `.cleaned` is the output of a compaction or a split that was
 not finished, `.swap` the output of one that was, `.tmp` a small file that was being written.
 
-What the broker does at its next start: it removes `.deleted` and `.cleaned`, puts `.swap` in the place of the
-segments that it replaces, and writes over `.tmp`.
+What the broker does at its next start: it removes `.deleted` and `.cleaned`. A `.swap` whose offset is not below the
+lowest `.cleaned` belongs to a split that was not finished: it is removed too. From 3.0 on the broker then removes every
+file with a number from the lowest `.swap` to the end of the last one, and renames all `.swap` files. Up to 2.8 it reads
+a `.log.swap` through, marks the segments that hold its offsets to be deleted, and puts it in their place; an
+`.index.swap` without a `.log.swap` stays. It writes over `.tmp`.
 
-What to do: nothing.
+What to do: nothing. The data of the finding names the files that the next start removes and renames.
 """
 
 from collections.abc import Iterable
 
+from kcheck.core.leftovers import Leftovers, after_start
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, parse_file
 from kcheck.model.release import Release
@@ -19,12 +23,7 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, counted, kafka, listed
 
-EFFECTS = {
-    DELETED: "removes them",
-    CLEANED: "removes them",
-    SWAP: "puts them in the place of the segments that they replace",
-    TEMPORARY: "writes over them",
-}
+SUFFIXES = (DELETED, CLEANED, SWAP, TEMPORARY)
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -32,16 +31,47 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if view.read is None or not served(view):
         return
     named = [(name, parse_file(name).suffix) for name in sorted(view.files)]
-    for suffix, effect in EFFECTS.items():
+    after = next_start(view, release)
+    for suffix in SUFFIXES:
         names = [name for name, found in named if found == suffix]
         if names:
-            yield RULE.finding(
-                view.where,
-                f"{counted(len(names), f'{suffix} file')}: {listed(names)}",
-                effect=f"{kafka(release)} {effect} at its next start.",
-                advice="Nothing has to be done.",
-                data={"suffix": suffix, "count": len(names), "files": tuple(names[:DATA_MAX])},
-            )
+            yield _finding(view, suffix, names, after, release)
+
+
+def next_start(view: PartitionView, release: Release) -> Leftovers:
+    """Return what the next start makes of the leftovers of a partition whose segments were read."""
+    swaps = {swap.base_offset: swap.end_offset for swap in view.swaps}
+    segments = {segment.base_offset: segment.end_offset for segment in view.read or ()}
+    return after_start(view.files, swaps, segments, release)
+
+
+def _finding(view: PartitionView, suffix: str, names: list[str], after: Leftovers, release: Release) -> Finding:
+    removed = [name for name in names if name in after.removed]
+    renamed = [name for name in names if name in after.renamed]
+    data = {"suffix": suffix, "count": len(names), "files": tuple(names[:DATA_MAX])}
+    if suffix == TEMPORARY:
+        effects = ["writes over them"]
+    else:
+        kept = len(names) - len(removed) - len(renamed)
+        replaced = sorted(after.removed - set(names)) if suffix == SWAP and renamed else []
+        replaced = [name for name in replaced if not parse_file(name).suffix]
+        effects = [f"removes {_them(removed, names)}"] if removed else []
+        effects += [f"leaves {counted(kept, 'file')} alone"] if kept else []
+        effects += [f"renames {_them(renamed, names)}"] if renamed else []
+        effects += [f"removes what they replace: {listed(replaced)}"] if replaced else []
+        data |= {"removed": tuple(removed[:DATA_MAX]), "renamed": tuple(renamed[:DATA_MAX])}
+        data |= {"replaced": tuple(replaced[:DATA_MAX])}
+    return RULE.finding(
+        view.where,
+        f"{counted(len(names), f'{suffix} file')}: {listed(names)}",
+        effect=f"{kafka(release)} {', '.join(effects)} at its next start.",
+        advice="Nothing has to be done.",
+        data=data,
+    )
+
+
+def _them(some: list[str], names: list[str]) -> str:
+    return "them" if len(some) == len(names) else listed(some)
 
 
 RULE = Rule(

@@ -2,8 +2,8 @@
 
 What is wrong: every directory in a log dir must be named `<topic>-<partition>`, possibly with a `-delete`, `-future`
 or `-stray` ending as the broker writes it. This one is not. Typical: `lost+found` of a file system whose root is the
-log dir, `.snapshot` of a storage system, a backup directory that somebody made there, or a directory that a newer
-broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` needs 3.5).
+log dir, `.snapshot` of a storage system, a backup directory that somebody made there or linked there, or a directory
+that a newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5).
 
 What the broker does, in every release: it aborts its start, for all log dirs. The log says "is not in the form of
 topic-partition". In KRaft mode the clean-shutdown marker is gone by then, so the next start scans segments.

@@ -169,17 +169,23 @@ class _Cluster:
 
     def findings(self, release: Release) -> Iterator[Finding]:
         """Yield what the rules about replicas find."""
-        for replicas, answers in self._workers.run(self._groups()):
+        for (replicas, count), answers in self._workers.run(self._groups()):
             yield from (found for found in answers if isinstance(found, Finding))
             different = tuple(found for found in answers if isinstance(found, Different))
-            yield from check_replicas(ReplicasView(replicas, different), release)
+            yield from check_replicas(ReplicasView(replicas, different, count), release)
 
-    def _groups(self) -> Iterator[tuple[tuple[PartitionView, ...], tuple[Task[Different | None], ...]]]:
-        """Yield the replicas of each partition that has several; to compare the first with each other is a task."""
-        for by_broker in self._views.values():
+    def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[Different | None], ...]]]:
+        """Yield the replicas of each partition, and the largest number of its topic, where that has several.
+
+        To compare the first with each other is a task.
+        """
+        counts: dict[tuple[object, ...], int] = {}
+        for key, by_broker in self._views.items():
+            counts[key[:2]] = max(counts.get(key[:2], 0), len(by_broker))
+        for key, by_broker in self._views.items():
             replicas = tuple(by_broker[broker_id] for broker_id in sorted(by_broker))
-            if len(replicas) > 1:
-                yield replicas, tuple(self._tasks(replicas)) if self._compared else ()
+            if counts[key[:2]] > 1:
+                yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
 
     def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
         self._coverage.at = replicas[0].where.dir or ""

@@ -70,9 +70,9 @@ class Columns(NamedTuple):
     """Headers, one item a batch; a message of magic 0 or 1, or a wrapper of messages, is a batch.
 
     `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
-    in magic 0 `max_timestamp`. `base_offset` below magic 2 is the last offset. `valid` tells whether the CRC matches,
-    None where it was not computed. `crc` is the one that the header names, `marker` the type of a transaction marker,
-    NO_MARKER for every other batch.
+    in magic 0 `max_timestamp`. Without a producer id its epoch and sequence mean nothing. `base_offset` below magic 2
+    is the last offset. `valid` tells whether the CRC matches, None where it was not computed. `crc` is the one that the
+    header names, `marker` the type of a transaction marker, NO_MARKER for every other batch.
     """
 
     position: Column
@@ -85,6 +85,8 @@ class Columns(NamedTuple):
     max_timestamp: Column
     attributes: Column
     producer_id: Column
+    producer_epoch: Column
+    base_sequence: Column
     marker: Column
     crc: Column
     valid: Mask | None
@@ -252,6 +254,8 @@ def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
         max_timestamp=new["max_timestamp"].astype(np.int64),
         attributes=attributes,
         producer_id=new["producer_id"],
+        producer_epoch=new["producer_epoch"],
+        base_sequence=new["base_sequence"],
         marker=_markers(buffer, at, new, attributes),
         crc=new["crc"].astype(np.uint32),
         valid=None,
@@ -297,6 +301,11 @@ def highest_before(before: int, column: Column) -> Column:
     """Return the largest value up to each place of a column, behind `before`, which stands first."""
     whole = np.concatenate(([before], column))
     return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
+
+
+def newest(columns: Columns) -> Column:
+    """Return the largest timestamp of each batch, -1 of one that the cleaner emptied: time indexes may leave it out."""
+    return np.where(columns.record_count == 0, -1, columns.max_timestamp)
 
 
 @cache

@@ -19,6 +19,8 @@ from kcheck.scan.coverage import READ, Coverage
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_file
 from kcheck.scan.segment import examine
+from kcheck.scan.snapshots import Follower, cuts, snapshot_offsets
+from kcheck.scan.swaps import read_swaps
 from kcheck.scan.transactions import Open, follow
 from kcheck.scan.window import Window
 from kcheck.scan.workers import Task, Workers
@@ -102,21 +104,25 @@ class Deep:
             if not self._read or view.state not in READ or not is_whole(view):
                 yield (view, None), ()
                 continue
-            folder = _folder(view)
+            folder, snapshots = _folder(view), snapshot_offsets(view.files)
             wanted = [
-                segment
+                (segment, cuts(snapshots, segment.base_offset, None if behind is None else behind.base_offset))
                 for segment, behind in zip_longest(view.segments, view.segments[1:])
                 if self._is_wanted(folder, segment, active=behind is None)
             ]
             tasks = (
-                self._task(join(folder, name), view.where._replace(file=name), segment.base_offset, segment.size)
-                for segment in wanted
+                self._task(
+                    join(folder, name), view.where._replace(file=name), segment.base_offset, segment.size, inside
+                )
+                for segment, inside in wanted
                 for name in (log_name(segment.base_offset),)
             )
-            yield (view, tuple(segment.base_offset for segment in wanted)), tuple(tasks)
+            yield (view, tuple(segment.base_offset for segment, _ in wanted)), tuple(tasks)
 
-    def _task(self, path: str, where: Location, base: Offset, size: int) -> Task[Segment]:
-        return Task(partial(_examined, path, where, base, **self._how), where, size)
+    def _task(
+        self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
+    ) -> Task[Segment]:
+        return Task(partial(_examined, path, where, base, cuts=inside, **self._how), where, size)
 
     def _is_wanted(self, folder: str, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether a segment is to be read; what is left out is counted."""
@@ -132,13 +138,15 @@ class Deep:
     ) -> PartitionView:
         """Return a partition with the segments that were read, each with what it takes from the others.
 
-        Behind one that was not, nothing is known of open transactions.
+        Behind one that was not, nothing is known of open transactions and producers.
         """
         small = self._small_files(view, collected)
         read: list[SegmentView] = []
         open_before: Open | None = {}
+        producers = Follower({name: file for name, file in small.items() if name.endswith(".snapshot")})
         for segment, behind in zip_longest(view.segments, view.segments[1:]):
             found = answers.get(segment.base_offset)
+            producers.take(found.producers if isinstance(found, SegmentView) else None, segment.base_offset)
             if found is None:
                 open_before = None
                 self._segments -= segment.base_offset in answers
@@ -152,6 +160,7 @@ class Deep:
             open_before, transactions = follow(open_before, found.transactions)
             whole = found._replace(
                 transactions=transactions,
+                producers=None,
                 stated=_stated(small.get(prefix + ".txnindex")),
                 files=view.files & {prefix + ending for ending in (".log", ".index", ".timeindex")},
                 active=behind is None,
@@ -159,7 +168,8 @@ class Deep:
             )
             read.append(whole)
             collected.extend(_unread(whole))
-        return view._replace(read=tuple(read))
+        swaps = tuple(read_swaps(view, _folder(view), collected, verify=self._how["verify"]))
+        return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
@@ -187,10 +197,10 @@ class Deep:
             self._bytes += sum(sizes)
 
 
-def _examined(path: str, where: Location, base: Offset, **how: bool) -> Segment:
+def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool) -> Segment:
     """Return what a segment holds by itself, KC001 where it cannot be read."""
     try:
-        return examine(path, where, base, **how)
+        return examine(path, where, base, cuts=cuts, **how)
     except UnreadableError as error:
         return kc001_unreadable.finding(where, str(error))
 
@@ -214,7 +224,7 @@ def _unread(view: SegmentView) -> Iterator[Finding]:
     for ending, index in ((".index", view.offset_index), (".timeindex", view.time_index)):
         name = segment_prefix(view.base_offset) + ending
         if index is None and name in view.files:
-            yield kc001_unreadable.finding(view.where._replace(file=name), "it cannot be opened as a regular file")
+            yield kc001_unreadable.finding(view.where._replace(file=name), view.unread[ending])
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kcheck.disk.lock import locked_by
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import Listing, join, list_directory, split
+from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
 from kcheck.formats import clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -16,6 +16,7 @@ from kcheck.model.names import (
     OFFSET_CHECKPOINTS,
     RECOVERY_POINT,
     REPLICATION_OFFSET,
+    DirectoryState,
     PartitionDirectory,
     broker_accepts,
     parse_directory,
@@ -64,8 +65,10 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
         files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
+    # A broker follows a link to a directory, wherever it leads.
+    linked = tuple(name for name in listing.others if is_directory(join(path, name)))
     unparseable = tuple(
-        name for name in listing.directories
+        name for name in (*listing.directories, *linked)
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release)
     )  # fmt: skip
     view = LogDirView(
@@ -75,6 +78,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         clean_shutdown=CLEAN_SHUTDOWN in listing.files,
         files=files,
         unparseable=unparseable,
+        blocked=tuple(name for name, found in _of_partitions(listing.files) if found.state is DirectoryState.CURRENT),
         locked_by=locked_by(path),
     )
     return LogDir(

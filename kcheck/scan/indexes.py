@@ -17,7 +17,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
-from kcheck.scan.columns import Column, Columns, Mask, dtype_of, highest_before
+from kcheck.scan.columns import Column, Columns, Mask, dtype_of, highest_before, newest
 
 _LEAST = -(2**63)
 
@@ -73,7 +73,7 @@ class TimeIndexCheck:
 
     def take(self, columns: Columns) -> None:
         """Check the entries whose offset is in this window."""
-        largest = highest_before(self._largest, columns.max_timestamp)
+        largest = highest_before(self._largest, newest(columns))
         found, batch = self._entries.reached(columns, self._timestamp)
         stated = self._timestamp[found]
         wrong = (columns.max_timestamp[batch] != stated) | (largest[batch] >= stated)

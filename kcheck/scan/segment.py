@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import or_
 
@@ -13,8 +13,9 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
 from kcheck.scan.beyond import intact_batches
-from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before
+from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before, newest
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
+from kcheck.scan.producers import FollowingProducers
 from kcheck.scan.records import Records
 from kcheck.scan.transactions import Following
 
@@ -24,14 +25,24 @@ _LEAST = -(2**63)
 """Stands before the first batch: below every offset."""
 
 
-def examine(path: str, where: Location, base: Offset, *, verify: bool, look_inside: bool = False) -> SegmentView:
+def examine(
+    path: str,
+    where: Location,
+    base: Offset,
+    *,
+    verify: bool,
+    look_inside: bool = False,
+    cuts: Iterable[Offset] = (),
+) -> SegmentView:
     """Return what a segment holds by itself; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `verify` computes the CRC of every batch, `look_inside` decodes its records.
+    `verify` computes the CRC of every batch, `look_inside` decodes its records; `cuts` are the offsets inside at which
+    the producers are asked for.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
-        batches, transactions = _Batches(base), Following()
-        checks = {ending: _index_check(path, where, base, ending) for ending in _INDEXES}
+        batches, transactions, producers = _Batches(base), Following(), FollowingProducers(cuts)
+        unread: dict[str, str] = {}
+        checks = {ending: _index_check(path, where, base, ending, unread) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
         records = Records(descriptor) if look_inside else None
@@ -41,6 +52,7 @@ def examine(path: str, where: Location, base: Offset, *, verify: bool, look_insi
             transactions.take(columns)
             if records is not None:
                 records.take(columns, reader.window)
+            producers.take(columns)
             for check in checks.values():
                 if check is not None:
                     check.take(columns)
@@ -67,8 +79,10 @@ def examine(path: str, where: Location, base: Offset, *, verify: bool, look_insi
         offset_index=views[".index"],
         time_index=views[".timeindex"],
         transactions=transactions.view(),
+        producers=producers.view(),
         verified=verify,
         records=None if records is None else records.view(),
+        unread=unread,
     )
 
 
@@ -76,11 +90,12 @@ _Check = OffsetIndexCheck | TimeIndexCheck
 _INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 
 
-def _index_check(path: str, where: Location, base: Offset, ending: str) -> _Check | None:
-    """Return the check of the index beside a `.log`, None where there is none that can be read."""
+def _index_check(path: str, where: Location, base: Offset, ending: str, unread: dict[str, str]) -> _Check | None:
+    """Return the check of the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
     try:
         data = read_whole(path.removesuffix(".log") + ending)
-    except UnreadableError:
+    except UnreadableError as error:
+        unread[ending] = str(error)
         return None
     name = (where.file or "").removesuffix(".log") + ending
     return _INDEXES[ending](data, where._replace(file=name), base)
@@ -112,7 +127,7 @@ class _Batches:
             for fault, mask, context in faults:
                 self._tell(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
-        self.max_timestamp = max(self.max_timestamp, int(columns.max_timestamp.max()))
+        self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
         self._take_epochs(columns)
 
     def _faults(self, columns: Columns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:

@@ -164,7 +164,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("kcheck.scan.deep.examine", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
-    assert (3, "kcheck failed here: RuntimeError: boom 4") == (
+    assert (3, "kcheck failed here: RuntimeError: boom 5") == (
         done.code, next(row["message"] for row in json.loads(done.out)["findings"] if row["id"] == "KC000"),
     )  # fmt: skip
 

@@ -23,13 +23,18 @@ def test_a_file_as_brokers_write_it() -> None:
         ((ENTRY, NEXT._replace(version=1)), 1, "entry 1 has the version 1, only 0 is known"),
         ((ENTRY._replace(producer_id=-1), NEXT), 0, "entry 0 has a negative number"),
         ((ENTRY._replace(first_offset=-1), NEXT), 0, "entry 0 has a negative number"),
-        ((ENTRY._replace(first_offset=15), NEXT), 0, "entry 0 ends at offset 15, not above its start 15"),
+        ((ENTRY._replace(first_offset=16), NEXT), 0, "entry 0 ends at offset 15, below its start 16"),
         ((ENTRY, ENTRY), 1, "entry 1 does not end above the one before it"),
     ],
 )
 def test_defects(entries: tuple[AbortedTxn, ...], index: int, message: str) -> None:
     (defect,) = parse(serialize(entries)).defects
     assert (message, 34 * index) == (defect.message, defect.position)
+
+
+def test_a_marker_that_ended_nothing_is_no_defect() -> None:
+    """Brokers 0.11 to 2.7 write an entry of it that begins with the marker (ProducerAppendInfo.appendEndTxnMarker)."""
+    assert not parse(serialize((ENTRY._replace(first_offset=15), NEXT))).defects
 
 
 def test_a_torn_entry_is_passed_over() -> None:

@@ -55,3 +55,19 @@ def test_batches_that_differ_are_counted() -> None:
         (told,) = found_by_all(ReplicasView((replica(1), replica(2)), (different,)), Scope.REPLICAS)
         assert ids([told]) == ["KC401"]
         assert told.message == f"offsets 5 to 9 of epoch 3 are not those of broker 1{more}"
+
+
+def test_log_starts_that_differ_are_told() -> None:
+    """Against the highest; what has nothing in common is a warning. Logs that touch have."""
+    replicas = [replica(n, log_end=end) for n, end in ((1, 100), (2, 40), (3, 50), (4, None), (5, 60), (6, 9))]
+    starts = (50, 10, 20, 5, 50, None)
+    views = [view._replace(log_start_offset=start) for view, start in zip(replicas, starts, strict=True)]
+    told = found_by_all(ReplicasView(tuple(views)), Scope.REPLICAS)
+    rows = [(finding.id, finding.where.broker_id, str(finding.severity)) for finding in told]
+    assert [("KC405", 2, "warning"), ("KC405", 3, "info"), ("KC405", 4, "info")] == rows
+    assert not found(*(view._replace(log_start_offset=None) for view in views))
+
+
+def test_a_partition_on_fewer_brokers_than_others_of_its_topic_is_told() -> None:
+    for count, expected in ((0, []), (1, []), (2, ["KC406"])):
+        assert expected == ids(found_by_all(ReplicasView((replica(1),), (), count), Scope.REPLICAS))

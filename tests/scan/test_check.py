@@ -9,8 +9,12 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.disk.read import opened
 from kcheck.errors import UsageError
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import DirectoryState
 from kcheck.model.report import Wanted
+from kcheck.model.views import PartitionView
 from kcheck.scan.check import Depth, check
+from kcheck.scan.swaps import read_swaps
 from tests.builders import batch, broker, flip_byte, partition_dir, run, write
 from tests.scan.reports import EVERY, document, ids
 
@@ -129,3 +133,26 @@ def test_an_unknown_kind_is_a_usage_error() -> None:
     write(Path(), {"copy": b""})
     with pytest.raises(UsageError, match="its name is none of Kafka's"):
         checked("copy")
+
+
+def test_a_link_to_a_directory_counts_as_one() -> None:
+    """Wherever it leads a broker follows it, and cannot read its name; one that leads nowhere it passes over."""
+    broker(Path("data"), run(0, 99))
+    Path("elsewhere").mkdir()
+    (Path("data") / "dangling").symlink_to("nowhere")
+    before = ids(checked("data", depth="checkpoints"))
+    (Path("data") / "backup").symlink_to(Path("elsewhere").absolute())
+    assert sorted([*before, "KC301"]) == sorted(ids(checked("data", depth="checkpoints")))
+    assert "KC301" not in before
+
+
+def test_a_swap_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """Its name alone does not tell what the next start does."""
+    path = partition_dir(tmp_path / "t-0", [run(0, 99)])
+    view = PartitionView(
+        where=Location(dir="t-0"), topic="t", partition=0, state=DirectoryState.CURRENT,
+        files=frozenset({"00000000000000000000.log.swap"}),
+    )  # fmt: skip
+    told: list[Finding] = []
+    assert not [*read_swaps(view, str(path), told, verify=False)]
+    assert [("KC001", "00000000000000000000.log.swap")] == [(each.id, each.where.file) for each in told]

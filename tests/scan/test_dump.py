@@ -154,7 +154,7 @@ def test_a_time_index(tmp_path: Path) -> None:
 
 
 def test_a_transaction_index(tmp_path: Path) -> None:
-    data = ABORTED_TXN.pack(0, 7, 0, 5, 6) + ABORTED_TXN.pack(0, 8, 9, 9, 9) + ABORTED_TXN.pack(0, 8, 1, 4, 4)
+    data = ABORTED_TXN.pack(0, 7, 0, 5, 6) + ABORTED_TXN.pack(0, 8, 10, 9, 9) + ABORTED_TXN.pack(0, 8, 1, 4, 4)
     found = one(file(tmp_path, ".txnindex", data + ABORTED_TXN.pack(3, 8, 1, 4, 4) + ABORTED_TXN.pack(0, -1, 1, 4, 4)))
     assert [True, False, False, False, False] == [row["valid"] for row in found["entries"]]
     assert {"version": 0, "producer_id": 7, "first_offset": 0, "last_offset": 5, "last_stable_offset": 6}.items() <= (

@@ -9,6 +9,7 @@ import pytest
 from kcheck.disk.read import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
+from kcheck.model.producers import Producing, Range
 from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, SegmentView, Transactions
 from kcheck.scan import columns as read
 from kcheck.scan import segment
@@ -82,6 +83,8 @@ def test_a_sound_segment(tmp_path: Path) -> None:
         offset_index=None,
         time_index=None,
         verified=True,
+        producers=Producing(Range(0, 100, 0, {}), {}, (), {}),
+        unread={".index": "No such file or directory", ".timeindex": "No such file or directory"},
     )
     assert expected == found
 

@@ -1,0 +1,51 @@
+"""A plain file has the name of a partition directory.
+
+What is wrong: a broker keeps each partition in a directory. Here a file stands where one would: an archive that was not
+unpacked, a failed copy, or output that somebody sent to the wrong place.
+
+What the broker does: at its start it passes over files. But where it is to have the partition and finds no directory of
+it, it makes one, which fails because of the file: it takes the log dir offline, and with that it ends if it has no
+other one.
+
+What to do: move the file out of the log dir, with the broker stopped.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import OFFSET_CHECKPOINTS, parse_directory
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import kafka, quoted
+
+
+def check(view: LogDirView, release: Release) -> Iterable[Finding]:
+    """Find the files; one whose partition a checkpoint of the log dir names is needed."""
+    for name in view.blocked:
+        found = parse_directory(name)
+        assert found is not None
+        needed = any(
+            found.partition in view.files[file].parsed.value.by_topic().get(found.topic, {})
+            for file in OFFSET_CHECKPOINTS
+            if file in view.files
+        )
+        yield RULE.finding(
+            view.where._replace(file=name, topic=found.topic, partition=found.partition),
+            f"the file {quoted(name.encode('utf-8', 'surrogateescape'))} stands where a partition directory would",
+            effect=f"{kafka(release)} takes the log dir offline when it makes the directory"
+            + (": a checkpoint names the partition." if needed else ", if the partition is ever put here."),
+            advice="Move the file out of the log dir, with the broker stopped.",
+            severity=Severity.FATAL if needed else Severity.INFO,
+            data={"named_by_checkpoint": needed},
+        )
+
+
+RULE = Rule(
+    id="KC311",
+    name="file-for-directory",
+    severity=Severity.FATAL,
+    scope=Scope.LOG_DIR,
+    check=check,
+    page=__doc__,
+)

@@ -1,0 +1,81 @@
+"""KC182 to KC186 and KC228: what is said of producers, and where nothing is."""
+
+from kcheck.model.entries import Offset
+from kcheck.model.names import DirectoryState
+from kcheck.model.producers import (
+    FaultyProducer,
+    FaultySequence,
+    ProducersView,
+    SequenceFault,
+    SnapshotFault,
+    SnapshotView,
+)
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Scope
+from tests.rules.build import found_by_all, partition
+
+FAULTY = FaultyProducer(SnapshotFault.OLDER, 7, 5, 12)
+REPEATED = FaultySequence(SequenceFault.REPEATED, 7, 0, Offset(18), 1, Offset(16), 2)
+
+
+def view(
+    *, faults: tuple[FaultyProducer, ...] = (), newest: bool = True, sequences: int = 0, known: int | None = 3,
+    still: int = 0, clean: bool | None = True, state: DirectoryState = DirectoryState.CURRENT, snapshots: int = 1,
+) -> PartitionView:  # fmt: skip
+    """Return a partition whose batches were read."""
+    found = partition(log_end=100)._replace(read=(), clean_shutdown=clean, log_start_offset=Offset(0), state=state)
+    found = found._replace(files=frozenset({"00000000000000000100.snapshot"} if snapshots else {"5.log", "6.txt"}))
+    snapshot = SnapshotView(found.where, Offset(100), newest, faults, {FAULTY.fault: len(faults)})
+    told = (REPEATED,) if sequences else ()
+    counts = {SequenceFault.REPEATED: sequences}
+    return found._replace(producers=ProducersView((snapshot,) * snapshots, told, counts, known, still))
+
+
+def said(shown: PartitionView, kafka: str = "4.3") -> list[tuple[str, str, str]]:
+    """Return id, severity and message of what is found about producers."""
+    found = found_by_all(shown, Scope.PARTITION, kafka)
+    return [
+        (finding.id, str(finding.severity), finding.message)
+        for finding in found
+        if "KC182" <= finding.id <= "KC186" or finding.id == "KC228"
+    ]
+
+
+def test_the_snapshot_that_is_loaded_is_worse() -> None:
+    message = "it ends producer 7 at offset 5, it has a batch that ends at 12"
+    assert [("KC182", "error", message)] == said(view(faults=(FAULTY,)))
+    more = f"{message} (and 1 further contradiction)"
+    assert [("KC182", "warning", more)] == said(view(faults=(FAULTY, FAULTY), newest=False))
+
+
+def test_further_batches_are_counted() -> None:
+    (one,), (three,) = said(view(sequences=1)), said(view(sequences=3))
+    assert ("KC183", "error") == one[:2]
+    assert f"{one[2]} (and 2 further batches)" == three[2]
+
+
+def test_missing_snapshots() -> None:
+    """An open transaction makes it worse, a start that reads the log through harmless."""
+    assert ["error"] == [row[1] for row in said(view(snapshots=0, still=1))]
+    assert ["warning"] == [row[1] for row in said(view(snapshots=0))]
+    assert ["info"] == [row[1] for row in said(view(snapshots=0, clean=False))]
+    assert not said(view(snapshots=0, known=0))
+    assert not said(view(snapshots=0, known=None))
+    assert not said(view(snapshots=0), kafka="0.10.2")
+    assert not said(view(snapshots=0)._replace(log_start_offset=Offset(100)))
+
+
+def test_a_directory_that_waits_for_its_end_is_left_alone() -> None:
+    assert not said(view(faults=(FAULTY,), sequences=1, snapshots=1, state=DirectoryState.DELETED))
+
+
+def test_a_snapshot_above_the_log_end() -> None:
+    """One at the log end is where a clean stop writes it; one that waits for its removal is none."""
+    files = frozenset({"00000000000000000100.snapshot", "00000000000000000101.snapshot.deleted", "5.txt"})
+    shown = view()._replace(files=files)
+    assert not said(shown)
+    above = shown._replace(files=files | {"00000000000000000101.snapshot"})
+    message = "1 producer snapshot above the log end 100: 00000000000000000101.snapshot"
+    assert [("KC185", "info", message)] == said(above)
+    assert not said(above._replace(log_end_offset=None))
+    assert not said(above._replace(read=None))
