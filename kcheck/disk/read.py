@@ -42,13 +42,18 @@ def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SI
     with opened(path, follow=follow) as (descriptor, size):
         if size > size_max:
             raise UnreadableError(f"{size} bytes are too many for a file of this kind")
-        data = os.read(descriptor, size + 1)
-        while 0 < len(data) < size:
-            more = os.read(descriptor, size - len(data))
-            if not more:
-                break
-            data += more
-        return data
+        return _read(descriptor, size)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    """Return so many bytes from the start of a file, fewer where it has become shorter."""
+    data = os.read(descriptor, size)
+    while 0 < len(data) < size:
+        more = os.read(descriptor, size - len(data))
+        if not more:
+            break
+        data += more
+    return data
 
 
 def _open(path: str, *, follow: bool) -> int:

@@ -155,6 +155,8 @@ _OF_A_SEGMENT = {
         FileKind.PRODUCER_SNAPSHOT,
     )
 }
+_PLAIN_PREFIX = re.compile(r"0[0-8][0-9]{18}\.").match
+"""An offset far below 2^63, as a broker writes it."""
 _METADATA_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})(?:\.checkpoint(\.deleted)?|-[^.]*\.checkpoint(\.part))")
 _FIXED = dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSETS) | {
     kind.value: kind
@@ -180,6 +182,9 @@ def parse_file(name: str) -> KafkaFile:
     The offset is what stands before the first dot, the kind is told by the ending: `5.old.log` is a segment to the
     broker, at offset 5.
     """
+    kind = _OF_A_SEGMENT.get(name[21:])
+    if kind is not None and _PLAIN_PREFIX(name):  # What nearly every file is called, told at once.
+        return KafkaFile(kind, Offset(int(name[:20])), "")
     fixed = _FIXED.get(name.removesuffix(TEMPORARY))
     if fixed is not None and (name in _FIXED or fixed not in _NEVER_TEMPORARY):
         return KafkaFile(fixed, None, "" if name in _FIXED else TEMPORARY)

@@ -1,0 +1,96 @@
+"""Measures `kcheck check` against kafka-dump-log of the newest release: `python tests/bench/tool.py [MEGABYTES]`.
+
+Whole commands, start to end, in turns, output thrown away; the smallest CPU time and the smallest wall-clock time of
+each count. The tool runs as its script would start it, without the shell script itself. It needs mvn and java. Nothing
+here is asserted: the figures stand in docs/performance.md.
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from kcheck.model.names import LEADER_EPOCHS  # noqa: E402 - the path above comes first
+from tests.bench.engine import BATCH_SIZES, cost, make  # noqa: E402 - the same
+from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the same
+from tests.builders import epochs, write  # noqa: E402 - the same
+from tests.oracle.kafka import JVM, java_command  # noqa: E402 - the same
+
+RUNS = 3
+HEAP = "-Xmx256M"
+"""What the script gives the tool."""
+MANY = 200
+
+
+def tool(*arguments: str) -> list[str]:
+    """Return the command line of kafka-dump-log: the heap of its script, no option that only shortens a start."""
+    java, *rest = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", *arguments)
+    return [java, HEAP, *rest[len(JVM) :]]
+
+
+def run(command: list[str]) -> None:
+    """Run a command to its end, its output thrown away."""
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT)
+
+
+def compare(name: str, ours: dict[str, list[str]], theirs: list[str]) -> None:
+    """Print what the tool costs, and how many times faster each of our commands is."""
+    commands = {"kafka-dump-log": theirs, **ours}
+    runs = [
+        {each: cost(partial(run, command), resource.RUSAGE_CHILDREN) for each, command in commands.items()}
+        for _ in range(RUNS)
+    ]
+    cpu, wall = ({each: min(found[each][at] for found in runs) for each in commands} for at in (0, 1))
+    for each, command in commands.items():
+        print(
+            f"{name:>22} {each:26} {cpu[each]:7.2f} s CPU {wall[each]:7.2f} s   times faster"
+            f" {cpu['kafka-dump-log'] / cpu[each]:6.1f} CPU {wall['kafka-dump-log'] / wall[each]:6.1f}"
+            f"   peak {peak(command) >> 20} MB"
+        )
+
+
+def check(depth: str, path: Path) -> list[str]:
+    """Return the command line of a check at a depth."""
+    return kcheck("check", "--depth", depth, "--quiet", "-o", os.devnull, str(path))
+
+
+def main() -> None:
+    """Measure all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("megabytes", nargs="?", type=int, default=512, help="size of each segment")
+    size = parser.parse_args().megabytes << 20
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for batches, batch_size in BATCH_SIZES.items():
+            path = make(folder / "indexed", size, batch_size)
+            bare = folder / "bare" / path.name
+            bare.parent.mkdir()
+            bare.hardlink_to(path)
+            ours = {
+                "--depth crc": check("crc", path),
+                "--depth crc, no index": check("crc", bare),
+                "--depth headers": check("headers", path),
+            }
+            compare(batches, ours, tool("--files", str(path)))
+            shutil.rmtree(path.parent)
+            shutil.rmtree(bare.parent)
+        partition = folder / "orders-0"
+        paths = [make(partition, 1 << 20, BATCH_SIZES["1 KiB"], base=number * 100_000) for number in range(MANY)]
+        write(partition, {LEADER_EPOCHS: epochs((0, 0))})
+        compare(
+            f"{MANY} segments of 1 MiB",
+            {"--depth crc": check("crc", partition)},
+            tool("--files", ",".join(map(str, paths))),
+        )
+
+
+if __name__ == "__main__":
+    main()
