@@ -3,8 +3,6 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from kcheck.errors import KcheckError
 
@@ -19,22 +17,33 @@ class UnreadableError(KcheckError):
     """The operating system does not let us read this file; the message is its own word for it."""
 
 
-@contextmanager
-def opened(path: str, *, follow: bool = False) -> Iterator[tuple[int, int]]:
+class opened:  # noqa: N801 - it is used as a function is
     """Open a regular file; gives (descriptor, size in bytes). UnreadableError for anything else.
 
-    `follow` is for a path that the user named; inside a checked directory no link is followed.
+    `follow` is for a path that the user named; inside a checked directory no link is followed. An OSError inside of the
+    block becomes an UnreadableError too.
     """
-    descriptor = _open(path, follow=follow)
-    try:
-        status = os.fstat(descriptor)
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, path: str, *, follow: bool = False) -> None:
+        self._descriptor = _open(path, follow=follow)
+
+    def __enter__(self) -> tuple[int, int]:
+        try:
+            status = os.fstat(self._descriptor)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
         if not stat.S_ISREG(status.st_mode):
+            os.close(self._descriptor)
             raise UnreadableError("not a regular file")
-        yield descriptor, status.st_size
-    except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
-    finally:
-        os.close(descriptor)
+        return self._descriptor, status.st_size
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        os.close(self._descriptor)
+        if isinstance(error, OSError):
+            raise UnreadableError(error.strerror or str(error)) from error
 
 
 def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX) -> bytes:

@@ -12,6 +12,7 @@ from kcheck.disk.read import UnreadableError, opened, read_whole
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
+from kcheck.scan import small
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before, newest
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
@@ -40,9 +41,14 @@ def examine(
     the producers are asked for.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
-        batches, transactions, producers = _Batches(base), Following(), FollowingProducers(cuts)
         unread: dict[str, str] = {}
-        checks = {ending: _index_check(path, where, base, ending, unread) for ending in _INDEXES}
+        data = {ending: _index(path, ending, unread) for ending in _INDEXES}
+        if size <= small.SIZE_MAX and not cuts:
+            found = small.sound(descriptor, size, (data[".index"], data[".timeindex"]), where, base, verify=verify)
+            if found is not None:
+                return found._replace(unread=unread) if unread else found
+        batches, transactions, producers = _Batches(base), Following(), FollowingProducers(cuts)
+        checks = {ending: _index_check(data[ending], where, base, ending) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
         records = Records(descriptor) if look_inside else None
@@ -90,12 +96,17 @@ _Check = OffsetIndexCheck | TimeIndexCheck
 _INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 
 
-def _index_check(path: str, where: Location, base: Offset, ending: str, unread: dict[str, str]) -> _Check | None:
-    """Return the check of the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
+def _index(path: str, ending: str, unread: dict[str, str]) -> bytes | None:
+    """Return the bytes of the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
     try:
-        data = read_whole(path.removesuffix(".log") + ending)
+        return read_whole(path.removesuffix(".log") + ending)
     except UnreadableError as error:
         unread[ending] = str(error)
+        return None
+
+
+def _index_check(data: bytes | None, where: Location, base: Offset, ending: str) -> _Check | None:
+    if data is None:
         return None
     name = (where.file or "").removesuffix(".log") + ending
     return _INDEXES[ending](data, where._replace(file=name), base)

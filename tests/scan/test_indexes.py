@@ -10,6 +10,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import EntryFault, FaultyEntry, IndexView
 from kcheck.scan import columns as read
+from kcheck.scan import small
 from kcheck.scan.columns import Reader
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.scan.segment import examine
@@ -28,7 +29,8 @@ Entry = tuple[int, int]
 
 @pytest.fixture(autouse=True, params=[4 << 20, 300], ids=["one window", "many windows"])
 def _window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All batches in one window, and windows of three."""
+    """All batches in one window, and windows of three; all are read by the engine."""
+    monkeypatch.setattr(small, "SIZE_MAX", -1)
     monkeypatch.setattr(read, "WINDOW_SIZE", request.param)
 
 

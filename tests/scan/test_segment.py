@@ -12,7 +12,7 @@ from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range
 from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, SegmentView, Transactions
 from kcheck.scan import columns as read
-from kcheck.scan import segment
+from kcheck.scan import segment, small
 from kcheck.scan.segment import examine
 from tests.builders import Made, batch, flip_byte, index_of, log, message, run
 
@@ -30,7 +30,8 @@ class How(TypedDict, total=False):
 
 @pytest.fixture(autouse=True, params=[4 << 20, 300], ids=["one window", "many windows"])
 def _window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All batches in one window, and windows of three."""
+    """All batches in one window, and windows of three; all are read by the engine."""
+    monkeypatch.setattr(small, "SIZE_MAX", -1)
     monkeypatch.setattr(read, "WINDOW_SIZE", request.param)
 
 
