@@ -43,7 +43,7 @@ def examine(
     with opened(path, follow=where.dir is None) as (descriptor, size):
         unread: dict[str, str] = {}
         data = {ending: _index(path, ending, unread) for ending in _INDEXES}
-        if size <= small.SIZE_MAX and not cuts:
+        if size <= small.SIZE_MAX and not cuts and not look_inside:
             found = small.sound(descriptor, size, (data[".index"], data[".timeindex"]), where, base, verify=verify)
             if found is not None:
                 return found._replace(unread=unread) if unread else found

@@ -86,7 +86,7 @@ def sound(
 
 
 def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
-    """Return what the batches say, None where one is not as a broker writes it, or is of a transaction."""
+    """Return what the batches say, None where one is not as a broker appends it, or is of a transaction."""
     found = _Batches([], [], [], [], [], [], {}, Offset(0))
     size, ceiling = len(data), base + RELATIVE_OFFSET_MAX
     at, before, highest, solid = 0, base - 1, -1, 0
@@ -103,7 +103,7 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
             magic != 2
             or not at + HEADER.size <= end <= size
             or not before < first <= last <= ceiling
-            or not 0 <= count <= delta + 1
+            or not 0 < count <= delta + 1
             or epoch < epoch_before
             or attributes & (TRANSACTIONAL | CONTROL)
             or (verify and crc32c(memoryview(data)[at + _CRC_FROM : end]) != crc)

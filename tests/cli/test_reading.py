@@ -159,12 +159,12 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = broker(tmp_path / "data", run(0, 99))
 
     def fails(*arguments: object, **more: object) -> object:
-        raise RuntimeError(f"boom {len(arguments) + len(more)}")
+        raise RuntimeError(f"boom {arguments[2]} {more['verify']}")
 
     monkeypatch.setattr("kcheck.scan.deep.examine", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
-    assert (3, "kcheck failed here: RuntimeError: boom 5") == (
+    assert (3, "kcheck failed here: RuntimeError: boom 0 False") == (
         done.code, next(row["message"] for row in json.loads(done.out)["findings"] if row["id"] == "KC000"),
     )  # fmt: skip
 
