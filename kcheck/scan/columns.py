@@ -305,7 +305,8 @@ def highest_before(before: int, column: Column) -> Column:
 
 def newest(columns: Columns) -> Column:
     """Return the largest timestamp of each batch, -1 of one that the cleaner emptied: time indexes may leave it out."""
-    return np.where(columns.record_count == 0, -1, columns.max_timestamp)
+    emptied = columns.record_count == 0
+    return np.where(emptied, -1, columns.max_timestamp) if emptied.any() else columns.max_timestamp
 
 
 @cache

@@ -79,7 +79,7 @@ class Faults:
 def _range(columns: Columns, rows: slice, faults: Faults) -> Range:
     """Return the producers of some batches that follow each other; a batch with a wrong CRC counts as missing."""
     base, last = columns.base_offset[rows], columns.last_offset[rows]
-    breaks = np.zeros(len(base), np.bool_)
+    breaks = np.ones(len(base), np.bool_)
     breaks[1:] = base[1:] != last[:-1] + 1
     ids = columns.producer_id[rows]
     mine = ids >= 0
@@ -87,13 +87,13 @@ def _range(columns: Columns, rows: slice, faults: Faults) -> Range:
         valid = columns.valid[rows]
         breaks[1:] |= ~valid[:-1]
         mine &= valid
-    solid = np.maximum.accumulate(np.where(breaks, base, base[0]))
     end = Offset(int(last[-1]) + 1)
     whole = columns.valid is None or bool(columns.valid[rows][-1])
-    found = Range(Offset(int(base[0])), end, Offset(int(solid[-1])) if whole else end, {})
+    found = Range(Offset(int(base[0])), end, Offset(int(base[breaks].max())) if whole else end, {})
     order = np.flatnonzero(mine)
     if not order.size:
         return found
+    solid = np.maximum.accumulate(np.where(breaks, base, base[0]))
     order = order[np.argsort(ids[order].astype(np.int64), kind="stable")]
     return found._replace(producers=_producers(columns, rows.start, order, solid[order], faults))
 
