@@ -3,9 +3,12 @@
 import errno
 import os
 import stat
+from typing import NamedTuple
 
 from kcheck.errors import KcheckError
 
+_HOLE_SIZE_MIN = 64 << 10
+"""A smaller file is read faster than it is asked for holes."""
 SMALL_FILE_SIZE_MAX = 256 << 20
 """A text checkpoint or index larger than this is not read: no broker writes one."""
 
@@ -44,6 +47,39 @@ class opened:  # noqa: N801 - it is used as a function is
         os.close(self._descriptor)
         if isinstance(error, OSError):
             raise UnreadableError(error.strerror or str(error)) from error
+
+
+class Filled(NamedTuple):
+    """A file of `size` bytes: `data`, and zeros behind it."""
+
+    data: bytes
+    size: int
+
+
+def read_filled(path: str) -> Filled:
+    """Return a file, without the hole at its end: of an index most is only reserved while its segment is written to.
+
+    UnreadableError if it cannot be read.
+    """
+    with opened(path) as (descriptor, size):
+        filled = size if size <= _HOLE_SIZE_MIN else _before_hole(descriptor, size)
+        if filled > SMALL_FILE_SIZE_MAX:
+            raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
+        data = _read(descriptor, filled)
+        return Filled(data, size if len(data) == filled else len(data))
+
+
+def _before_hole(descriptor: int, size: int) -> int:
+    """Return where the hole begins that goes on to the end of a file; `size` where there is none, or none is known."""
+    hole = size
+    try:
+        hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
+        os.lseek(descriptor, hole, os.SEEK_DATA)
+    except OSError as error:
+        return min(hole, size) if error.errno == errno.ENXIO else size
+    finally:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    return size
 
 
 def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX) -> bytes:

@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 
+from kcheck.disk.read import Filled
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -25,8 +26,8 @@ _LEAST = -(2**63)
 class OffsetIndexCheck:
     """Checks an offset index: `take` every window of the segment, then `view`; `position` is what its entries say."""
 
-    def __init__(self, data: bytes, where: Location, base: Offset) -> None:
-        """Take the bytes of the file."""
+    def __init__(self, data: Filled, where: Location, base: Offset) -> None:
+        """Take the file."""
         self._entries = _Entries(data, OFFSET_INDEX_ENTRY, where, base)
         self.position = self._entries.values("position")
         offset, position = self._entries.offset, self.position
@@ -59,8 +60,8 @@ class OffsetIndexCheck:
 class TimeIndexCheck:
     """Checks a time index: `take` every window of the segment, then `view`."""
 
-    def __init__(self, data: bytes, where: Location, base: Offset) -> None:
-        """Take the bytes of the file."""
+    def __init__(self, data: Filled, where: Location, base: Offset) -> None:
+        """Take the file."""
         self._entries = _Entries(data, TIME_INDEX_ENTRY, where, base)
         self._timestamp = self._entries.values("timestamp")
         offset, timestamp = self._entries.offset, self._timestamp
@@ -89,14 +90,15 @@ class TimeIndexCheck:
 class _Entries:
     """The entries of an index, how far the batches have reached, and the faults."""
 
-    def __init__(self, data: bytes, layout: Layout, where: Location, base: Offset) -> None:
-        used = _entry_file.used_size(len(data.rstrip(b"\0")), len(data), layout)
-        self._torn = len(data) % layout.size
-        self._rows = np.frombuffer(data, dtype_of(layout), used // layout.size)
+    def __init__(self, file: Filled, layout: Layout, where: Location, base: Offset) -> None:
+        data, size = file
+        used = _entry_file.used_size(len(data.rstrip(b"\0")), size, layout)
+        self._torn = size % layout.size
+        self._rows = np.frombuffer(data.ljust(used, b"\0"), dtype_of(layout), used // layout.size)
         self.offset: Column = self.values("relative_offset") + base
         self._where = where
-        self._size = len(data)
-        self._room = len(data) - self._torn - used
+        self._size = size
+        self._room = size - self._torn - used
         self._faults: list[FaultyEntry] = []
         self._counts: Counter[EntryFault] = Counter()
         self._next = 0

@@ -8,7 +8,7 @@ from operator import or_
 
 import numpy as np
 
-from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.disk.read import Filled, UnreadableError, opened, read_filled
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
@@ -96,16 +96,16 @@ _Check = OffsetIndexCheck | TimeIndexCheck
 _INDEXES: dict[str, type[_Check]] = {".index": OffsetIndexCheck, ".timeindex": TimeIndexCheck}
 
 
-def _index(path: str, ending: str, unread: dict[str, str]) -> bytes | None:
-    """Return the bytes of the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
+def _index(path: str, ending: str, unread: dict[str, str]) -> Filled | None:
+    """Return the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
     try:
-        return read_whole(path.removesuffix(".log") + ending)
+        return read_filled(path.removesuffix(".log") + ending)
     except UnreadableError as error:
         unread[ending] = str(error)
         return None
 
 
-def _index_check(data: bytes | None, where: Location, base: Offset, ending: str) -> _Check | None:
+def _index_check(data: Filled | None, where: Location, base: Offset, ending: str) -> _Check | None:
     if data is None:
         return None
     name = (where.file or "").removesuffix(".log") + ending

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kcheck.disk.read import Filled
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -38,12 +39,12 @@ class _Batches(NamedTuple):
 
 
 def sound(
-    descriptor: int, size: int, indexes: tuple[bytes | None, bytes | None], where: Location, base: Offset,
+    descriptor: int, size: int, indexes: tuple[Filled | None, Filled | None], where: Location, base: Offset,
     *, verify: bool,
 ) -> SegmentView | None:  # fmt: skip
     """Return what `kcheck.scan.segment.examine` returns of a small segment without a fault, None of every other.
 
-    `indexes` are the bytes of the offset index and of the time index, None where one cannot be read.
+    `indexes` are the offset index and the time index, None where one cannot be read.
     """
     data = os.pread(descriptor, size, 0)
     found = _batches(data, base, verify=verify) if len(data) == size else None
@@ -182,13 +183,14 @@ _INDEXES: tuple[tuple[str, Layout, _Holds], ...] = (
 
 
 def _index(
-    data: bytes, layout: Layout, holds: _Holds, where: Location, base: Offset, found: _Batches
+    file: Filled, layout: Layout, holds: _Holds, where: Location, base: Offset, found: _Batches
 ) -> IndexView | None:
     """Return the view of an index, None where an entry of it does not hold."""
-    used = _entry_file.used_size(len(data.rstrip(b"\0")), len(data), layout)
-    rows = list(layout.iter_unpack(memoryview(data)[:used]))
+    data, size = file
+    used = _entry_file.used_size(len(data.rstrip(b"\0")), size, layout)
+    rows = list(layout.iter_unpack(data[:used].ljust(used, b"\0")))
     if not holds(rows, base, found):
         return None
-    torn = len(data) % layout.size
+    torn = size % layout.size
     last = rows[-1][0] if rows and layout is TIME_INDEX_ENTRY else None
-    return IndexView(where, len(data), len(rows), len(data) - torn - used, torn, (), {}, last)
+    return IndexView(where, size, len(rows), size - torn - used, torn, (), {}, last)

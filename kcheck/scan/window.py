@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.disk.read import UnreadableError, opened, read_filled
 from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
@@ -50,11 +50,11 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
     .onBecomeInactiveSegment 0.10.1 to 4.3.1). Before, the batches behind the last entry of the offset index may have
     larger ones, and the index has room.
     """
-    data = read_whole(path.removesuffix(".log") + ".timeindex")
-    used = _entry_file.used_size(len(data.rstrip(b"\0")), len(data), TIME_INDEX_ENTRY)
-    if not used or len(data) % TIME_INDEX_ENTRY.size or (used < len(data) and not active):
+    data, size = read_filled(path.removesuffix(".log") + ".timeindex")
+    used = _entry_file.used_size(len(data.rstrip(b"\0")), size, TIME_INDEX_ENTRY)
+    if not used or size % TIME_INDEX_ENTRY.size or (used < size and not active):
         return None
-    rows = np.frombuffer(data, dtype_of(TIME_INDEX_ENTRY), used // TIME_INDEX_ENTRY.size)
+    rows = np.frombuffer(data.ljust(used, b"\0"), dtype_of(TIME_INDEX_ENTRY), used // TIME_INDEX_ENTRY.size)
     timestamp, offset = rows["timestamp"].astype(np.int64), rows["relative_offset"].astype(np.int64)
     if timestamp[0] < 0 or offset[0] < 0 or (timestamp[1:] <= timestamp[:-1]).any() or (np.diff(offset) < 0).any():
         return None

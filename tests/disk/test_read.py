@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.disk.read import SMALL_FILE_SIZE_MAX, UnreadableError, opened, read_filled, read_whole
 
 MISSING = "No such file or directory"
 
@@ -33,6 +33,38 @@ def test_a_regular_file_is_read_whole(file: Path) -> None:
 def test_an_empty_file_is_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     assert read_whole(str(tmp_path / "empty")) == b""
+
+
+@pytest.mark.parametrize("parts", [[(0, b"abc")], [(0, b"abc"), (900_000, b"x")], [(200_000, b"y")], []])
+@pytest.mark.parametrize("size", [0, 100, 1 << 20])
+def test_the_hole_at_the_end_of_a_file_is_not_read(tmp_path: Path, parts: list[tuple[int, bytes]], size: int) -> None:
+    """What is read and zeros behind it are the file, wherever it has holes."""
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        for position, data in parts:
+            file.seek(position)
+            file.write(data)
+        file.truncate(max(size, file.tell()))
+    data, whole = read_filled(str(path))
+    assert path.read_bytes() == data.ljust(whole, b"\0")
+
+
+@pytest.mark.skipif(not hasattr(os, "SEEK_HOLE"), reason="this system does not tell holes")
+def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> None:
+    """Of any size: only what was written is read."""
+    path = tmp_path / "sparse"
+    path.write_bytes(b"abc")
+    os.truncate(path, 1 << 40)
+    data, size = read_filled(str(path))
+    assert size == 1 << 40
+    assert len(data) <= 1 << 20
+    os.truncate(path, 0)
+    os.truncate(path, SMALL_FILE_SIZE_MAX + 1)
+    with path.open("r+b") as file:
+        file.seek(SMALL_FILE_SIZE_MAX)
+        file.write(b"x")
+    with pytest.raises(UnreadableError, match="too many for a file of this kind"):
+        read_filled(str(path))
 
 
 def test_opened_tells_the_size(file: Path) -> None:

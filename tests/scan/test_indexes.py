@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import opened
+from kcheck.disk.read import Filled, opened
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import EntryFault, FaultyEntry, IndexView
@@ -40,7 +40,7 @@ def view(
     """Return what a check tells of an index."""
     path = tmp_path / "a.log"
     path.write_bytes(log(made))
-    checking = check(data, WHERE, BASE)
+    checking = check(Filled(data, len(data)), WHERE, BASE)
     with opened(str(path)) as (descriptor, size):
         for columns in Reader(descriptor, size, verify=False):
             checking.take(columns)
