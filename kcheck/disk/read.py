@@ -65,21 +65,29 @@ def read_filled(path: str) -> Filled:
         filled = size if size <= _HOLE_SIZE_MIN else _before_hole(descriptor, size)
         if filled > SMALL_FILE_SIZE_MAX:
             raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
+        os.lseek(descriptor, 0, os.SEEK_SET)
         data = _read(descriptor, filled)
         return Filled(data, size if len(data) == filled else len(data))
 
 
 def _before_hole(descriptor: int, size: int) -> int:
     """Return where the hole begins that goes on to the end of a file; `size` where there is none, or none is known."""
-    hole = size
     try:
         hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
-        os.lseek(descriptor, hole, os.SEEK_DATA)
+    except OSError:
+        return size
+    return hole if next_data(descriptor, hole) is None else size
+
+
+def next_data(descriptor: int, position: int) -> int | None:
+    """Return from where on, at or behind a position, bytes were written; None: only a hole follows, of zeros.
+
+    The position itself where the file system does not know. Files are read by position, so theirs may move.
+    """
+    try:
+        return os.lseek(descriptor, position, os.SEEK_DATA)
     except OSError as error:
-        return min(hole, size) if error.errno == errno.ENXIO else size
-    finally:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-    return size
+        return None if error.errno == errno.ENXIO else position
 
 
 def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX) -> bytes:

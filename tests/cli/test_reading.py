@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import time
+from collections.abc import Iterator
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
@@ -29,13 +30,23 @@ HUGE = 4 << 40
 """Bytes of a file with a hole, in which zeros are read for longer than any test lasts."""
 
 
+@pytest.fixture(autouse=True)
+def _interrupts() -> Iterator[None]:
+    """Let ^C end what is started here, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """Write a log dir with a small partition that has an error, and a huge one."""
+    """Write a log dir with a small partition that has an error, and a huge one, with one byte at its end."""
     path = broker(tmp_path / "data", run(0, 99), partition="a-0")
     flip_byte(path / "a-0" / "00000000000000000000.log", 8)
     partition_dir(path / "t-0", [run(0, 9)])
-    os.truncate(path / "t-0" / "00000000000000000000.log", HUGE)
+    with (path / "t-0" / "00000000000000000000.log").open("r+b") as file:
+        file.seek(HUGE - 1)
+        file.write(b"x")
     return path
 
 
@@ -70,7 +81,7 @@ def stopped(number: int, jobs: int, *arguments: str | Path) -> tuple[int, str, s
         assert bool(workers) == (jobs > 1)
         begin = time.monotonic()
         os.killpg(process.pid, number)  # as a terminal does
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=60)
         seconds = time.monotonic() - begin
     assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
     return process.returncode, out, err, seconds
