@@ -27,7 +27,9 @@ def dump(
         typer.Option("--time", metavar="FROM..TO", help="Only what holds one of these times: ISO 8601 or ms, UTC."),
     ] = None,
     epoch: Annotated[int | None, typer.Option("--epoch", metavar="N", help="Only this leader epoch.")] = None,
-    producer_id: Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer.")] = None,
+    producer_id: Annotated[
+        int | None, typer.Option("--producer-id", "--producer", metavar="N", help="Only this producer.")
+    ] = None,
     records: Annotated[bool, typer.Option("--records", help="Show the records in each batch too.")] = False,
     print_data: Annotated[
         str | None,

@@ -165,7 +165,7 @@ def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None)
 def rate(size: int, seconds: float) -> None:
     """Say on stderr how much was read, and how fast."""
     speed = size / max(seconds, 1e-9) / (1 << 20)
-    print(f"{size} bytes checked in {seconds:.1f} s, {speed:.0f} MiB/s", file=sys.stderr)
+    print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)
 
 
 def last_line() -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Location
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import CLUSTER_METADATA, DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
@@ -74,6 +74,14 @@ class PartitionView(NamedTuple):
     def leader_epochs(self) -> EpochEntries:
         """The entries of leader-epoch-checkpoint that could be read, in the order of the file."""
         return () if self.epochs is None else tuple(self.epochs.parsed.value.entries)
+
+    @property
+    def is_metadata_log(self) -> bool:
+        """Whether this is the log of KRaft: every start reads it from its first batch on, whatever checkpoints say.
+
+        KafkaMetadataLog.apply 2.8 to 4.3.1: recoveryPoint 0, lastShutdownClean false. It follows no high watermark.
+        """
+        return self.topic == CLUSTER_METADATA
 
 
 class LogDirView(NamedTuple):

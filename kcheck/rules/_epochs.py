@@ -34,9 +34,14 @@ def loaded_lines(view: PartitionView, release: Release) -> EpochEntries:
 
 
 def lacks_epochs(view: PartitionView, release: Release) -> bool:
-    """Whether a replica has batches with an epoch, and the broker's reader finds no epoch at all."""
+    """Whether a replica has batches with an epoch, and the broker's reader finds no epoch at all.
+
+    A metadata log gets them back from its batches.
+    """
     batch = view.last_batch
-    if not served(view) or not release.epoch_cache or batch is None or batch.epoch is None or batch.epoch < 0:
+    if view.is_metadata_log or not served(view) or not release.epoch_cache:
+        return False
+    if batch is None or batch.epoch is None or batch.epoch < 0:
         return False
     return view.epochs is None or (readable(view.epochs) and not view.leader_epochs)
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
@@ -138,11 +137,8 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) ->
 
 
 def closed(view: SegmentView) -> bool:
-    """Whether a broker has closed the segment, and cut and ended its indexes: it rolled, or it stopped cleanly.
-
-    The log of the metadata is not closed at a stop.
-    """
-    return not view.active or (view.scanned is False and view.where.topic != CLUSTER_METADATA)
+    """Whether a broker has closed the segment, and cut and ended its indexes: it rolled, or it stopped cleanly."""
+    return not view.active or view.scanned is False
 
 
 def torn_finding(rule: Rule, view: SegmentView, index: IndexView | None, release: Release) -> list[Finding]:

@@ -27,7 +27,9 @@ SEGMENT_COUNT_MIN = 2
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find a log that is scanned whole."""
-    if view.clean_shutdown is not False or len(view.segments) < SEGMENT_COUNT_MIN or not served(view):
+    if view.clean_shutdown is not False or view.is_metadata_log or not served(view):
+        return
+    if len(view.segments) < SEGMENT_COUNT_MIN:
         return
     point = view.recovery_point
     if point is not None and point >= view.segments[1].base_offset:

@@ -15,7 +15,7 @@ shows them), and move the other out of the log dir. Keep it until you are sure. 
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLUSTER_METADATA, DirectoryState
+from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -40,7 +40,7 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
     first, second = twins[0], twins[1]
     kind = "-future directories" if first.state is DirectoryState.FUTURE else "directories"
     where = listed(f"{p.where.dir} in {p.where.log_dir}" + _log_end(p) for p in twins)
-    metadata = first.topic == CLUSTER_METADATA
+    metadata = first.is_metadata_log
     rule = (
         "it takes the metadata log in its metadata log dir only" if metadata else "it finds a duplicate log directory"
     )

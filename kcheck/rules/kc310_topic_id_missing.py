@@ -18,7 +18,6 @@ or another: all partitions of a topic have the same id. Never invent an id.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -38,7 +37,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
         return
     for partition in view.partitions:
         nameless = partition.metadata is None and partition.topic_id is None
-        if nameless and partition.topic != CLUSTER_METADATA and served(partition):
+        if nameless and not partition.is_metadata_log and served(partition):
             yield _finding(partition, release)
 
 

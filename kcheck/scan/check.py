@@ -9,7 +9,7 @@ from kcheck.disk.walk import split
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import CLUSTER_METADATA, DirectoryState, parse_file
+from kcheck.model.names import DirectoryState, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import FINDINGS, Report, Wanted
 from kcheck.model.views import Different, PartitionView, ReplicasView
@@ -157,7 +157,7 @@ class _Cluster:
         Where segments were left out, the batches do not tell all the epochs: those of the file stand for them.
         """
         broker_id = view.where.broker_id
-        live = view.state is DirectoryState.CURRENT and view.topic != CLUSTER_METADATA
+        live = view.state is DirectoryState.CURRENT and not view.is_metadata_log
         if self._coverage.planned["log_dirs"] > 1 and live and broker_id is not None:
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
             if view.read is not None and len(view.read) < len(view.segments):

@@ -230,8 +230,10 @@ def _unread(view: SegmentView) -> Iterator[Finding]:
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
     """Whether the next start reads a segment through: after an unclean stop, from the one of the recovery point on.
 
-    LogLoader.recoverLog; a partition without a recovery point is read from its log start.
+    LogLoader.recoverLog; a partition without a recovery point is read from its log start, a metadata log always.
     """
+    if view.is_metadata_log:
+        return True
     if view.clean_shutdown is None:
         return None
     return not view.clean_shutdown and (next_base is None or next_base > (view.recovery_point or 0))

@@ -10,7 +10,7 @@ from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
-from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, DirectoryState
+from kcheck.model.names import META_PROPERTIES, DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import LogDirView, PartitionView
@@ -90,7 +90,7 @@ def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[Parti
     log_dir = open_log_dir(target.path, target.broker_id, release)
     found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
     # The metadata log of a KRaft cluster has rules of its own, and no broker leads it.
-    return [v for v in found if v.state is DirectoryState.CURRENT and v.topic != CLUSTER_METADATA], log_dir
+    return [v for v in found if v.state is DirectoryState.CURRENT and not v.is_metadata_log], log_dir
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:
