@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
+from typing import Any
 
 import pytest
 
@@ -55,11 +56,21 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def await_reading(process: int) -> None:
+@contextlib.contextmanager
+def left_to_nobody(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """End a process that would never end, where a test fails beside it."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
+
+
+def await_reading(process: int, *, jobs: int = 1) -> None:
     """Wait until the huge segment is being read, and some time more, in which another process reads the small one."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        for each in (process, *children(process)):
+        for each in children(process) if jobs > 1 else (process,):
             for descriptor in Path(f"/proc/{each}/fd").glob("*"):
                 with contextlib.suppress(OSError):
                     # While the tail of the log is looked for, it is open too, but nothing is read there for long.
@@ -73,10 +84,18 @@ def await_reading(process: int) -> None:
 def stopped(number: int, jobs: int, *arguments: str | Path) -> tuple[int, str, str, float]:
     """Return how kcheck ends after a signal in its midst, and how long that takes; no process is left."""
     command = [*KCHECK, "check", *map(str, arguments), "--jobs", str(jobs)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True, start_new_session=True
-    ) as process:
-        await_reading(process.pid)
+    with (
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            text=True,
+            start_new_session=True,
+        ) as process,
+        left_to_nobody(process),
+    ):
+        await_reading(process.pid, jobs=jobs)
         workers = children(process.pid)
         assert bool(workers) == (jobs > 1)
         begin = time.monotonic()
@@ -258,10 +277,13 @@ def on_a_terminal(*arguments: str | Path, seconds: float) -> str:
     leader, follower = pty.openpty()
     ioctl(follower, TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
     command = [*KCHECK, "check", *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower, env=environment()) as process:
+    with (
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower, env=environment()) as process,
+        left_to_nobody(process),
+    ):
         os.close(follower)
         if seconds:
-            await_reading(process.pid)
+            await_reading(process.pid, jobs=2 if "--jobs" in command else 1)
             time.sleep(seconds)
             process.send_signal(signal.SIGINT)
         shown = b""
