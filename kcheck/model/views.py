@@ -44,9 +44,10 @@ class PartitionView(NamedTuple):
     `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
     there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
     first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
-    the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone. `files` are the
-    names of its files. `read` are the segments that were read from their start, None where none was to be,
-    `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
+    the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone, `cleaned` tells
+    whether cleaner-offset-checkpoint names it, None where that is not known. `files` are the names of its files. `read`
+    are the segments that were read from their start, None where none was to be, `producers` what their batches tell of
+    producers, `swaps` the `.log.swap` files, read likewise.
     """
 
     where: Location
@@ -65,6 +66,7 @@ class PartitionView(NamedTuple):
     segments: tuple[SegmentSummary, ...] = ()
     last_batch: Batch | None = None
     clean_shutdown: bool | None = None
+    cleaned: bool | None = None
     files: frozenset[str] = frozenset()
     read: tuple[SegmentView, ...] | None = None
     producers: ProducersView | None = None

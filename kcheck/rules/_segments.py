@@ -108,16 +108,35 @@ def entries_finding(
     count = sum(index.counts.get(fault, 0) for fault in faults)
     more = f" (and {counted(count - 1, 'further entry', 'further entries')})" if count > 1 else ""
     position = found[0].number * slot_size
+    effect, severity = rebuilt_or_unnoticed(view, release, unnoticed), Severity.ERROR
+    if view.scanned:
+        severity = Severity.INFO if _left_behind(view, index) else Severity.WARNING
+        if severity is Severity.INFO:
+            effect += " A truncation leaves such entries in the file of the active segment."
     return [
         rule.finding(
             index.where._replace(position=position),
             f"entry {found[0].number} {saying(found[0])}{more}",
-            effect=rebuilt_or_unnoticed(view, release, unnoticed),
+            effect=effect,
             advice=REBUILD,
-            severity=Severity.WARNING if view.scanned else Severity.ERROR,
+            severity=severity,
             data={"count": count, "entries": tuple(entry._asdict() for entry in found[:DATA_MAX])},
         )
     ]
+
+
+def _left_behind(view: SegmentView, index: IndexView) -> bool:
+    """Whether faulty entries can be what a truncation of the log left: all up to the last one, in the active segment.
+
+    AbstractIndex.truncateToEntries (0.10.2 to 4.3.1) forgets entries and leaves their bytes; later ones overwrite some.
+    """
+    if not view.active or not index.room:
+        return False
+    if EntryFault.ORDER in index.counts:
+        return index.counts[EntryFault.ORDER] == 1
+    numbers = sorted({entry.number for entry in index.faults})
+    reaches_end = numbers[-1] == index.entries - 1 or sum(index.counts.values()) > len(index.faults)
+    return reaches_end and numbers[-1] - numbers[0] + 1 == len(numbers)
 
 
 REBUILD = (

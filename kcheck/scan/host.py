@@ -11,6 +11,7 @@ from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
+    CLEANER_OFFSET,
     LOG_START,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
@@ -169,4 +170,7 @@ def _checkpoints(files: dict[str, FileView]) -> Checkpoints:
         for name, view in files.items()
         if name in OFFSET_CHECKPOINTS and view.reads is not None and view.reads.error is None
     }
-    return Checkpoints(found.get(RECOVERY_POINT, {}), found.get(LOG_START, {}), found.get(REPLICATION_OFFSET, {}))
+    return Checkpoints(
+        found.get(RECOVERY_POINT, {}), found.get(LOG_START, {}), found.get(REPLICATION_OFFSET, {}),
+        found.get(CLEANER_OFFSET, None if CLEANER_OFFSET in files else {}),
+    )  # fmt: skip

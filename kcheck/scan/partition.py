@@ -21,11 +21,15 @@ _METADATA_SIZE_MAX = 1 << 20
 
 
 class Checkpoints(NamedTuple):
-    """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing."""
+    """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing.
+
+    `cleaned` is None where it is not known which partitions were cleaned.
+    """
 
     recovery_point: dict[str, dict[int, Offset]]
     log_start: dict[str, dict[int, Offset]]
     high_watermark: dict[str, dict[int, Offset]]
+    cleaned: dict[str, dict[int, Offset]] | None = None
 
 
 def read_partition(
@@ -76,9 +80,16 @@ def read_partition(
         segments=segments,
         last_batch=last,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
+        cleaned=_cleaned(directory, checkpoints),
         files=frozenset(files),
     )
     return view, tuple(findings)
+
+
+def _cleaned(directory: PartitionDirectory, checkpoints: Checkpoints) -> bool | None:
+    if checkpoints.cleaned is None:
+        return None
+    return directory.partition in checkpoints.cleaned.get(directory.topic, {})
 
 
 def try_partition(

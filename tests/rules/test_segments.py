@@ -1,10 +1,23 @@
 """The rules on a segment: what no bytes of a real broker can show."""
 
+from collections import Counter
+
 import pytest
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location, Severity
-from kcheck.model.segments import Aborted, End, FaultyRecord, RecordFault, RecordsView, SegmentView, Transactions
+from kcheck.model.segments import (
+    Aborted,
+    End,
+    EntryFault,
+    FaultyEntry,
+    FaultyRecord,
+    IndexView,
+    RecordFault,
+    RecordsView,
+    SegmentView,
+    Transactions,
+)
 from kcheck.rules._contract import Scope
 from tests.rules.build import found_by_all
 
@@ -60,3 +73,37 @@ def test_a_control_batch_keeps_a_broker_from_starting_where_it_is_read(
     (found,) = found_by_all(view, Scope.SEGMENT, kafka)
     assert ("KC168", severity) == (found.id, found.severity)
     assert found.effect.startswith(effect)
+
+
+def _indexed(active: bool, room: int, *faults: FaultyEntry, kept_of: int = 0) -> Severity:
+    """Return how bad these faults of an index with 9 entries are that the next start makes anew."""
+    counts = dict(Counter(entry.fault for entry in faults))
+    counts[faults[0].fault] += kept_of
+    index = IndexView(Location(dir="t-0", file="00000000000000000000.index"), 800, 9, room, 0, faults, counts)
+    view = VIEW._replace(active=active, scanned=True, offset_index=index)
+    (found,) = (one for one in found_by_all(view, Scope.SEGMENT) if one.id == "KC152")
+    return found.severity
+
+
+def _entry(number: int, fault: EntryFault = EntryFault.NO_BATCH) -> FaultyEntry:
+    return FaultyEntry(fault, number, Offset(9), 500)
+
+
+def test_what_a_truncation_leaves_in_an_index_is_no_warning() -> None:
+    """All entries up to the last one in the active segment, whose file has room; or the one where old ones begin."""
+    assert Severity.INFO is _indexed(True, 728, _entry(7), _entry(8))
+    assert Severity.INFO is _indexed(True, 728, _entry(3), _entry(4), kept_of=4)
+    assert Severity.WARNING is _indexed(True, 728, _entry(6), _entry(8))
+    assert Severity.WARNING is _indexed(True, 728, _entry(6), _entry(7))
+    assert Severity.WARNING is _indexed(True, 0, _entry(7), _entry(8))
+    assert Severity.WARNING is _indexed(False, 728, _entry(7), _entry(8))
+
+
+def test_an_offset_that_falls_once_can_be_where_left_entries_begin() -> None:
+    falls = _entry(5, EntryFault.ORDER)
+    rows = ((1, Severity.INFO), (2, Severity.WARNING))
+    for count, severity in rows:
+        index = IndexView(VIEW.where, 800, 9, 728, 0, (falls,), {EntryFault.ORDER: count})
+        view = VIEW._replace(active=True, scanned=True, offset_index=index)
+        (found,) = (one for one in found_by_all(view, Scope.SEGMENT) if one.id == "KC151")
+        assert severity is found.severity

@@ -1,0 +1,75 @@
+"""A log has a hole between two segments, and nothing shows that it was compacted.
+
+What is wrong: a segment ends below the base offset of the next one. A broker gives every offset to a record, so a log
+that was never compacted has none missing: a segment was deleted or not copied, or lost its end. Compaction makes holes,
+and then most logs have many of them, and cleaner-offset-checkpoint names the partition. So it is not told of such
+partitions, and of the topics that are always compacted. A follower that has fetched a compacted log and has not
+compacted it yet shows holes inside of its segments too: then it is an information.
+
+What the broker does: it does not notice it. Readers go on behind the hole, and followers that fetch from here get the
+hole too.
+
+What to do: look for the segment in a backup, or in another replica. If one is in sync, let this one be fetched anew.
+Nothing is wrong if the topic was compacted, and is no more.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import COMPACTED, DirectoryState
+from kcheck.model.release import Release
+from kcheck.model.segments import End, SegmentView
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import offset_range
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH
+from kcheck.rules._words import DATA_MAX, counted, kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Compare the end of each segment with the base offset of the next, from the log start on."""
+    found = [] if view.cleaned or view.topic in COMPACTED else [*_gaps(view)]
+    if not found:
+        return
+    one, other = found[0]
+    is_known = view.cleaned is False and view.state is DirectoryState.CURRENT
+    dense = is_known and all(segment.holes is False for segment in view.read or ())
+    more = f" (and {counted(len(found) - 1, 'further hole', 'further holes')})" if found[1:] else ""
+    maybe = "" if dense else ", unless the topic is or was compacted"
+    yield RULE.finding(
+        other.where,
+        f"{offset_range(one.end_offset, other.base_offset)} are in no segment: that before it, {one.base_offset}, ends "
+        f"at {one.end_offset}{more}",
+        effect=f"{kafka(release)} does not notice it: readers go on behind the hole. The records are lost here{maybe}.",
+        advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",
+        severity=Severity.ERROR if dense else Severity.INFO,
+        data={
+            "count": len(found),
+            "missing": tuple(
+                {"from": one.end_offset, "to": other.base_offset - 1, "before": one.base_offset}
+                for one, other in found[:DATA_MAX]
+            ),
+        },
+    )
+
+
+def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
+    """Yield the neighbours with offsets between them, where both were read and are whole as far as they matter."""
+    neighbours = {(one.base_offset, other.base_offset) for one, other in pairwise(view.segments)}
+    start = view.log_start_offset or 0
+    for one, other in pairwise(view.read or ()):
+        is_sound = one.end is End.WHOLE and not one.counts and not other.counts
+        is_next = (one.base_offset, other.base_offset) in neighbours
+        if is_sound and is_next and max(one.end_offset, start) < other.base_offset:
+            yield one, other
+
+
+RULE = Rule(
+    id="KC222",
+    name="segments-missing",
+    severity=Severity.ERROR,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)
