@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+from kcheck.disk.memory import bound_memory
 from kcheck.model.finding import Finding, Location
 from kcheck.scan.attempt import attempt, failed
 
@@ -273,20 +274,10 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     for other in others:
         other.close()
     if limits is not None:
-        _bound(limits.memory)
+        bound_memory(limits.memory)
     try:
         while True:
             for run, where in connection.recv():
                 connection.send(attempt(run, where))
     except (EOFError, OSError):
         return
-
-
-def _bound(memory: int) -> None:
-    """Let this process have so many bytes more than it has: MemoryError beyond that, where the system counts them."""
-    import resource  # only where there are limits
-
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = own + memory
-    resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
