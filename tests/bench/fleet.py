@@ -1,4 +1,4 @@
-"""Measures `kcheck fleet scan` on generated partition directories: `python tests/bench/fleet.py [COUNT ...]`.
+"""Measures `kcheck fleet scan` on generated partition directories: `python tests/bench/fleet.py`.
 
 Each partition has three segments with indexes, an epoch file and its metadata; a broker has two log dirs with 200
 partitions each. Printed are directories a second by wall clock and by CPU time of all processes, with one process and
@@ -24,7 +24,6 @@ sys.path.insert(0, str(ROOT))
 from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the path above comes first
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
-RUNS = 3
 OF_LOG_DIR = 200
 LAYOUT = "{cluster}/{broker}/{log_dir}"
 
@@ -54,10 +53,10 @@ def make(folder: Path, count: int) -> None:
             write(path / name, files)
 
 
-def cost(folder: Path, jobs: int) -> tuple[Cost, int]:
+def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
     """Return the smallest cost of some scans, and the largest memory of a process of one."""
     found = []
-    for number in range(RUNS):
+    for number in range(runs):
         command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", "--jobs", str(jobs)]
         command += ["--out", str(folder / "out"), "--run", f"{jobs}-{number}", "--quiet"]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -73,13 +72,15 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("counts", nargs="*", type=int, default=[4_000, 16_000])
-    counts: list[int] = parser.parse_args().counts
+    parser.add_argument("--runs", type=int, default=3, help="the smallest cost of so many counts")
+    given = parser.parse_args()
+    counts: list[int] = given.counts
     known: dict[tuple[int, int], Cost] = {}
     with tempfile.TemporaryDirectory() as folder:
         for count in (1, *counts):
             make(Path(folder) / str(count), count)
             for jobs in (1, 2):
-                known[count, jobs], memory = cost(Path(folder) / str(count), jobs)
+                known[count, jobs], memory = cost(Path(folder) / str(count), jobs, given.runs)
                 wall, cpu = known[count, jobs]
                 line = f"{count:7} directories, {jobs} processes: {wall:6.2f} s, {cpu:6.2f} s CPU, {memory >> 20} MB"
                 if count > 1:

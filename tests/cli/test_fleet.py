@@ -2,12 +2,16 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.builders import log_dir, partition_dir, run
-from tests.cli.command import UNCHANGED, kcheck, shell
+from tests.cli.command import UNCHANGED, environment, kcheck, shell
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
@@ -70,3 +74,29 @@ def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str, roo
     assert said in done.err
     assert done.err.endswith(f"{UNCHANGED}\n")
     assert not (tmp_path / "out").exists()
+
+
+SLOW = """
+import sys, time
+from kcheck.cli.app import main
+from kcheck.scan import fleet_stages
+
+fleet_stages.check_partition = lambda *_: time.sleep(3600)
+sys.argv[0] = "kcheck"
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_leaves_nothing(number: int, code: int, root: str, tmp_path: Path) -> None:
+    """At once, also while a directory is looked at."""
+    command = [sys.executable, "-c", SLOW, "fleet", "scan", root, "--out", "out", "--jobs", "2"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as started:
+        while not [*tmp_path.glob("out/run=*/segments")]:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        started.send_signal(number)
+        _, said = started.communicate(timeout=60)
+    assert code == started.returncode
+    assert "Traceback" not in said
+    assert [] == [*(tmp_path / "out").iterdir()]
