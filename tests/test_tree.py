@@ -219,7 +219,7 @@ def sample_of_class(cls: type) -> object:
         return next(iter(cls))
     if is_value(cls):
         return filled(cls)
-    return {bool: True, int: 7, str: "seven", bytes: b"7", tuple: (), dict: {}, types.NoneType: None}[cls]
+    return {bool: True, int: 7, float: 0.5, str: "seven", bytes: b"7", tuple: (), dict: {}, types.NoneType: None}[cls]
 
 
 @cache

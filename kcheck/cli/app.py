@@ -10,12 +10,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import check, dump, end_offset, explain, inspect, rules, truncation
+from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, rules, truncation
 from kcheck.cli.options import last_line
 from kcheck.errors import KcheckError
 from kcheck.renderers._printable import printable
 
-_GROUPS = {"Look": ("inspect", "check", "dump", "rules", "explain"), "Plan": ("end-offset", "truncation")}
+_GROUPS = {
+    "Look": ("inspect", "check", "dump", "rules", "explain"),
+    "Plan": ("end-offset", "truncation"),
+    "Fleet": ("fleet",),
+}
 
 
 class _Grouped(TyperGroup):
@@ -56,7 +60,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the versions and exit.")
     ] = False,
 ) -> None:
-    """Check a Kafka broker's log directories offline: what is there, what is wrong, what the broker will do."""
+    """Check Kafka log directories offline: what is wrong, what the broker will do."""
     del version
 
 
@@ -65,6 +69,7 @@ app.command("check")(check.check)
 app.command("dump")(dump.dump)
 app.command("end-offset")(end_offset.end_offset)
 app.command("truncation")(truncation.truncation)
+app.add_typer(fleet.app, name="fleet")
 app.command("rules")(rules.rules)
 app.command("explain")(explain.explain)
 

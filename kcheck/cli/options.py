@@ -9,21 +9,26 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
 from kcheck.core.releases import NEWEST_TESTED, release, with_profile
 from kcheck.errors import UsageError
-from kcheck.model.finding import Finding, parse_severity
+from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Wanted
 from kcheck.registry import plug_names
+from kcheck.renderers._printable import printable
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A replica of each broker.")]
 Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
+
+
+Chosen = Callable[[str, Severity], bool]
+"""Tells by the id of its rule and by its severity whether a finding is meant."""
 
 
 class Leaving(NamedTuple):
@@ -58,21 +63,29 @@ class Common(NamedTuple):
         """Return which partitions are meant."""
         return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
 
-    def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
-        """Write the report and end the command with its exit code."""
+    def chosen(self) -> tuple[Chosen, Chosen]:
+        """Return which findings are shown, and which end in exit code 1."""
         fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
         selected, ignored = _ids(self.select), _ids(self.ignore)
 
-        def counts(finding: Finding) -> bool:
-            wanted = not selected or finding.id.startswith(selected)
-            return wanted and not (ignored and finding.id.startswith(ignored))
+        def counts(rule: str) -> bool:
+            return (not selected or rule.startswith(selected)) and not (ignored and rule.startswith(ignored))
 
-        def shown(finding: Finding) -> bool:
-            return counts(finding) and finding.severity.rank >= least.rank
+        return (
+            lambda rule, severity: counts(rule) and severity.rank >= least.rank,
+            lambda rule, severity: counts(rule) and severity.rank >= fail_on.rank,
+        )
 
-        leave(replace(report, keep=shown), self.leaving, tell)
-        failed = any(counts(finding) and finding.severity.rank >= fail_on.rank for finding in report.collected)
-        raise typer.Exit(130 if report.interrupted else 3 if report.unfinished else 1 if failed else 0)
+    def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
+        """Write the report and end the command with its exit code."""
+        shown, fails = self.chosen()
+        leave(replace(report, keep=lambda finding: shown(finding.id, finding.severity)), self.leaving, tell)
+        end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected))
+
+
+def end(report: Report, *, failed: bool) -> NoReturn:
+    """End a command with its exit code."""
+    raise typer.Exit(130 if report.interrupted else 3 if report.unfinished else 1 if failed else 0)
 
 
 def _leaving(
@@ -151,15 +164,15 @@ def _with(
     return run
 
 
-def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None) -> None:
+def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None, written: str | None = None) -> None:
     """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line.
 
-    `tell` says on stderr, before that line, what the answer has no place for.
+    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote.
     """
     _write(report, how)
     if not how.quiet:
         tell()
-        last_line()
+        last_line(written)
 
 
 def rate(size: int, seconds: float) -> None:
@@ -168,9 +181,9 @@ def rate(size: int, seconds: float) -> None:
     print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)
 
 
-def last_line() -> None:
+def last_line(written: str | None = None) -> None:
     """Say on stderr what was written, as every command does at its end."""
-    print("No files were changed.", file=sys.stderr)
+    print("No files were changed." if written is None else f"Written: {printable(written)}", file=sys.stderr)
 
 
 def _write(report: Report, how: Leaving) -> None:

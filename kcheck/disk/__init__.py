@@ -1,1 +1,1 @@
-"""The only package that touches a file. Nothing here writes."""
+"""The only package that touches a file. Only `output` writes, and never into what is looked at."""

@@ -21,7 +21,10 @@ Row = Mapping[str, object]
 
 
 class Column(NamedTuple):
-    """A column of a table: `type` is int64, bool, string, or json: a text that holds JSON. Every value can be null."""
+    """A column of a table: `type` is int64, bool, string, json (a text that holds JSON), or time (in UTC).
+
+    Every value can be null. A row holds a time as ms since 1970.
+    """
 
     name: str
     type: str
@@ -38,7 +41,8 @@ class Report:
     `table` names the field that csv shows (`files.batches`: one of each of the `files`), or FINDINGS; None where the
     answer is not one table. `columns` are those of its rows.
 
-    `collected` grows while the body is read; `findings()` is complete after that. `checked` are the paths looked at.
+    `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` are findings that are
+    written somewhere else, being too many: how many of each severity. `checked` are the paths looked at.
     """
 
     verb: str
@@ -50,6 +54,7 @@ class Report:
     columns: tuple[Column, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
     checked: tuple[str, ...] = ()
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are wanted, in the order of their places."""
@@ -57,7 +62,7 @@ class Report:
 
     def summary(self) -> dict[str, int]:
         """Return how many findings there are of each severity."""
-        counts = {str(severity): 0 for severity in Severity}
+        counts = {str(severity): self.elsewhere.get(severity, 0) for severity in Severity}
         for finding in filter(self.keep, self.collected):
             counts[finding.severity] += 1
         return counts
@@ -65,7 +70,7 @@ class Report:
     @property
     def unfinished(self) -> bool:
         """Whether something could not be looked at (KC000, KC001)."""
-        return any(finding.id.startswith("KC00") for finding in self.collected)
+        return self.body.get("finished") is False or any(each.id.startswith("KC00") for each in self.collected)
 
     @property
     def interrupted(self) -> bool:

@@ -6,6 +6,7 @@ from typing import BinaryIO
 from kcheck.model.report import Report, Row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._table import rows
+from kcheck.scan.arrow import schema_of, text
 
 _ROW_COUNT = 10_000
 _TEXT_SIZE_MAX = 32 << 20
@@ -18,9 +19,7 @@ def render(report: Report, stream: BinaryIO, options: Options) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    types = {"int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "json": pa.string()}
-    fields = [pa.field(column.name, types[column.type]) for column in report.columns]
-    schema = pa.schema(fields, {"kcheck": report.verb, "kafka": report.kafka})
+    schema = schema_of(report.columns, {"kcheck": report.verb, "kafka": report.kafka})
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         for group in _groups(rows(report)):
             writer.write_table(pa.Table.from_pylist(group, schema))
@@ -31,17 +30,13 @@ def _groups(all_rows: Iterator[Row]) -> Iterator[list[Row]]:
     group: list[Row] = []
     size = 0
     for row in all_rows:
-        group.append({name: _text(value) if isinstance(value, str) else value for name, value in row.items()})
+        group.append({name: text(value) if isinstance(value, str) else value for name, value in row.items()})
         size += sum(len(value) for value in row.values() if isinstance(value, str))
         if len(group) == _ROW_COUNT or size > _TEXT_SIZE_MAX:
             yield group
             group, size = [], 0
     if group:
         yield group
-
-
-def _text(value: str) -> str:
-    return value.encode(errors="backslashreplace").decode()
 
 
 RENDERER = Renderer(name="parquet", render=render, one_table=True, binary=True)

@@ -49,6 +49,10 @@ def _totals(report: Report, page: Page) -> None:
     if not counts:
         return
     words = ", ".join("fatal " + str(count) if name == "fatal" else _count(name, count) for name, count in counts)
+    if report.elsewhere:
+        page.line()
+        page.line(words)
+        return
     worst = max(report.findings(), key=lambda finding: finding.severity.rank)
     page.line()
     page.line(f"{words}: kcheck explain {worst.id}")
@@ -249,6 +253,17 @@ def _truncation(report: Report, page: Page, findings: Findings) -> None:
     truncation(report, page)
 
 
+def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
+    del findings
+    body: Any = report.body
+    page.line(f"fleet scan to the depth of {body['depth']}, Kafka {report.kafka} rules", "bold")
+    page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
+    page.line()
+    page.table(("table", "rows"), list(body["rows"].items()))
+    if not body["finished"]:
+        page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
+
+
 _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "inspect": _inspect,
     "check": _check,
@@ -256,6 +271,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "truncation": _truncation,
     "rules": _rules,
     "explain": _explain,
+    "fleet-scan": _fleet_scan,
 }
 
 

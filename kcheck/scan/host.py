@@ -98,19 +98,25 @@ def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirector
 
 def partitions(log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Release) -> Iterator[PartitionView]:
     """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
+    tell_links(log_dir, wanted)
+    for name, directory in wanted_directories(log_dir, wanted):
+        view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
+        if view is not None:
+            yield view
+
+
+def tell_links(log_dir: LogDir, wanted: Wanted) -> None:
+    """Tell of the links that stand where partition directories would and lead out of the log dir."""
     for name, directory in log_dir.links:
         if wanted.has(directory.topic, directory.partition):
             where = log_dir.view.where._replace(dir=name)
             log_dir.findings.append(kc001_unreadable.finding(where, "a link out of the log dir: not followed"))
 
-    def order(item: tuple[str, PartitionDirectory]) -> tuple[str, int, str]:
-        return item[1].topic, item[1].partition, item[0]
 
-    for name, directory in sorted(log_dir.directories, key=order):
-        if wanted.has(directory.topic, directory.partition):
-            view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
-            if view is not None:
-                yield view
+def wanted_directories(log_dir: LogDir, wanted: Wanted) -> list[tuple[str, PartitionDirectory]]:
+    """Return the partition directories that are wanted, sorted by topic and number."""
+    found = [item for item in log_dir.directories if wanted.has(item[1].topic, item[1].partition)]
+    return sorted(found, key=lambda item: (item[1].topic, item[1].partition, item[0]))
 
 
 def one_partition(

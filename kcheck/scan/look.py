@@ -83,11 +83,9 @@ class Look:
                 yield view
 
         yield from self._checked(found(), log_dir)
-        unseen = tuple(_unseen(log_dir, light))
-        whole = log_dir.view._replace(partitions=(*light, *unseen))
         unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
-        unread.update(view.where.dir or "" for view in unseen)
-        self._collect(found for found in check_log_dir(whole, self.release) if found.where.dir not in unread)
+        whole = whole_log_dir(log_dir, light)
+        self._collect(checked_log_dir(whole, unread, light, self.release))
         self.collected.extend(log_dir.findings)
         self._by_broker.setdefault(_broker(target, whole), {}).setdefault(real(target.path), whole)
 
@@ -104,10 +102,26 @@ class Look:
 
     def _collect(self, findings: Iterable[Finding]) -> None:
         """Keep what concerns no partition, or one that was asked for."""
-        for finding in findings:
-            where = finding.where
-            if where.topic is None or where.partition is None or self._wanted.has(where.topic, where.partition):
-                self.collected.append(finding)
+        self.collected.extend(finding for finding in findings if concerns(finding, self._wanted))
+
+
+def concerns(finding: Finding, wanted: Wanted) -> bool:
+    """Whether a finding is about no partition, or about one that was asked for."""
+    where = finding.where
+    return where.topic is None or where.partition is None or wanted.has(where.topic, where.partition)
+
+
+def whole_log_dir(log_dir: LogDir, seen: list[PartitionView]) -> LogDirView:
+    """Return a log dir with all its partitions: those that were `seen`, with the little that its rules need of each."""
+    return log_dir.view._replace(partitions=(*seen, *_unseen(log_dir, seen)))
+
+
+def checked_log_dir(
+    whole: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
+) -> Iterator[Finding]:
+    """Run the rules of a log dir; of directories that are `unread`, or were not seen at all, they know too little."""
+    unread = unread | {view.where.dir or "" for view in whole.partitions[len(seen) :]}
+    return (found for found in check_log_dir(whole, release) if found.where.dir not in unread)
 
 
 def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:

@@ -1,11 +1,13 @@
 """Tasks in this process one after the other, or in several processes side by side; the answers stand in order."""
 
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+from kcheck.disk.memory import bound_memory
 from kcheck.model.finding import Finding, Location
 from kcheck.scan.attempt import attempt, failed
 
@@ -19,6 +21,8 @@ _BUNDLE_COUNT = 32
 """So much is handed out at once: many small tasks, or one large one."""
 _TICK = 0.2
 """Seconds that are waited for an answer before something is shown."""
+_END_SECONDS = 10
+"""A process that was killed is waited for so long."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -30,6 +34,13 @@ class Task(NamedTuple, Generic[T]):
     size: int
 
 
+class Limits(NamedTuple):
+    """What a task may take: `seconds` until it has answered, bytes of `memory` beyond those that kcheck itself has."""
+
+    seconds: float
+    memory: int
+
+
 Answers = list[T | Finding | None]
 """One of each task: KC000 for one that failed, None for one that an interrupt kept from being run."""
 
@@ -37,12 +48,15 @@ Answers = list[T | Finding | None]
 class Workers:
     """Runs groups of tasks. A context: no process is left behind it.
 
-    `count` processes are started when they are needed, none if it is 1. `done` is told the size of each task that is
-    over, `tick` is called a few times a second.
+    `count` processes are started when they are needed, none if it is 1 and there are no `limits`: these are held by
+    ending the process. `done` is told the size of each task that is over, `tick` is called a few times a second.
     """
 
-    def __init__(self, count: int, *, done: Callable[[int], None], tick: Callable[[], None]) -> None:
+    def __init__(
+        self, count: int, *, done: Callable[[int], None], tick: Callable[[], None], limits: Limits | None = None
+    ) -> None:
         self._count = count
+        self._limits = limits
         self._done = done
         self._tick = tick
         self._waiting: list[_Ticket] = []
@@ -57,12 +71,18 @@ class Workers:
         """End every process."""
         self._end()
 
-    def run(self, groups: Iterable[tuple[K, Sequence[Task[T]]]]) -> Iterator[tuple[K, Answers[T]]]:
+    def run(
+        self, groups: Iterable[tuple[K, Sequence[Task[T]]]], ahead: int | None = None
+    ) -> Iterator[tuple[K, Answers[T]]]:
         """Yield each group's name with the answers to its tasks, in the order of the groups.
 
-        After an interrupt the groups that were begun are yielded as far as they have come; then KeyboardInterrupt.
+        `ahead` stands for AHEAD. One run can feed another, or be begun while another one is read: they share the
+        processes. After an interrupt the groups that were begun are yielded as far as they have come; then
+        KeyboardInterrupt.
         """
-        return self._in_turn(groups) if self._count == 1 else self._side_by_side(groups)
+        if self._count == 1 and self._limits is None:
+            return self._in_turn(groups)
+        return self._side_by_side(groups, AHEAD if ahead is None else ahead)
 
     def _in_turn(self, groups: Iterable[tuple[K, Sequence[Task[T]]]]) -> Iterator[tuple[K, Answers[T]]]:
         for key, tasks in groups:
@@ -77,11 +97,10 @@ class Workers:
                 raise
             yield key, answers
 
-    def _side_by_side(self, groups: Iterable[tuple[K, Sequence[Task[T]]]]) -> Iterator[tuple[K, Answers[T]]]:
+    def _side_by_side(self, groups: Iterable[tuple[K, Sequence[Task[T]]]], room: int) -> Iterator[tuple[K, Answers[T]]]:
         """Hold some groups, so that the largest of many tasks is run first, and that no process waits."""
         source, more = iter(groups), True
         held: deque[tuple[K, _Group]] = deque()
-        room = AHEAD
         while more or held:
             try:
                 while more and room > 0:
@@ -122,9 +141,18 @@ class Workers:
             except (EOFError, OSError):
                 self._bury(worker)
             else:
+                worker.began = time.monotonic()
                 self._settle(worker.tickets.popleft(), answer)
+        self._end_what_takes_too_long()
         self._hand_out()
         self._tick()
+
+    def _end_what_takes_too_long(self) -> None:
+        if self._limits is None:
+            return
+        latest = time.monotonic() - self._limits.seconds
+        for worker in [each for each in self._workers if each.tickets and each.began < latest]:
+            self._bury(worker, f"no answer in {self._limits.seconds:g} s")
 
     def _hand_out(self) -> None:
         """Give the largest of the tasks that wait to processes that have none."""
@@ -133,6 +161,7 @@ class Workers:
             while self._waiting and len(worker.tickets) < most and size < _BUNDLE_SIZE:
                 worker.tickets.append(heappop(self._waiting))
                 size += worker.tickets[-1].task.size
+            worker.began = time.monotonic()
             try:
                 worker.connection.send([(ticket.task.run, ticket.task.where) for ticket in worker.tickets])
             except OSError:
@@ -150,7 +179,7 @@ class Workers:
             return None
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         try:
-            worker = _start([each.connection for each in self._workers])
+            worker = _start([each.connection for each in self._workers], self._limits)
             self._workers.append(worker)
         except OSError:
             return None
@@ -158,16 +187,17 @@ class Workers:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return worker
 
-    def _bury(self, worker: "_Worker") -> None:
-        """Tell of the task at which a process ended; what it had not begun waits again."""
+    def _bury(self, worker: "_Worker", too_long: str = "") -> None:
+        """Tell of the task at which a process ended, or which took `too_long`; what it had not begun waits again."""
         self._workers.remove(worker)
         worker.end()
         if worker.tickets:
             ticket = worker.tickets.popleft()
             code = worker.process.exitcode or 0
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            advice = "If memory ran out, use fewer --jobs"
-            self._settle(ticket, failed(ticket.task.where, f"the process that read it ended: {why}", advice))
+            why = too_long or f"the process that read it ended: {why}"
+            advice = "See whether its disk answers" if too_long else "If memory ran out, use fewer --jobs"
+            self._settle(ticket, failed(ticket.task.where, why, advice))
         for ticket in worker.tickets:
             heappush(self._waiting, ticket)
 
@@ -206,22 +236,23 @@ class _Worker:
         self.process = process
         self.connection = connection
         self.tickets: deque[_Ticket] = deque()
+        self.began = 0.0
 
     def end(self) -> None:
-        """End the process: it has nothing to lose."""
+        """End the process: it has nothing to lose. One that waits for a dead disk ends when the system lets it."""
         self.process.kill()
-        self.process.join()
+        self.process.join(_END_SECONDS)
         self.connection.close()
 
 
-def _start(others: list[Any]) -> _Worker:
+def _start(others: list[Any], limits: Limits | None) -> _Worker:
     """Start a process; signals that stop kcheck are blocked meanwhile, and so it never runs without an owner."""
     import multiprocessing  # only where there are several processes
 
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     try:
-        process = context.Process(target=_serve, args=(theirs, [*others, ours]), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, [*others, ours], limits), daemon=True)
         process.start()
     except OSError:
         ours.close()
@@ -231,7 +262,7 @@ def _start(others: list[Any]) -> _Worker:
     return _Worker(process, ours)
 
 
-def _serve(connection: Any, others: list[Any]) -> None:
+def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     """Run what arrives until nobody is left to ask.
 
     A terminal sends ^C to every process: the one that was started by the user decides. It also closes the other
@@ -242,6 +273,8 @@ def _serve(connection: Any, others: list[Any]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     for other in others:
         other.close()
+    if limits is not None:
+        bound_memory(limits.memory)
     try:
         while True:
             for run, where in connection.recv():

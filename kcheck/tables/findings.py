@@ -1,7 +1,7 @@
 """Something that is wrong."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import Table
+from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
     "findings",
@@ -24,4 +24,5 @@ TABLE = Table(
         Column("data", "json", "The same as values; they differ by rule."),
         Column("repair", "json", "What would repair it."),
     ),
+    in_run=PLACE,
 )

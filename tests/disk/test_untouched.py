@@ -8,6 +8,9 @@ import pytest
 from tests.builders import broker, fingerprint, flip_byte, partition_dir, run, write
 from tests.cli.command import kcheck
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+"""The test runner has threads where kcheck has none."""
+
 WIDE = ("--segments", "--epochs", "--batches", "--files")
 
 
@@ -52,6 +55,7 @@ def files(found: dict[str, tuple[int, ...]], folder: Path) -> dict[str, tuple[in
         ("inspect", "{0}/d2/u-0/00000000000000000100.log", "{0}/d1/cleaner-offset-checkpoint", "--batches"),
         ("end-offset", "{0}/d1", "{0}/d2"),
         ("end-offset", "{0}/d2", "--after-start"),
+        ("fleet", "scan", "{0}", "--out", "{0}-out", "--depth", "records"),
         ("truncation", "1={0}/d1", "2={0}/d2"),
         ("truncation", "1={0}/d1", "2={0}/d2", "--leader", "1"),
         ("truncation", "1={0}/d1", "2={0}/d2", "--leader", "best", "--live"),

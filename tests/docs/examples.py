@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,9 @@ GENERATED = ("docs/cli.md", "docs/releases.md", "docs/rules.md", "docs/tables.md
 
 START = "import sys; sys.argv[0] = 'kcheck'; from kcheck.cli.app import main; main()"
 """What the script `kcheck` does, wherever it is installed."""
+
+OUT = "/tmp/fleet"
+"""What examples are told to write to: a folder of their own stands for it when they run."""
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^\$ (kcheck .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
@@ -52,13 +56,14 @@ def printed(command: str) -> str:
     assert words[0] == "kcheck"
     unwanted = {"FORCE_COLOR", "TTY_COMPATIBLE", "KCHECK_DEBUG"}
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    done = subprocess.run(
-        [sys.executable, "-c", START, *words[1:]],
-        cwd=ROOT, env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", START, *(folder if word == OUT else word for word in words[1:])],
+            cwd=ROOT, env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, encoding="utf-8", check=False,
+        )  # fmt: skip
     assert done.returncode in (0, 1), f"$ {command}\nexit {done.returncode}\n{done.stderr}"
-    return done.stdout
+    return done.stdout.replace(folder, OUT)
 
 
 def with_current_output(text: str) -> str:

@@ -6,7 +6,7 @@ pages written by hand.
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from typer.main import get_command
@@ -16,7 +16,7 @@ from kcheck.cli.app import app
 from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, Row, release
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
-from kcheck.tables._contract import Table
+from kcheck.tables._contract import PLACE, Table
 from tests.docs import test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 
@@ -35,11 +35,16 @@ The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
 TABLES_HEAD = f"""# Tables
 
-What `--format csv` and `--format parquet` write. `parquet` needs `-o FILE`; its text is UTF-8, its numbers are signed.
-Every value can be null: it is not known, or there is none. A column of type json is a text that holds JSON.
+What `--format csv` and `--format parquet` write, and what a run of `fleet scan` holds. `--format parquet` needs
+`-o FILE`. In Parquet text is UTF-8, and numbers are signed. Every value can be null: it is not known, or there is none.
+A column of type json is a text that holds JSON; one of type time is a timestamp in microseconds, in UTC, and null where
+it lies outside of the years 1 to 9999.
 
 {NOTICE} from `kcheck/tables`: change those, not this.
 """
+
+RUN_TABLE = "A table of a run of `fleet scan`, version {}."
+IN_RUN = " There each row begins with the [columns of its place](#in-a-run)."
 
 FOLLOWERS = {
     Follower.HIGH_WATERMARK: "Truncates to its own high watermark and asks nobody.",
@@ -67,10 +72,15 @@ def cli_page() -> str:
 
 
 def commands() -> list[str]:
-    """Return the names of the commands, in the order in which the program has them."""
-    group = get_command(app)
-    found: dict[str, object] = getattr(group, "commands")  # noqa: B009 - a group has them, a command does not
-    return list(found)
+    """Return the names of the commands, in the order in which the program has them; a group's follow its own."""
+    return [*_names(get_command(app))]
+
+
+def _names(group: object) -> Iterator[str]:
+    found: dict[str, object] = getattr(group, "commands", {})  # a group has them, a command does not
+    for name, command in found.items():
+        yield name
+        yield from (f"{name} {below}" for below in _names(command))
 
 
 def releases_page() -> str:
@@ -110,7 +120,11 @@ def tables_page() -> str:
     for found in discover("kcheck.tables", "TABLE"):
         assert isinstance(found, Table)
         parts.append(f"## {found.name}\n\n{found.title}\n")
+        if found.in_run is not None:
+            parts.append(RUN_TABLE.format(found.version) + (IN_RUN if found.in_run else "") + "\n")
         parts.append(table(("Column", "Type", "Meaning"), found.columns))
+    parts += ["## In a run\n", "The first columns of the tables that say so.\n"]
+    parts.append(table(("Column", "Type", "Meaning"), PLACE))
     return "\n".join(parts)
 
 

@@ -28,7 +28,7 @@ def test_every_generated_page_has_its_test() -> None:
 
 def test_the_help_of_every_command_is_there() -> None:
     """A new command needs no change in the generator."""
-    assert {"inspect", "rules", "explain", "end-offset", "truncation"} <= set(commands())
+    assert {"inspect", "rules", "explain", "end-offset", "truncation", "fleet", "fleet scan"} <= set(commands())
 
 
 def test_every_code_of_a_release_is_explained() -> None:

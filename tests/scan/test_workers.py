@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.model.finding import Finding, Location
 from kcheck.scan import workers
-from kcheck.scan.workers import Task, Workers
+from kcheck.scan.workers import Limits, Task, Workers
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
@@ -131,8 +131,7 @@ def test_all_may_die() -> None:
 def test_without_processes_it_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system has no room for another one."""
 
-    def refuse(others: object) -> Any:
-        del others
+    def refuse(*_: object) -> Any:
         raise BlockingIOError("Resource temporarily unavailable")
 
     monkeypatch.setattr(workers, "_start", refuse)
@@ -141,7 +140,7 @@ def test_without_processes_it_is_done_here(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_largest_is_begun_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Of those that are held, across groups; one process shows the order."""
-    monkeypatch.setattr(workers, "_start", lambda _: (_ for _ in ()).throw(OSError()))
+    monkeypatch.setattr(workers, "_start", lambda *_: (_ for _ in ()).throw(OSError()))
     order = tmp_path / "order"
     groups = [(name, [task(append, str(order), 10 * name + n, size=n * BIG) for n in (1, 3)]) for name in (1, 2)]
     groups.append((3, [task(append, str(order), 32, size=2 * BIG)]))
@@ -223,3 +222,48 @@ def test_who_waits_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with Workers(2, done=lambda _: None, tick=lambda: ticks.append(1)) as made:
         list(made.run([("a", [task(who, 1)])]))
     assert len(ticks) > 3
+
+
+def fill(size: int) -> int:
+    return len(bytearray(size))
+
+
+def bounded(count: int, groups: Any, *, seconds: float = 60, memory: int = 1 << 30) -> list[tuple[object, list[Any]]]:
+    """Return the answers of each group, from processes with limits."""
+    with Workers(count, done=lambda _: None, tick=lambda: None, limits=Limits(seconds, memory)) as made:
+        return list(made.run(groups, ahead=2))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_takes_too_long_is_given_up(count: int) -> None:
+    """It costs one task, and its process; a single process is one of its own too."""
+    before = children()
+    ((_, answers),) = bounded(count, [("a", [task(double, 1), task(sleep, 2), task(double, 3)])], seconds=0.5)
+    assert "kcheck failed here: no answer in 0.5 s" == message(answers.pop(1))
+    assert [2, 6] == answers
+    assert before == children()
+
+
+def test_what_takes_too_much_memory_is_given_up() -> None:
+    """The others have what they need."""
+    tasks = [task(fill, 1 << 20), task(fill, 1 << 30), task(fill, 2 << 20)]
+    ((_, answers),) = bounded(1, [("a", tasks)], memory=256 << 20)
+    assert message(answers.pop(1)).startswith("kcheck failed here: MemoryError")
+    assert [1 << 20, 2 << 20] == answers
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_run_can_feed_another_one(count: int) -> None:
+    """Both have their answers in order, and a third can be begun meanwhile."""
+    limits = Limits(60, 1 << 30)
+    with Workers(count, done=lambda _: None, tick=lambda: None, limits=limits) as made:
+
+        def groups() -> Iterator[Any]:
+            for name, (answer,) in made.run(((name, [task(double, name)]) for name in range(20)), ahead=2):
+                yield name, [task(double, answer)]
+
+        found = []
+        for name, (answer,) in made.run(groups(), ahead=3):
+            ((_, (again,)),) = made.run([("again", [task(double, answer)])])
+            found.append((name, again))
+    assert [(name, 8 * name) for name in range(20)] == found

@@ -20,6 +20,9 @@ from kcheck.tables._contract import Table
 from tests.builders import log, run
 from tests.cli.command import kcheck
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+"""The test runner has threads where kcheck has none."""
+
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 ORDERS = BROKERS / "4.3.1" / "coordinators" / "broker-1" / "data1" / "orders-1"
 NAME = "00000000000000000000"
@@ -27,6 +30,7 @@ DAMAGED = Path(__file__).parents[2] / "fixtures" / "cases" / "kc141-batch-crc" /
 INDEX = next(path for path in BROKERS.glob("*/*/*/*/*/*.index") if any(path.read_bytes()))
 TIMES = next(path for path in BROKERS.glob("*/*/*/*/*/*.timeindex") if path.stat().st_size)
 TABLES = {table.name: table for table in discover("kcheck.tables", "TABLE") if isinstance(table, Table)}
+RUN = [name for name, table in TABLES.items() if table.in_run is not None]
 OFFSETS = next(BROKERS.glob("4.3.1/coordinators/*/*/__consumer_offsets-0/*.log"))
 COMMANDS: dict[str, tuple[str | Path, ...]] = {
     "batches": ("dump", ORDERS / f"{NAME}.log"),
@@ -53,8 +57,9 @@ def rows_in(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def test_every_table_is_written_by_a_command() -> None:
-    """That of files without rows is one that no row fills."""
-    assert {*COMMANDS, "files"} == set(TABLES)
+    """That of files without rows is one that no row fills; those of a run are written by `fleet scan`."""
+    assert {*COMMANDS, "files", *RUN} == set(TABLES)
+    assert {"findings"} == set(COMMANDS) & set(RUN)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -120,3 +125,17 @@ def test_parquet_needs_a_file_and_a_table(tmp_path: Path) -> None:
     assert 2 == done.code
     assert "not one table" in done.err
     assert not (tmp_path / "x").exists()
+
+
+def test_a_run_holds_the_tables_that_say_so(tmp_path: Path) -> None:
+    """With their columns, of the types that the page names, and with their versions."""
+    layout = BROKERS / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
+    assert 0 == kcheck("fleet", "scan", layout, "--out", tmp_path, "--run", "a", "--fail-on", "fatal").code
+    arrow = {"int64": "int64", "bool": "bool", "string": "string", "json": "string", "time": "timestamp[us, tz=UTC]"}
+    assert sorted(RUN) == sorted(path.name for path in (tmp_path / "run=a").iterdir() if path.is_dir())
+    for name in RUN:
+        schema = parquet.read_schema(tmp_path / "run=a" / name / "part-00000.parquet")
+        assert [(column.name, arrow[column.type]) for column in TABLES[name].run_columns] == [
+            (field.name, str(field.type)) for field in schema
+        ]
+        assert f"{name}/{TABLES[name].version}".encode() == schema.metadata[b"table"]

@@ -1,0 +1,94 @@
+"""Rows as Arrow columns: the types of the published tables, what a text and a time become."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from kcheck.model.report import Column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MS_MIN, _MS_MAX = -62_135_596_800_000, 253_402_300_799_999
+"""The years 1 to 9999: what readers of tables can show."""
+
+
+def schema_of(columns: Iterable[Column], metadata: dict[str, str] | None = None) -> "pa.Schema":
+    """Return the schema of columns, all of them nullable and of signed types."""
+    import pyarrow as pa  # worth its import only where there are tables
+
+    return pa.schema([pa.field(column.name, _type(column)) for column in columns], metadata)
+
+
+def _type(column: Column) -> "pa.DataType":
+    import pyarrow as pa
+
+    types = {
+        "int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "json": pa.string(),
+        "time": pa.timestamp("us", tz="UTC"), "bytes": pa.binary(),
+    }  # fmt: skip
+    return types[column.type]
+
+
+def arrays(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "list[pa.Array]":
+    """Return an array for each column."""
+    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+    return [_array(each, column) for each, column in zip(values, columns, strict=True)]
+
+
+def nested(rows: Sequence[Sequence[Sequence[Any]]], columns: Sequence[Column]) -> "pa.ListArray":
+    """Return an array of lists: of each item its rows."""
+    import pyarrow as pa
+
+    flat = [row for each in rows for row in each]
+    offsets = pa.array([0, *accumulate(map(len, rows))], pa.int32())
+    inner = pa.StructArray.from_arrays(arrays(flat, columns), names=[column.name for column in columns])
+    return pa.ListArray.from_arrays(offsets, inner)
+
+
+def batch_of(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "pa.RecordBatch":
+    """Return rows as a batch."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(arrays(rows, columns), schema=schema_of(columns))
+
+
+def text(value: str) -> str:
+    """Return a text that is Unicode: what a name has of other bytes is escaped."""
+    return value.encode(errors="backslashreplace").decode()
+
+
+def to_bytes(batch: "pa.RecordBatch") -> bytes:
+    """Return a batch as bytes that cross a process; `from_bytes` reads them."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def from_bytes(data: bytes) -> "Iterator[pa.RecordBatch]":
+    """Yield the batches that `to_bytes` wrote."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(data) as reader:
+        yield from reader
+
+
+def _array(values: Iterable[Any], column: Column) -> "pa.Array":
+    import pyarrow as pa
+
+    kind = _type(column)
+    if column.type == "time":
+        return pa.array([_micros(value) for value in values], kind)
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        return pa.array([None if value is None else text(value) for value in values], kind)
+
+
+def _micros(value: int | None) -> int | None:
+    """Return a time; None where there is none, and where it is none that a calendar has."""
+    return value * 1000 if value is not None and _MS_MIN <= value <= _MS_MAX and value != -1 else None

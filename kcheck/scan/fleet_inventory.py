@@ -1,0 +1,163 @@
+"""Which log dirs a fleet has: by a layout of directories, by folders of log dirs, or by an inventory file."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, real, split
+from kcheck.errors import NotALogDirError, UsageError
+from kcheck.model.finding import Finding, Location
+from kcheck.rules import kc001_unreadable
+from kcheck.scan.inputs import Kind, targets
+
+_NAMES = ("cluster", "broker", "log_dir")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_LOST_FOUND = "lost+found"
+"""What file systems put at their root; no broker's."""
+
+
+class FleetLogDir(NamedTuple):
+    """A log dir of a fleet, and what is told about it: its cluster, its broker, None where nothing is.
+
+    `folder` is the folder of log dirs that it stands in, where nothing but that folder was named.
+    """
+
+    path: str
+    cluster: str | None = None
+    broker: str | None = None
+    folder: str | None = None
+
+
+class Inventory(NamedTuple):
+    """The log dirs, by their paths, and a finding for each directory on the way to them that cannot be listed."""
+
+    log_dirs: tuple[FleetLogDir, ...]
+    findings: tuple[Finding, ...]
+
+
+def inventory(roots: Sequence[str]) -> Inventory:
+    """Return what the ROOTs name, each log dir once.
+
+    UsageError: nothing is there, a layout or an inventory that cannot be understood, or two roots that tell different
+    things about one log dir.
+    """
+    findings: list[Finding] = []
+    by_path: dict[str, FleetLogDir] = {}
+    for root in roots:
+        count = len(findings)
+        of_root = [*_of(root, findings)]
+        if not of_root and len(findings) == count:
+            raise NotALogDirError(f"{root}: no log dir is there")
+        for found in of_root:
+            known = by_path.setdefault(real(found.path), found)
+            if (known.cluster, known.broker) != (found.cluster, found.broker):
+                raise UsageError(f"{known.path} is told to be of {_told(known)}, {found.path} of {_told(found)}")
+    return Inventory(tuple(sorted(by_path.values())), tuple(findings))
+
+
+def _told(log_dir: FleetLogDir) -> str:
+    told = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
+    return " and ".join(f"{name} {value}" for name, value in told if value is not None) or "nobody"
+
+
+def _of(root: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
+    if _URL.match(root):
+        raise UsageError(f"{root}: only directories of this machine can be scanned")
+    if is_directory(root):
+        for target in targets([root]):
+            if target.kind is not Kind.LOG_DIR:
+                raise UsageError(f"{root} is one partition: name the log dir that it stands in")
+            yield FleetLogDir(target.path, folder=target.folder)
+    elif root.endswith((".csv", ".parquet")) and exists(root):
+        yield from _of_file(root)
+    elif "{" in root:
+        start, layout = _layout(root)
+        if not is_directory(start):
+            raise UsageError(f"{root}: {start} is no directory")
+        yield from _matching(start, layout, {}, findings)
+    else:
+        raise UsageError(f"{root} is no directory, no layout such as /mnt/{{broker}}/{{log_dir}}, no .csv or .parquet")
+
+
+def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
+    """Return the directory in which the layout begins, and a pattern for each name below it."""
+    before, inside, behind = root.partition("{")
+    start, _, first = before.rpartition("/")
+    parts = [part for part in (first + inside + behind).split("/") if part not in ("", ".")]
+    named = [name for part in parts for name in _PLACEHOLDER.findall(part)]
+    for name in named:
+        if name not in _NAMES:
+            raise UsageError(f"{root}: {{{name}}} is not known; known are {', '.join(f'{{{n}}}' for n in _NAMES)}")
+    if len(set(named)) < len(named):
+        raise UsageError(f"{root}: a name stands in it twice")
+    patterns = []
+    for part in parts:
+        pieces = _PLACEHOLDER.split(part)
+        if len(pieces) > 3 or part == ".." or "{" in "".join(pieces[::2]) or "}" in "".join(pieces[::2]):
+            raise UsageError(f"{root}: {part} is not understood; a name in a path has one {{...}} at most")
+        words = [f"(?P<{piece}>.+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)]
+        patterns.append(re.compile("".join(words), re.DOTALL))
+    return start or ("/" if root.startswith("/") else "."), tuple(patterns)
+
+
+def _matching(
+    folder: str, layout: Sequence[re.Pattern[str]], told: Mapping[str, str], findings: list[Finding]
+) -> Iterator[FleetLogDir]:
+    """Yield the directories that a layout matches; links and hidden names are passed over, as is lost+found."""
+    if not layout:
+        yield FleetLogDir(folder, told.get("cluster"), told.get("broker"))
+        return
+    try:
+        names = list_directory(folder).directories
+    except UnreadableError as error:
+        findings.append(kc001_unreadable.finding(Location(log_dir=folder), str(error)))
+        return
+    for name in names:
+        found = layout[0].fullmatch(name)
+        hidden = name.startswith(".") and not layout[0].pattern.startswith(re.escape("."))
+        below = join(folder, name)
+        if found and not hidden and name != _LOST_FOUND and not is_link(below):
+            yield from _matching(below, layout[1:], {**told, **found.groupdict()}, findings)
+
+
+def _of_file(path: str) -> Iterator[FleetLogDir]:
+    """Yield the log dirs of an inventory file: columns log_dir, and cluster and broker if there are."""
+    for number, row in enumerate(_csv(path) if path.endswith(".csv") else _parquet(path), start=1):
+        log_dir, *told = (None if row.get(name) in (None, "") else str(row[name]) for name in ("log_dir", *_NAMES[:2]))
+        if log_dir is None:
+            raise UsageError(f"{path}: row {number} names no log_dir")
+        if not is_directory(log_dir):
+            raise NotALogDirError(f"{path}: row {number}: {log_dir} is no directory")
+        yield FleetLogDir(join(*split(log_dir)), *told)
+
+
+def _csv(path: str) -> Iterator[Mapping[str, object]]:
+    try:
+        text = read_whole(path, follow=True).decode("utf-8-sig", "surrogateescape")
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        _columns(path, reader.fieldnames or ())
+        yield from reader
+    except (UnreadableError, csv.Error) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _parquet(path: str) -> Iterator[Mapping[str, object]]:
+    import pyarrow as pa  # only for an inventory of this kind
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(pa.BufferReader(read_whole(path, follow=True))) as file:
+            _columns(path, file.schema_arrow.names)
+            for batch in file.iter_batches(columns=[name for name in _NAMES if name in file.schema_arrow.names]):
+                yield from batch.to_pylist()
+    except (UnreadableError, pa.ArrowException, OSError) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _columns(path: str, names: Iterable[str]) -> None:
+    if "log_dir" not in names:
+        raise UsageError(f"{path} has no column log_dir; cluster and broker may stand beside it")

@@ -1,0 +1,140 @@
+"""A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there."""
+
+import json
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+from kcheck import __version__
+from kcheck.disk.output import create, discard, make_directory, publish, settle
+from kcheck.disk.walk import join
+from kcheck.errors import KcheckError
+from kcheck.registry import discover
+from kcheck.scan.arrow import schema_of
+from kcheck.tables._contract import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MANIFEST = "_manifest.json"
+"""A directory without it is no run."""
+_GROUP_COUNT, _GROUP_SIZE = 100_000, 16 << 20
+"""So many rows, or bytes, are held of each table before they are written."""
+_PART_COUNT = 5_000_000
+"""A file has so many rows, and those of the group that ends it."""
+
+
+def run_tables() -> Mapping[str, Table]:
+    """Return the tables of a run, by their names."""
+    found = (table for table in discover("kcheck.tables", "TABLE") if isinstance(table, Table))
+    return {table.name: table for table in found if table.in_run is not None}
+
+
+class RunOutput:
+    """The files of a run that is being written. A context: what is left without a manifest is removed again.
+
+    KcheckError where the disk refuses.
+    """
+
+    def __init__(self, folder: str, run: str, about: Mapping[str, str]) -> None:
+        """Make the directory of the run; `about` stands in the manifest and in each file."""
+        self.path = join(folder, f"run={run}")
+        make_directory(self.path)
+        self._about = {"run": run, "kcheck": __version__, **about}
+        self._is_whole = False
+        self._tables: dict[str, _TableOutput] = {}
+
+    def __enter__(self) -> Self:
+        """Make a directory for each table, so that one without rows has a file too."""
+        self._tables = {name: _TableOutput(self.path, table, self._about) for name, table in run_tables().items()}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Remove what is no run."""
+        if not self._is_whole:
+            discard(self.path)
+
+    def write(self, name: str, batch: "pa.RecordBatch") -> None:
+        """Add rows to a table."""
+        _guarded(lambda: self._tables[name].write(batch))
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        return {name: table.count for name, table in self._tables.items()}
+
+    def finish(self, about: Mapping[str, object]) -> None:
+        """Write what is held, then the manifest: from now on it is a run."""
+
+        def tables() -> dict[str, object]:
+            return {name: table.finish() for name, table in sorted(self._tables.items())}
+
+        whole = {"schema": "kcheck.run/1", **self._about, **about, "tables": _guarded(tables)}
+        data = (json.dumps(whole, indent=1) + "\n").encode()
+        _guarded(lambda: publish(join(self.path, MANIFEST), data))
+        self._is_whole = True
+
+
+class _TableOutput:
+    """The files of one table."""
+
+    def __init__(self, folder: str, table: Table, about: Mapping[str, str]) -> None:
+        self.count = 0
+        self._name = table.name
+        self._version = table.version
+        self._folder = join(folder, table.name)
+        self._schema = schema_of(table.run_columns, {**about, "table": f"{table.name}/{table.version}"})
+        self._parts: list[dict[str, object]] = []
+        self._held: list[pa.RecordBatch] = []
+        self._held_count = self._held_size = self._part_count = 0
+        self._stream: BinaryIO | None = None
+        self._writer: Any = None
+        make_directory(self._folder)
+
+    def write(self, batch: "pa.RecordBatch") -> None:
+        """Hold rows until they are many."""
+        if batch.num_rows:
+            self.count += batch.num_rows
+            self._held.append(batch)
+            self._held_count += batch.num_rows
+            self._held_size += batch.nbytes
+            if self._held_count >= _GROUP_COUNT or self._held_size >= _GROUP_SIZE:
+                self._flush()
+            if self._part_count >= _PART_COUNT:
+                self._close()
+
+    def finish(self) -> dict[str, object]:
+        """Write the rest, and return what the manifest says."""
+        if self._held or not self._parts:
+            self._flush()
+        if self._stream is not None:
+            self._close()
+        return {"version": self._version, "rows": self.count, "parts": self._parts}
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if self._stream is None:
+            self._stream = create(join(self._folder, f"part-{len(self._parts):05}.parquet"))
+            self._writer = parquet.ParquetWriter(self._stream, self._schema, compression="zstd")
+        batches = [batch.replace_schema_metadata(self._schema.metadata) for batch in self._held]
+        self._writer.write_table(pa.Table.from_batches(batches, self._schema))
+        self._part_count += self._held_count
+        self._held, self._held_count, self._held_size = [], 0, 0
+
+    def _close(self) -> None:
+        assert self._stream is not None
+        self._writer.close()
+        size = self._stream.tell()
+        settle(self._stream)
+        self._parts.append({"file": f"part-{len(self._parts):05}.parquet", "rows": self._part_count, "size": size})
+        self._stream, self._part_count = None, 0
+
+
+def _guarded(write: Callable[[], Any]) -> Any:
+    """Run what writes; a disk that refuses ends the run with one line."""
+    try:
+        return write()
+    except OSError as error:
+        raise KcheckError(f"the run cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,154 @@
+"""What a scan of a fleet passes on: partition directories to look at, and what was found in them, as Arrow batches."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.report import Column, finding_row
+from kcheck.model.views import PartitionView
+from kcheck.scan.arrow import arrays, batch_of, nested, schema_of
+from kcheck.tables import findings, leader_epochs, partitions, segments
+from kcheck.tables._contract import DIRECTORY, PLACE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Item(NamedTuple):
+    """A partition directory to look at: whose it is, and what its log dir says about it."""
+
+    cluster: str | None
+    broker: str | None
+    broker_id: int | None
+    log_dir: str
+    name: str
+    clean_shutdown: bool
+    recovery_point: Offset | None
+    log_start: Offset | None
+    high_watermark: Offset | None
+
+    @property
+    def where(self) -> Location:
+        """The place of the directory."""
+        return Location(broker_id=self.broker_id, log_dir=self.log_dir, dir=self.name)
+
+
+class Scanned(NamedTuple):
+    """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable."""
+
+    item: Item
+    view: PartitionView | None
+    complete: bool
+    findings: Sequence[Finding]
+
+
+ITEMS = (
+    *PLACE,
+    Column("broker_id", "int64", "The id of the broker."),
+    Column("log_dir", "bytes", "The path of the log dir."),
+    Column("name", "bytes", "The name of the directory."),
+    Column("clean_shutdown", "bool", "Whether the log dir has the mark of a clean stop."),
+    Column("recovery_point", "int64", "The entry of the checkpoint."),
+    Column("log_start", "int64", "The entry of the checkpoint."),
+    Column("high_watermark", "int64", "The entry of the checkpoint."),
+)
+"""The columns of items: paths are bytes, as the system has them."""
+
+_NAME = Column("name", "bytes", "The name of the directory.")
+_SEEN = Column("seen", "bool", "Whether there is more than findings.")
+_REPLICAS = (_NAME, _SEEN, *PLACE, *partitions.TABLE.columns)
+_NESTED = {"leader_epochs": leader_epochs, "segments": segments}
+"""The tables whose rows stand in the row of their directory, as those of findings do."""
+_LISTS = {f"of_{name}": table.OWN for name, table in _NESTED.items()} | {"of_findings": findings.TABLE.columns}
+
+Place = tuple[str | None, str | None]
+"""Cluster and broker."""
+
+
+def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
+    """Return items as a batch."""
+    rows = [
+        item._replace(log_dir=_raw(item.log_dir), name=_raw(item.name))  # type: ignore[arg-type]  # bytes cross
+        for item in items
+    ]
+    return batch_of(rows, ITEMS)
+
+
+def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
+    """Yield the items of a batch."""
+    for row in batch.to_pylist():
+        yield Item(**{**row, "log_dir": _path(row["log_dir"]), "name": _path(row["name"])})
+
+
+def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
+    """Return what was found as a batch with one row a directory, its epochs, segments and findings in it."""
+    import pyarrow as pa
+
+    absent = (None,) * len(partitions.TABLE.columns)
+    rows = []
+    for item, view, complete, _ in scanned:
+        own = absent if view is None else partitions.row(view, complete=complete)
+        rows.append((_raw(item.name), view is not None, item.cluster, item.broker, *own))
+    views = [each.view for each in scanned]
+    lists = [
+        *([() if view is None else tuple(table.rows(view)) for view in views] for table in _NESTED.values()),
+        [tuple(map(_finding, each.findings)) for each in scanned],
+    ]
+    inner = [nested(each, columns) for each, columns in zip(lists, _LISTS.values(), strict=True)]
+    names = [*schema_of(_REPLICAS).names, *_LISTS]
+    return pa.RecordBatch.from_arrays([*arrays(rows, _REPLICAS), *inner], names=names)
+
+
+def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
+    """Return the published tables of a batch of directories."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    seen = batch.filter(batch.column("seen"))
+    found = {"partitions": seen.select(schema_of(partitions.TABLE.run_columns).names)}
+    keys = schema_of((*PLACE, *DIRECTORY)).names
+    for name, table in (*_NESTED.items(), ("findings", findings)):
+        outer = batch if name == "findings" else seen
+        lists = outer.column(f"of_{name}")
+        parents = compute.list_parent_indices(lists)
+        own = [outer.column(key).take(parents) for key in (schema_of(PLACE).names if name == "findings" else keys)]
+        columns = [*own, *lists.flatten().flatten()]
+        found[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
+    return found
+
+
+def findings_batch(place: Place, found: Iterable[Finding]) -> "pa.RecordBatch":
+    """Return findings that stand in no row of a directory."""
+    return batch_of([(*place, *_finding(finding)) for finding in found], findings.TABLE.run_columns)
+
+
+def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return what the rules of a log dir need of the directories in a batch."""
+    return batch.filter(batch.column("seen")).select(list(_LIGHT))
+
+
+_LIGHT = (
+    "name", "topic_id", "log_start_checkpoint", "log_start_offset", "recovery_point", "high_watermark",
+    "log_end_offset", "size", "clean_shutdown", "complete",
+)  # fmt: skip
+
+
+def light_rows(batch: "pa.RecordBatch") -> Iterator[dict[str, Any]]:
+    """Yield what `seen_of` kept: the name of the directory, fields of its view, and whether it is complete."""
+    for row in batch.to_pylist():
+        yield {**row, "name": _path(row["name"])}
+
+
+def _finding(finding: Finding) -> tuple[object, ...]:
+    row = finding_row(finding)
+    return tuple(json.dumps(value) if name == "data" else value for name, value in row.items())
+
+
+def _raw(path: str) -> bytes:
+    return path.encode(errors="surrogateescape")
+
+
+def _path(raw: bytes) -> str:
+    return raw.decode(errors="surrogateescape")

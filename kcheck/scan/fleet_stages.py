@@ -1,0 +1,213 @@
+"""The steps of a scan of a fleet, each a function of what it is given: a process runs it, wherever that is.
+
+Log dirs are identified, their partition directories listed, these looked at, and then each broker as a whole. What
+goes in and out are small values and Arrow batches.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import join
+from kcheck.formats import meta_properties
+from kcheck.model.finding import Finding, Location
+from kcheck.model.java import java_int
+from kcheck.model.names import META_PROPERTIES, parse_directory
+from kcheck.model.release import Release
+from kcheck.model.report import Wanted
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
+from kcheck.scan.attempt import attempt
+from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_rows import (
+    Item,
+    Scanned,
+    findings_batch,
+    items_batch,
+    items_of,
+    light_rows,
+    replicas_batch,
+)
+from kcheck.scan.host import open_log_dir, tell_links, wanted_directories
+from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
+from kcheck.scan.partition import Checkpoints, read_small, try_partition
+from kcheck.scan.rules import check_broker, check_partition
+from kcheck.tables import checkpoints, log_dirs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kcheck.scan.deep import Deep
+
+ITEM_COUNT = 64
+"""So many directories are looked at as one task, where little is read of each."""
+_BATCH_COUNT = 1024
+_ENTRY_COUNT = 65_536
+"""A batch holds so many directories, or checkpoint entries, at most."""
+_SEGMENT_COUNT = 65_536
+"""It is passed on when it has so many segments."""
+_META_SIZE_MAX = 1 << 20
+
+
+class How(NamedTuple):
+    """How a fleet is looked at: `depth` as in `check`."""
+
+    depth: str
+    wanted: Wanted
+    release: Release
+
+
+class Identified(NamedTuple):
+    """A log dir: `group` is what tells its broker from others, `broker_id` that of meta.properties, or the told one."""
+
+    group: tuple[str, str]
+    path: str
+    cluster: str | None
+    broker: str | None
+    broker_id: int | None
+
+
+def identify(log_dir: FleetLogDir, how: How) -> Identified:
+    """Return whose a log dir is: what is told about it, else what its meta.properties says."""
+    where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
+    path = join(log_dir.path, META_PROPERTIES)
+    try:
+        view = read_small(path, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX)
+        found = view.parsed.value
+    except UnreadableError:  # The finding is that of the look at the log dir.
+        found = meta_properties.MetaProperties({})
+    broker_id = found.broker_id
+    if broker_id is None and log_dir.broker is not None:
+        said = java_int(log_dir.broker)
+        broker_id = said if said is not None and said >= 0 else None
+    cluster = found.properties.get("cluster.id") if log_dir.cluster is None else log_dir.cluster
+    broker = log_dir.broker if log_dir.broker is not None or broker_id is None else str(broker_id)
+    # As check does: disks of one id side by side are those of one broker, even where one of them is foreign.
+    beside = cluster if log_dir.broker is None else None
+    around = log_dir.cluster or log_dir.folder or beside or ""
+    group = (around, broker or log_dir.path)
+    return Identified(group, log_dir.path, cluster, broker, broker_id)
+
+
+def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
+    """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
+    opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+    offsets = opened.checkpoints
+    items = (
+        Item(
+            log_dir.cluster, log_dir.broker, log_dir.broker_id, log_dir.path, name, opened.view.clean_shutdown,
+            *(entries.get(found.topic, {}).get(found.partition) for entries in offsets),
+        )
+        for name, found in wanted_directories(opened, how.wanted)
+    )  # fmt: skip
+    count = ITEM_COUNT if how.depth == "checkpoints" else 1
+    return tuple((len(part), to_bytes(items_batch(part))) for part in iter(lambda: list(islice(items, count)), []))
+
+
+def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
+    """Return what was found in the directories of a batch of items, as batches of directories."""
+    return tuple(map(to_bytes, scan_batches(from_bytes(data), how)))
+
+
+def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
+    """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
+    deep = None if how.depth == "checkpoints" else _deep(how)
+    held: list[Scanned] = []
+    segments = 0
+    for batch in batches:
+        for item in items_of(batch):
+            found = attempt(partial(_scan, item, deep, how), item.where)
+            scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
+            held.append(scanned)
+            segments += 0 if scanned.view is None else len(scanned.view.segments)
+            if len(held) == _BATCH_COUNT or segments >= _SEGMENT_COUNT:
+                yield replicas_batch(held)
+                held, segments = [], 0
+    if held:
+        yield replicas_batch(held)
+
+
+def _deep(how: How) -> "Deep":
+    from kcheck.scan.check import Depth  # worth its import where segments are read whole
+    from kcheck.scan.coverage import Coverage
+    from kcheck.scan.deep import Deep
+    from kcheck.scan.window import Window
+    from kcheck.scan.workers import Workers
+
+    depth = Depth(how.depth)
+    return Deep(
+        read=True, verify=depth in (Depth.CRC, Depth.RECORDS), look_inside=depth is Depth.RECORDS,
+        release=how.release, window=Window(), coverage=Coverage(),
+        workers=Workers(1, done=lambda _: None, tick=lambda: None),
+    )  # fmt: skip
+
+
+def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
+    """Look at one directory, as check does."""
+    directory = parse_directory(item.name)
+    assert directory is not None
+    key, number = directory.topic, directory.partition
+    offsets = (item.recovery_point, item.log_start, item.high_watermark)
+    view, unread = try_partition(
+        join(item.log_dir, item.name), directory, item.where,
+        log_dir=LogDirView(where=item.where._replace(dir=None), clean_shutdown=item.clean_shutdown),
+        checkpoints=Checkpoints(*({} if offset is None else {key: {number: offset}} for offset in offsets)),
+        walk_all=False, release=how.release,
+    )  # fmt: skip
+    if view is None:
+        return Scanned(item, None, complete=False, findings=unread)
+    findings = [*unread]
+    if deep is not None:
+        (view,) = deep.partitions((view,), lambda _: not unread, findings)
+    if not unread:
+        findings.extend(check_partition(view, how.release))
+    return Scanned(item, view, complete=len(unread) == 0, findings=sorted(findings, key=Finding.sort_key))
+
+
+def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How) -> tuple[tuple[str, bytes], ...]:
+    """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
+    rows: list[tuple[str, pa.RecordBatch]] = []
+    views: list[LogDirView] = []
+    for log_dir, seen in found:
+        opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+        tell_links(opened, how.wanted)
+        light = [
+            *_light(
+                opened.view.where, [row for data in seen for batch in from_bytes(data) for row in light_rows(batch)]
+            )
+        ]
+        partitions = [view for view, _ in light]
+        unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
+        unread.update(view.where.dir or "" for view, complete in light if not complete)
+        whole = whole_log_dir(opened, partitions)
+        place = (log_dir.cluster, log_dir.broker)
+        told = _sorted(checked_log_dir(whole, unread, partitions, how.release), how)
+        rows.append(("findings", findings_batch(place, [*told, *opened.findings])))
+        directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
+        rows.append(("log_dirs", batch_of([(*place, *log_dirs.row(whole, directories))], log_dirs.TABLE.run_columns)))
+        entries = ((*place, *row) for row in checkpoints.rows(whole))
+        for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]
+            rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
+        views.append(whole)
+    first = found[0][0]
+    told = _sorted(check_broker(tuple(views), how.release), how)
+    rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
+    return tuple((name, to_bytes(batch)) for name, batch in rows)
+
+
+def _light(where: Location, rows: Iterable[dict[str, object]]) -> Iterator[tuple[PartitionView, bool]]:
+    """Yield the partitions of a log dir, with the little that its rules need of each, and whether it was read whole."""
+    for row in rows:
+        name, complete = row.pop("name"), row.pop("complete")
+        assert isinstance(name, str)
+        found = parse_directory(name)
+        assert found is not None
+        of_it = where._replace(dir=name, topic=found.topic, partition=found.partition)
+        view = PartitionView(of_it, found.topic, found.partition, found.state, **row)  # type: ignore[arg-type]
+        yield view, bool(complete)
+
+
+def _sorted(found: Iterable[Finding], how: How) -> list[Finding]:
+    return sorted((each for each in found if concerns(each, how.wanted)), key=Finding.sort_key)

@@ -1,0 +1,55 @@
+"""A partition directory of a fleet."""
+
+from kcheck.model.names import DirectoryState
+from kcheck.model.report import Column
+from kcheck.model.views import PartitionView
+from kcheck.tables._contract import DIRECTORY, PLACE, Table
+
+TABLE = Table(
+    "partitions",
+    "A partition directory that could be listed.",
+    (
+        *DIRECTORY,
+        Column("state", "string", f"{', '.join(DirectoryState)}: as the suffix of the directory says."),
+        Column("topic_id", "string", "That of its partition.metadata."),
+        Column("log_start_checkpoint", "int64", "Its entry in log-start-offset-checkpoint."),
+        Column("log_start_offset", "int64", "The larger of that entry and of its first segment."),
+        Column("recovery_point", "int64", "Its entry in recovery-point-offset-checkpoint."),
+        Column("high_watermark", "int64", "Its entry in replication-offset-checkpoint."),
+        Column("log_end_offset", "int64", "Where valid batches end."),
+        Column("size", "int64", "Bytes of its .log files."),
+        Column("clean_shutdown", "bool", "Whether the broker left the mark of a clean stop in the log dir."),
+        Column("segments", "int64", "How many segments there are."),
+        Column("leader_epochs", "int64", "How many entries of leader-epoch-checkpoint can be read."),
+        Column("latest_epoch", "int64", "The leader epoch of the last of them."),
+        Column("last_batch_epoch", "int64", "The leader epoch of the last batch; -1 is none."),
+        Column("complete", "bool", "Whether all that was to be read in it could be read."),
+    ),
+    in_run=PLACE,
+)
+
+
+def row(view: PartitionView, *, complete: bool) -> tuple[object, ...]:
+    """Return the row of a partition directory."""
+    where, epochs, last = view.where, view.leader_epochs, view.last_batch
+    return (
+        where.broker_id,
+        where.log_dir,
+        where.dir,
+        view.topic,
+        view.partition,
+        str(view.state),
+        view.topic_id,
+        view.log_start_checkpoint,
+        view.log_start_offset,
+        view.recovery_point,
+        view.high_watermark,
+        view.log_end_offset,
+        view.size,
+        view.clean_shutdown,
+        len(view.segments),
+        len(epochs),
+        epochs[-1].epoch if epochs else None,
+        None if last is None else last.epoch,
+        complete,
+    )

@@ -1,0 +1,102 @@
+"""`kcheck fleet scan` as it is typed: what it says, how it ends, what it refuses."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.builders import log_dir, partition_dir, run
+from tests.cli.command import UNCHANGED, environment, kcheck, shell
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+"""The test runner has threads where kcheck has none."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    """Make a fleet of one log dir and return its layout."""
+    data = log_dir(tmp_path / "fleet" / "1" / "d", recovery_point={"t-0": 10}, high_watermark={"t-0": 10})
+    partition_dir(data / "t-0", [run(0, 9)])
+    return f"{tmp_path}/fleet/{{broker}}/{{log_dir}}"
+
+
+def test_it_says_what_was_written(root: str, tmp_path: Path) -> None:
+    """The run is named by the time, or as it was told; the last line tells where it is."""
+    done = shell("fleet", "scan", root, "--out", "out", "--fail-on", "fatal", cwd=tmp_path)
+    (written,) = (tmp_path / "out").iterdir()
+    assert re.fullmatch(r"run=\d{8}T\d{6}\.\d{3}Z", written.name)
+    assert (0, f"Written: out/{written.name}\n") == (done.code, done.err)
+    assert "partitions     1" in done.out
+    options = ("--run", "x", "--quiet", "--format", "json", "--fail-on", "fatal")
+    done = shell("fleet", "scan", root, "--out", "out", *options, cwd=tmp_path)
+    found = json.loads(done.out)
+    assert (0, "") == (done.code, done.err)
+    assert ("kcheck.fleet-scan/1", "x", "out/run=x", 1) == (
+        found["schema"], found["run"], found["path"], found["rows"]["partitions"],
+    )  # fmt: skip
+    assert sum(found["summary"].values()) == found["rows"]["findings"] > 0
+    assert found["finished"]
+
+
+def test_it_ends_as_check_does(root: str, tmp_path: Path) -> None:
+    """1 on a finding to fail on, shown or not; 3 where something could not be looked at, and it says so."""
+    common = ("fleet", "scan", root, "--out", tmp_path / "out")
+    assert 1 == kcheck(*common, "--run", "a", "--fail-on", "info").code
+    assert 1 == kcheck(*common, "--run", "b", "--fail-on", "info", "--severity", "fatal").code
+    assert 0 == kcheck(*common, "--run", "c", "--fail-on", "info", "--ignore", "KC").code
+    (tmp_path / "fleet" / "1" / "d" / "t-1").symlink_to("/")
+    done = kcheck(*common, "--run", "d")
+    assert 3 == done.code
+    assert "Not everything could be looked at" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--depth", "deep"), "--depth deep is not known; known are checkpoints, headers, crc, records"),
+        (("--engine", "spark"), "--engine spark is not known; known is local"),
+        (("--time-limit", "0"), "--time-limit 0: more than 0 seconds are needed"),
+        (("--run", "../x"), "--run ../x: letters, digits and ._- are needed"),
+        (("--jobs", "0"), "--jobs 0: a number from 1 to 256 is needed"),
+        (("--format", "csv"), "--format csv: the tables are Parquet; use text, json, ndjson"),
+        (("-o", "x"), "-o x: the tables are written to --out"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str, root: str, tmp_path: Path) -> None:
+    """Before anything is looked at or written."""
+    done = kcheck("fleet", "scan", root, "--out", tmp_path / "out", *options)
+    assert (2, "") == (done.code, done.out)
+    assert said in done.err
+    assert done.err.endswith(f"{UNCHANGED}\n")
+    assert not (tmp_path / "out").exists()
+
+
+SLOW = """
+import sys, time
+from kcheck.cli.app import main
+from kcheck.scan import fleet_stages
+
+fleet_stages.check_partition = lambda *_: time.sleep(3600)
+sys.argv[0] = "kcheck"
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_leaves_nothing(number: int, code: int, root: str, tmp_path: Path) -> None:
+    """At once, also while a directory is looked at."""
+    command = [sys.executable, "-c", SLOW, "fleet", "scan", root, "--out", "out", "--jobs", "2"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as started:
+        while not [*tmp_path.glob("out/run=*/segments")]:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        started.send_signal(number)
+        _, said = started.communicate(timeout=60)
+    assert code == started.returncode
+    assert "Traceback" not in said
+    assert [] == [*(tmp_path / "out").iterdir()]
