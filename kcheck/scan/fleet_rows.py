@@ -28,6 +28,7 @@ class Item(NamedTuple):
     recovery_point: Offset | None
     log_start: Offset | None
     high_watermark: Offset | None
+    cleaned: bool | None
 
     @property
     def where(self) -> Location:
@@ -53,6 +54,7 @@ ITEMS = (
     Column("recovery_point", "int64", "The entry of the checkpoint."),
     Column("log_start", "int64", "The entry of the checkpoint."),
     Column("high_watermark", "int64", "The entry of the checkpoint."),
+    Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
 )
 """The columns of items: paths are bytes, as the system has them."""
 

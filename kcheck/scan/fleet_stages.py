@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join
 from kcheck.formats import meta_properties
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, parse_directory
@@ -32,7 +33,7 @@ from kcheck.scan.fleet_rows import (
 )
 from kcheck.scan.host import open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
-from kcheck.scan.partition import Checkpoints, read_small, try_partition
+from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.tables import checkpoints, log_dirs
 
@@ -94,14 +95,22 @@ def identify(log_dir: FleetLogDir, how: How) -> Identified:
 def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-    offsets = opened.checkpoints
+    recovery_point, log_start, high_watermark, _ = opened.checkpoints
     items = (
         Item(
-            log_dir.cluster, log_dir.broker, log_dir.broker_id, log_dir.path, name, opened.view.clean_shutdown,
-            *(entries.get(found.topic, {}).get(found.partition) for entries in offsets),
+            log_dir.cluster,
+            log_dir.broker,
+            log_dir.broker_id,
+            log_dir.path,
+            name,
+            opened.view.clean_shutdown,
+            recovery_point.get(found.topic, {}).get(found.partition),
+            log_start.get(found.topic, {}).get(found.partition),
+            high_watermark.get(found.topic, {}).get(found.partition),
+            is_cleaned(found, opened.checkpoints),
         )
         for name, found in wanted_directories(opened, how.wanted)
-    )  # fmt: skip
+    )
     count = ITEM_COUNT if how.depth == "checkpoints" else 1
     return tuple((len(part), to_bytes(items_batch(part))) for part in iter(lambda: list(islice(items, count)), []))
 
@@ -148,12 +157,16 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
-    key, number = directory.topic, directory.partition
-    offsets = (item.recovery_point, item.log_start, item.high_watermark)
+    entries = [
+        {} if offset is None else {directory.topic: {directory.partition: offset}}
+        for offset in (item.recovery_point, item.log_start, item.high_watermark, Offset(0) if item.cleaned else None)
+    ]
+    recovery_point, log_start, high_watermark, cleaned = entries
+    checkpoints = Checkpoints(recovery_point, log_start, high_watermark, None if item.cleaned is None else cleaned)
     view, unread = try_partition(
         join(item.log_dir, item.name), directory, item.where,
         log_dir=LogDirView(where=item.where._replace(dir=None), clean_shutdown=item.clean_shutdown),
-        checkpoints=Checkpoints(*({} if offset is None else {key: {number: offset}} for offset in offsets)),
+        checkpoints=checkpoints,
         walk_all=False, release=how.release,
     )  # fmt: skip
     if view is None:

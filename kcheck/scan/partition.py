@@ -80,13 +80,14 @@ def read_partition(
         segments=segments,
         last_batch=last,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
-        cleaned=_cleaned(directory, checkpoints),
+        cleaned=is_cleaned(directory, checkpoints),
         files=frozenset(files),
     )
     return view, tuple(findings)
 
 
-def _cleaned(directory: PartitionDirectory, checkpoints: Checkpoints) -> bool | None:
+def is_cleaned(directory: PartitionDirectory, checkpoints: Checkpoints) -> bool | None:
+    """Whether the cleaner has been in a partition, None where that is not known."""
     if checkpoints.cleaned is None:
         return None
     return directory.partition in checkpoints.cleaned.get(directory.topic, {})
