@@ -21,7 +21,7 @@ def rows(view: PartitionView) -> Iterator[tuple[object, ...]]:
     """Yield the segments of a partition directory: what its row and theirs do not share; times are in ms."""
     read = {segment.base_offset: segment for segment in view.read or ()}
     for summary in view.segments:
-        found = read.get(summary.base_offset) if read else None
+        found = read.get(summary.base_offset)
         if found is not None:
             yield found.base_offset, found.end_offset, found.size, found.batches, found.max_timestamp
         else:
