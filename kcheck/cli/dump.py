@@ -1,13 +1,16 @@
 """`kcheck dump`: what stands in a file, header by header, record by record."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kcheck.cli.options import Leaving, leave, with_leaving
 from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
+
+if TYPE_CHECKING:
+    from kcheck.scan.dump_filter import Shown
 
 
 @with_leaving
@@ -55,11 +58,8 @@ def dump(
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
     from kcheck.scan.dump import dump as look
-    from kcheck.scan.dump_filter import Filter, Shown, parse_offsets, parse_times
-    from kcheck.scan.dump_records import DATA
+    from kcheck.scan.dump_filter import Filter, parse_offsets, parse_times
 
-    if print_data is not None and print_data not in DATA:
-        raise UsageError(f"--print-data {print_data} is not known; known are {', '.join(DATA)}")
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
         times=None if time is None else parse_times(time),
@@ -67,15 +67,7 @@ def dump(
         producer_id=producer_id,
         only_damaged=only_damaged,
     )
-    shown = Shown(
-        records=records or print_data is not None,
-        data=print_data,
-        java=leaving.format == "kafka",
-    )
-    if decode is not None:
-        from kcheck.scan.dump_decode import with_decoded
-
-        shown = with_decoded(shown, decode)
+    shown = _shown(records=records, data=print_data, decode=decode, java=leaving.format == "kafka")
     report, damage = look(files, as_kind=as_kind, wanted=wanted, shown=shown)
 
     def tell() -> None:
@@ -86,3 +78,18 @@ def dump(
 
     leave(report, leaving, tell)
     raise typer.Exit(3 if report.unfinished else 1 if damage else 0)
+
+
+def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "Shown":
+    """Return how much of a batch is shown."""
+    from kcheck.scan.dump_filter import Shown
+    from kcheck.scan.dump_records import DATA
+
+    if data is not None and data not in DATA:
+        raise UsageError(f"--print-data {data} is not known; known are {', '.join(DATA)}")
+    shown = Shown(records=records or data is not None, data=data, java=java)
+    if decode is None:
+        return shown
+    from kcheck.scan.dump_decode import with_decoded
+
+    return with_decoded(shown, decode)

@@ -201,7 +201,7 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(("log_dirs", batch_of([(*place, *log_dirs.row(whole, directories))], log_dirs.TABLE.run_columns)))
         entries = ((*place, *row) for row in checkpoints.rows(whole))
-        for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]
+        for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
         views.append(whole)
     first = found[0][0]
@@ -218,7 +218,7 @@ def _light(where: Location, rows: Iterable[dict[str, object]]) -> Iterator[tuple
         found = parse_directory(name)
         assert found is not None
         of_it = where._replace(dir=name, topic=found.topic, partition=found.partition)
-        view = PartitionView(of_it, found.topic, found.partition, found.state, **row)  # type: ignore[arg-type]
+        view = PartitionView(of_it, found.topic, found.partition, found.state, **row)  # type: ignore[arg-type]  # they are its fields
         yield view, bool(complete)
 
 
