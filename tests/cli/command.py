@@ -5,8 +5,10 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from kcheck.cli.app import main
@@ -53,3 +55,13 @@ def kcheck(*arguments: str | Path, columns: int = 80) -> Ended:
         except SystemExit as ended:
             code = ended.code
     return Ended(code=code if isinstance(code, int) else 0, out=out.getvalue(), err=err.getvalue())
+
+
+@contextlib.contextmanager
+def left_to_nobody(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """End a process that would never end, where a test fails beside it."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise

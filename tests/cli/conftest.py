@@ -1,10 +1,20 @@
 """Directories that the commands look at."""
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.builders import broker, run
+
+
+@pytest.fixture(autouse=True)
+def _interrupts() -> Iterator[None]:
+    """Let ^C end what is started here, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from kcheck import __version__
 from kcheck.scan import partition
 from tests.builders import partition_dir, run
-from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
+from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
 
 
 def last_line(text: str) -> str:
@@ -164,14 +164,17 @@ def test_a_signal_from_outside_is_130(tmp_path: Path) -> None:
         (tmp_path / "data" / f"topic-with-a-long-name-{number}").mkdir(parents=True)
     partition_dir(tmp_path / "data" / "t-0", [run(0, 9)])
     command = [*KCHECK, "inspect", str(tmp_path / "data"), "--format", "json"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
-    ) as process:
+    with (
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
+        ) as process,
+        left_to_nobody(process),
+    ):
         assert process.stdout is not None
         process.stdout.read(1)
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate()
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
 

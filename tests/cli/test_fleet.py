@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import log_dir, partition_dir, run
-from tests.cli.command import UNCHANGED, environment, kcheck, shell
+from tests.cli.command import UNCHANGED, environment, kcheck, left_to_nobody, shell
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
@@ -91,7 +91,10 @@ main()
 def test_a_run_that_is_stopped_leaves_nothing(number: int, code: int, root: str, tmp_path: Path) -> None:
     """At once, also while a directory is looked at."""
     command = [sys.executable, "-c", SLOW, "fleet", "scan", root, "--out", "out", "--jobs", "2"]
-    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as started:
+    with (
+        subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as started,
+        left_to_nobody(started),
+    ):
         while not [*tmp_path.glob("out/run=*/segments")]:
             time.sleep(0.05)
         time.sleep(0.5)

@@ -9,11 +9,9 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ from kcheck.cli.progress import line
 from kcheck.scan import check, deep
 from kcheck.scan.coverage import Coverage
 from tests.builders import broker, flip_byte, partition_dir, run
-from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
+from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
@@ -29,14 +27,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 HUGE = 4 << 40
 """Bytes of a file with a hole, in which zeros are read for longer than any test lasts."""
-
-
-@pytest.fixture(autouse=True)
-def _interrupts() -> Iterator[None]:
-    """Let ^C end what is started here, also where the tests run in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -54,16 +44,6 @@ def endless(tmp_path: Path) -> Path:
 def children(process: int) -> list[int]:
     """Return the processes that this one has started."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
-@contextlib.contextmanager
-def left_to_nobody(process: subprocess.Popen[Any]) -> Iterator[None]:
-    """End a process that would never end, where a test fails beside it."""
-    try:
-        yield
-    except BaseException:
-        process.kill()
-        raise
 
 
 def await_reading(process: int, *, jobs: int = 1) -> None:
