@@ -29,6 +29,7 @@ pytestmark = pytest.mark.oracle
 LOGS = (".log", ".checkpoint")
 ENDINGS = (*LOGS, ".index", ".timeindex", ".txnindex", ".snapshot")
 BROKERS = ("0.10.2.2", "0.11.0.3", "2.8.2", "3.9.2", "4.3.1")
+TOO_LARGE_VALUE = "fixtures/cases/kc169-message-set/value"
 CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
 
 TRAILING_SPACE = {"3.9.2"}
@@ -94,7 +95,11 @@ def test_records_of_brokers(version: str, option: str, ask: Ask, tmp_path: Path)
     """Every log and KRaft snapshot of brokers and cases: every codec, transactions, markers, control records."""
     folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
     folders += sorted(path for pattern in CASES for path in (ROOT / "fixtures" / "cases").glob(pattern))
-    _compare(version, [path for path in _copies(folders, tmp_path) if path.suffix in LOGS], ask, option)
+    paths = [path for path in _copies(folders, tmp_path) if path.suffix in LOGS]
+    if option == "--deep-iteration":
+        # docs/dump.md: the tool tells the size that such a message states, and does not look for the value.
+        paths = [path for path in paths if not path.is_relative_to(tmp_path / TOO_LARGE_VALUE)]
+    _compare(version, paths, ask, option)
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
