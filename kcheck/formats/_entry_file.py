@@ -39,6 +39,12 @@ def used_size(last: int, size: int, layout: Layout) -> int:
     return min(-(-last // layout.size), size // layout.size) * layout.size
 
 
+def used_part(data: bytes, size: int, layout: Layout) -> bytes:
+    """Return the bytes of the entries before the zeros, of a file of `size` bytes: `data`, and zeros behind it."""
+    end = used_size(len(data.rstrip(b"\0")), size, layout)
+    return data[:end].ljust(end, b"\0")
+
+
 def write(rows: Iterator[tuple[int, ...]], layout: Layout, room: int = 0) -> bytes:
     """Return the bytes of the entries, and the zeros after them."""
     return b"".join(layout.pack(*row) for row in rows) + bytes(room)

@@ -35,7 +35,7 @@ from kcheck.scan.batches import crc_on_disk
 WINDOW_SIZE = 4 << 20
 _FEW = 10_000
 """A window that holds fewer batches costs more to begin than to go through: the next ones are twice as large."""
-_UNSUMMED = 21
+_UNSUMMED = body_from(2)
 """So many bytes of a batch stand before those that its CRC covers."""
 _LINK = 0x5F35254C
 """The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
@@ -50,7 +50,7 @@ _KEY_SIZE = 4 << 1
 """A varint, zigzag: the key has 4 bytes."""
 PADDING = HEADER.size + MARKER_RECORD.size
 """The last entry of a window may be shorter than what is gathered from its place."""
-_LOW_ATTRIBUTES_AT = 22
+_LOW_ATTRIBUTES_AT = _UNSUMMED + 1
 """Where the byte of the attributes stands that any release has used."""
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 

@@ -93,13 +93,13 @@ class _Entries:
 
     def __init__(self, file: Filled, layout: Layout, where: Location, base: Offset) -> None:
         data, size = file
-        used = _entry_file.used_size(len(data.rstrip(b"\0")), size, layout)
+        used = _entry_file.used_part(data, size, layout)
         self._torn = size % layout.size
-        self._rows = np.frombuffer(data.ljust(used, b"\0"), dtype_of(layout), used // layout.size)
+        self._rows = np.frombuffer(used, dtype_of(layout))
         self.offset: Column = self.values("relative_offset") + base
         self._where = where
         self._size = size
-        self._room = size - self._torn - used
+        self._room = size - self._torn - len(used)
         self._faults: list[FaultyEntry] = []
         self._counts: Counter[EntryFault] = Counter()
         self._next = 0

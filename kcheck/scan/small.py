@@ -12,7 +12,7 @@ from kcheck.disk.read import Filled
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
-from kcheck.formats.record_batch import CONTROL, HEADER, OVERHEAD, TRANSACTIONAL, crc32c, increment_sequence
+from kcheck.formats.record_batch import CONTROL, HEADER, OVERHEAD, TRANSACTIONAL, body_from, crc32c, increment_sequence
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
@@ -22,7 +22,7 @@ from kcheck.model.segments import End, EpochRun, IndexView, SegmentView, Transac
 SIZE_MAX = 64 << 10
 _BATCH_COUNT_MAX = 64
 """About so many batches cost as much here as they do there."""
-_CRC_FROM = 21
+_CRC_FROM = body_from(2)
 
 
 class _Batches(NamedTuple):
@@ -187,10 +187,10 @@ def _index(
 ) -> IndexView | None:
     """Return the view of an index, None where an entry of it does not hold."""
     data, size = file
-    used = _entry_file.used_size(len(data.rstrip(b"\0")), size, layout)
-    rows = list(layout.iter_unpack(data[:used].ljust(used, b"\0")))
+    used = _entry_file.used_part(data, size, layout)
+    rows = list(layout.iter_unpack(used))
     if not holds(rows, base, found):
         return None
     torn = size % layout.size
     last = rows[-1][0] if rows and layout is TIME_INDEX_ENTRY else None
-    return IndexView(where, size, len(rows), size - torn - used, torn, (), {}, last)
+    return IndexView(where, size, len(rows), size - torn - len(used), torn, (), {}, last)

@@ -51,10 +51,10 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
     larger ones, and the index has room.
     """
     data, size = read_filled(path.removesuffix(".log") + ".timeindex")
-    used = _entry_file.used_size(len(data.rstrip(b"\0")), size, TIME_INDEX_ENTRY)
-    if not used or size % TIME_INDEX_ENTRY.size or (used < size and not active):
+    used = _entry_file.used_part(data, size, TIME_INDEX_ENTRY)
+    if not used or size % TIME_INDEX_ENTRY.size or (len(used) < size and not active):
         return None
-    rows = np.frombuffer(data.ljust(used, b"\0"), dtype_of(TIME_INDEX_ENTRY), used // TIME_INDEX_ENTRY.size)
+    rows = np.frombuffer(used, dtype_of(TIME_INDEX_ENTRY))
     timestamp, offset = rows["timestamp"].astype(np.int64), rows["relative_offset"].astype(np.int64)
     if timestamp[0] < 0 or offset[0] < 0 or (timestamp[1:] <= timestamp[:-1]).any() or (np.diff(offset) < 0).any():
         return None

@@ -65,3 +65,16 @@ def left_to_nobody(process: subprocess.Popen[Any]) -> Iterator[None]:
     except BaseException:
         process.kill()
         raise
+
+
+def drained(leader: int) -> bytes:
+    """Return all that is written to a terminal until the other side is closed."""
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 4096)
+        except OSError:  # Linux says so when the other side is closed
+            return shown
+        if not part:
+            return shown
+        shown += part

@@ -19,7 +19,7 @@ from kcheck.cli.progress import line
 from kcheck.scan import check, deep
 from kcheck.scan.coverage import Coverage
 from tests.builders import broker, flip_byte, partition_dir, run
-from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
+from tests.cli.command import KCHECK, UNCHANGED, drained, environment, kcheck, left_to_nobody, shell
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
@@ -266,15 +266,7 @@ def on_a_terminal(*arguments: str | Path, seconds: float) -> str:
             await_reading(process.pid, jobs=2 if "--jobs" in command else 1)
             time.sleep(seconds)
             process.send_signal(signal.SIGINT)
-        shown = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:  # Linux says so when the other side is closed
-                break
-            if not part:
-                break
-            shown += part
+        shown = drained(leader)
     os.close(leader)
     return shown.decode()
 

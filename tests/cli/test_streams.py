@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import broker, log_dir, meta_properties, partition_dir, run, write
-from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
+from tests.cli.command import KCHECK, UNCHANGED, drained, environment, kcheck, shell
 
 ESCAPE = "\x1b["
 
@@ -21,15 +21,7 @@ def on_a_terminal(*arguments: str | Path, **changes: str) -> str:
     command = [*KCHECK, *map(str, arguments)]
     with subprocess.Popen(command, stdout=follower, stderr=subprocess.DEVNULL, env=environment(**changes)) as process:
         os.close(follower)
-        shown = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:  # Linux says so when the other side is closed
-                break
-            if not part:
-                break
-            shown += part
+        shown = drained(leader)
         process.wait()
     os.close(leader)
     return shown.decode()
