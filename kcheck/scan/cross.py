@@ -168,8 +168,10 @@ def _plain(batch: "pa.RecordBatch") -> _Group | None:
     first = np.cumsum(counts) - counts
     own = np.repeat(np.arange(len(number)), counts)
     of_kept = Caches(caches.epoch, caches.start, caches.begin[kept], caches.size[kept])
-    numbers = (column[kept] for column in (log_start, log_end, mark, first_segment))
-    return _Group(number, counts, Replicas(of_kept, *numbers, own, first[own]), order[kept], columns)
+    replicas = Replicas(
+        of_kept, log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own]
+    )
+    return _Group(number, counts, replicas, order[kept], columns)
 
 
 def _caches(lists: "pa.ListArray", order: Numbers) -> Caches:

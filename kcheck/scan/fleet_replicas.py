@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.core.lineage import Run, lineage_of_cache
+from kcheck.core.lineage import Lineage, Run, lineage_of_cache
 from kcheck.disk.walk import join
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
@@ -19,8 +19,7 @@ from kcheck.model.report import Column, finding_row
 from kcheck.model.segments import End, EpochRun, SegmentView
 from kcheck.model.views import FileView, PartitionView, ReplicasView
 from kcheck.scan.batches import log_name
-from kcheck.scan.loss import LogFile
-from kcheck.scan.replica import ReplicaState
+from kcheck.scan.replica import LogFile, ReplicaState
 from kcheck.scan.rules import check_replicas
 from kcheck.scan.truncation import Election, cost, fork_of, plans_of
 from kcheck.tables import findings, replica_sets, truncation_plans
@@ -105,6 +104,19 @@ def own_lists(view: PartitionView | None, state: ReplicaState | None) -> tuple[S
 def runs_of(view: PartitionView) -> tuple[EpochRun, ...]:
     """Return the epochs of its batches."""
     return tuple(run for segment in view.read or () for run in segment.epochs)
+
+
+def lineage_of_runs(runs: Sequence[EpochRun], end: Offset | None) -> Lineage:
+    """Return what the batches of a log say that ends at `end`; a gap in one epoch does not end its run."""
+    found: list[Run] = []
+    for run in runs:
+        epoch = run.epoch if run.epoch >= 0 else None
+        stop = Offset(run.last_offset + 1 if end is None else min(run.last_offset + 1, end))
+        if found and found[-1].epoch == epoch and run.first_offset < stop:
+            found[-1] = Run(found[-1].start, stop, epoch)
+        elif run.first_offset < stop:
+            found.append(Run(run.first_offset, stop, epoch))
+    return tuple(found)
 
 
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
@@ -197,9 +209,6 @@ def _runs(row: Mapping[str, Any]) -> tuple[EpochRun, ...]:
 def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
     end = row["loaded_log_end"]
     folder = (row["folder"] or b"").decode(errors="surrogateescape")
-    known = (
-        (run.first_offset, min(run.last_offset + 1, end), run.epoch if run.epoch >= 0 else None) for run in _runs(row)
-    )
     return ReplicaState(
         broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
         log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
@@ -208,9 +217,7 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
             LogFile(path=join(folder, log_name(log["base_offset"])), base_offset=log["base_offset"], size=log["size"])
             for log in row["logs"]
         ),
-        lineage=tuple(Run(Offset(a), Offset(b), epoch) for a, b, epoch in known if a < b)
-        if row["is_read"] and end is not None
-        else None,
+        lineage=lineage_of_runs(_runs(row), end) if row["is_read"] else None,
         problem=row["problem"],
     )  # fmt: skip
 

@@ -55,7 +55,7 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
 
     A last entry that starts at the log end is kept: it is what a leader that has written nothing yet answers from.
     """
-    state, lines, checkpoint = _facts(view, log_dir, release, _logs(view))
+    state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
         return replace(state, problem=state.problem or _NO_END)
@@ -73,7 +73,7 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
 
 def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
     """Return the replica as its files are, with its epochs as a running broker holds them."""
-    state, lines, _ = _facts(view, log_dir, release, _logs(view))
+    state, lines, _ = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
         return replace(state, problem=state.problem or _NO_END)
@@ -90,7 +90,7 @@ def after_start(view: PartitionView, log_dir: LogDirView | None, release: Releas
     After a clean shutdown the log end is what the last index entry leads to; after an unclean one the segments from the
     recovery point on are rescanned, cut at the first batch that is not valid, and their epochs added.
     """
-    state, lines, checkpoint = _facts(view, log_dir, release, _logs(view))
+    state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     if state.problem:
         return state
     try:
@@ -140,7 +140,8 @@ class _BrokerAbortsError(Exception):
     """The start does not get as far as a log end."""
 
 
-def _logs(view: PartitionView) -> tuple[LogFile, ...]:
+def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
+    """Return the segments of a partition directory."""
     path = join(view.where.log_dir or "", view.where.dir or "")
     return tuple(
         LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
