@@ -26,7 +26,10 @@ Check = Callable[[Any, Release], Iterable[Finding]]
 
 
 class Rule(NamedTuple):
-    """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains."""
+    """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains.
+
+    A rule of files is shown those of its `kinds`.
+    """
 
     id: str
     name: str
@@ -34,6 +37,7 @@ class Rule(NamedTuple):
     scope: Scope
     check: Check
     page: str | None
+    kinds: tuple[str, ...] = ()
 
     def finding(
         self,

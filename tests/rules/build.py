@@ -137,7 +137,8 @@ def log_dir(
 def found_by(rule: Rule, view: object, kafka: Release | str = NEWEST) -> tuple[Finding, ...]:
     """Return what one rule finds; each of them carries the rule's id and name."""
     chosen = release(kafka) if isinstance(kafka, str) else kafka
-    found = tuple(rule.check(view, chosen))
+    shown = not isinstance(view, FileView) or view.kind in rule.kinds
+    found = tuple(rule.check(view, chosen)) if shown else ()
     assert all((finding.id, finding.name) == (rule.id, rule.name) for finding in found)
     return found
 
