@@ -186,7 +186,7 @@ _NEVER_TEMPORARY = (FileKind.CLEAN_SHUTDOWN, FileKind.LOCK)
 """These are written in place."""
 
 
-@lru_cache(16_384)  # Each rule on the files of a partition asks anew.
+@lru_cache(65_536)  # Each rule on the files of a partition asks anew.
 def parse_file(name: str) -> KafkaFile:
     """Return what a file is: LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1.
 

@@ -11,11 +11,13 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView, a SegmentView, a PartitionView, a LogDirView, every LogDirView of one broker (a tuple), a ReplicasView.
+    A FileView, a SegmentView, one that is not sound, a PartitionView, a LogDirView, every LogDirView of one broker (a
+    tuple), a ReplicasView.
     """
 
     FILE = "file"
     SEGMENT = "segment"
+    FAULTY_SEGMENT = "faulty segment"
     PARTITION = "partition"
     LOG_DIR = "log dir"
     BROKER = "broker"

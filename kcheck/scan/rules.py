@@ -39,7 +39,9 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
     """Run the rules of one segment that was read from its start."""
-    return _check(Scope.SEGMENT, view, release)
+    if not view.sound:
+        yield from _check(Scope.FAULTY_SEGMENT, view, release)
+    yield from _check(Scope.SEGMENT, view, release)
 
 
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from kcheck.model.entries import Batch, Epoch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
+from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.registry import discover
 from kcheck.rules._contract import Rule, Scope
@@ -144,8 +145,9 @@ def found_by(rule: Rule, view: object, kafka: Release | str = NEWEST) -> tuple[F
 
 
 def found_by_all(view: object, scope: Scope, kafka: str = "4.3") -> tuple[Finding, ...]:
-    """Return what all rules of that scope find."""
-    return tuple(finding for rule in rules() if rule.scope is scope for finding in found_by(rule, view, kafka))
+    """Return what all rules of that scope find; a segment is shown to those of faulty ones too if it is one."""
+    scopes = {scope, Scope.FAULTY_SEGMENT} if isinstance(view, SegmentView) and not view.sound else {scope}
+    return tuple(finding for rule in rules() if rule.scope in scopes for finding in found_by(rule, view, kafka))
 
 
 def ids(findings: Iterable[Finding]) -> list[str]:

@@ -55,7 +55,7 @@ def test_a_rule_has_a_page(rule: Rule) -> None:
 def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
     """KC1xx one file, KC18x producer snapshots beside the log, KC2xx a partition, KC3xx log dirs, KC4xx replicas."""
     hundreds = {
-        "KC1": {Scope.FILE, Scope.SEGMENT},
+        "KC1": {Scope.FILE, Scope.SEGMENT, Scope.FAULTY_SEGMENT},
         "KC2": {Scope.FILE, Scope.PARTITION},
         "KC3": {Scope.LOG_DIR, Scope.BROKER},
         "KC4": {Scope.REPLICAS},
