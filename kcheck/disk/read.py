@@ -49,6 +49,18 @@ class opened:  # noqa: N801 - it is used as a function is
             raise UnreadableError(error.strerror or str(error)) from error
 
 
+def readable_size(path: str) -> int:
+    """Return the size in bytes of a regular file that could be opened; UnreadableError as `opened` for any other."""
+    try:
+        status = os.lstat(path)
+        if stat.S_ISREG(status.st_mode) and os.access(path, os.R_OK):
+            return status.st_size
+    except (OSError, ValueError):
+        pass
+    with opened(path) as (_, size):
+        return size
+
+
 class Filled(NamedTuple):
     """A file of `size` bytes: `data`, and zeros behind it."""
 

@@ -25,11 +25,9 @@ def list_directory(path: str) -> Listing:
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                if entry.is_symlink():
-                    (directories if _inside(path, entry.path) else others).append(entry.name)
-                elif entry.is_file(follow_symlinks=False):
+                if entry.is_file(follow_symlinks=False):
                     files.append(entry.name)
-                elif entry.is_dir(follow_symlinks=False):
+                elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, entry.path)):
                     directories.append(entry.name)
                 else:
                     others.append(entry.name)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from kcheck.scan.deep import Deep
 
-ITEM_COUNT = 64
+ITEM_COUNT = 256
 """So many directories are looked at as one task, where little is read of each."""
 _BATCH_COUNT = 1024
 _ENTRY_COUNT = 65_536
