@@ -1,5 +1,6 @@
 """`kcheck fleet`: every broker at once."""
 
+import json
 import re
 import time
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kcheck.cli.options import Common, end, leave, with_common
-from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
+from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
 Roots = Annotated[
@@ -42,7 +43,15 @@ def scan(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
     ] = 600,
-    jobs: Jobs = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", metavar="N", help="So many processes, or requests at once of a store.", show_default=False
+        ),
+    ] = None,
+    storage_option: Annotated[
+        list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
+    ] = None,
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
@@ -66,14 +75,26 @@ def scan(
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
     name = _name(_now()) if run is None else run
+    jobs = None if jobs is None else parse_jobs(jobs)
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
         asked = local.Run(
-            name, out, how, jobs=parse_jobs(jobs), seconds=time_limit, now=_now, shown=shown, fails=fails,
-            tell=showing.tell,
+            name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails,
+            tell=showing.tell, options=dict(map(_option, storage_option or ())),
         )  # fmt: skip
         report, failed = local.scan(roots, asked)
     leave(report, common.leaving, written=str(report.body["path"]))
     end(report, failed=failed)
+
+
+def _option(text: str) -> tuple[str, object]:
+    """Return an option of a file system: a value that is JSON stands for what it says, any other for itself."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise UsageError(f"--storage-option {text}: NAME=VALUE is needed")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _now() -> int:

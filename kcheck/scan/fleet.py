@@ -1,13 +1,14 @@
 """`kcheck fleet scan` on one machine: processes look at directories, this one puts rows in order and writes them."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
-from kcheck.disk.walk import join, real
+from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
@@ -26,6 +27,7 @@ from kcheck.scan.fleet_stages import (
     look_at_broker,
     scan_items,
 )
+from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Task, Workers
 from kcheck.tables import runs
 
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
 
 MEMORY_MAX = 4 << 30
 """A directory that needs more bytes than these becomes a finding."""
+PROCESSES, THREADS = 1, 48
+"""So many at once, unless it is said."""
+_LISTED = 4
+"""Twice as many log dirs are listed before they are looked at, at most."""
 _AHEAD = 16
 """For each process so many batches of directories are held, at most."""
 _REPLICAS = "_replicas"
@@ -48,19 +54,21 @@ Chosen = Callable[[str, Severity], bool]
 class Run(NamedTuple):
     """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
 
-    A directory that takes more than `seconds` becomes a finding. The findings that are `shown` are written; `tell` is
-    told a few times a second how far it is. With one that `fails` the run does.
+    `jobs` are processes, or threads where a root is a URL: PROCESSES or THREADS where it is None. `options` are those
+    of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The findings that
+    are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the run does.
     """
 
     name: str
     out: str
     how: How
-    jobs: int
+    jobs: int | None
     seconds: float
     now: Callable[[], int]
     shown: Chosen
     fails: Chosen
     tell: Callable[[Coverage], None]
+    options: Mapping[str, object] = {}
 
 
 def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
@@ -70,18 +78,25 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     """
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
+    started = run.now()
+    urls = [root for root in roots if is_url(root)]
+    run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
+    if is_url(run.out):
+        raise UsageError(f"--out {run.out}: tables are written to directories of this machine")
+    with mounted(urls, run.options):
+        return _scan(roots, run, started, in_threads=len(urls) > 0)
+
+
+def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> tuple[Report, bool]:
     from kcheck.scan.fleet_groups import Groups
 
-    started = run.now()
     found = inventory(roots)
     _outside(run.out, found.log_dirs)
     release, depth = run.how.release.name, run.how.depth
     coverage = Coverage()
     with (
         RunOutput(run.out, run.name, {"kafka": release, "depth": depth}) as output,
-        Workers(
-            run.jobs, done=lambda _: None, tick=lambda: run.tell(coverage), limits=Limits(run.seconds, MEMORY_MAX)
-        ) as workers,
+        _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
         engine = _Engine(run, workers, output, coverage)
         with Groups(join(output.path, _REPLICAS)) as groups:
@@ -106,6 +121,14 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=engine.counts), engine.failed
 
 
+def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
+    """Return what runs the steps: a store is asked by threads, which wait for most of their time."""
+    assert run.jobs is not None
+    if in_threads:
+        return Threads(run.jobs, tick=tick, seconds=run.seconds)
+    return Workers(run.jobs, done=lambda _: None, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
+
+
 def _outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
     """UsageError where a run would be written into what is looked at."""
     target = real(out)
@@ -128,10 +151,12 @@ class _Step(NamedTuple):
 class _Engine:
     """One run: `counts` are the findings that were written, by severity."""
 
-    def __init__(self, run: Run, workers: Workers, output: RunOutput, coverage: Coverage) -> None:
+    def __init__(self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage) -> None:
         self.counts = {str(severity): 0 for severity in Severity}
         self.failed = False
         self.finished = True
+        assert run.jobs is not None
+        self._jobs = run.jobs
         self._run = run
         self._how = run.how
         self._workers = workers
@@ -145,7 +170,7 @@ class _Engine:
         of_broker: list[tuple[Identified, list[bytes]]] = []
         of_log_dir: list[bytes] = []
         steps = self._steps(log_dirs)
-        for step, answers in self._workers.run(steps, ahead=_AHEAD * self._run.jobs):
+        for step, answers in self._workers.run(steps, ahead=_AHEAD * self._jobs):
             if step.failed is not None:
                 self._tell(_place(step.log_dir), (step.failed,))
             elif step.items is not None:
@@ -160,12 +185,14 @@ class _Engine:
                 of_log_dir = []
             if step.is_end_of_broker:
                 self._whole_broker(of_broker)
+                for log_dir, _ in of_broker:
+                    drop_listing(log_dir.path)
                 of_broker = []
 
     def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
         """Compare the replicas of partitions on several brokers; where that fails, one by one."""
         tasks = ((batch, (self._task(compare_partitions, to_bytes(batch), Location()),)) for batch in groups)
-        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._run.jobs):
+        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._jobs):
             if not isinstance(answer, Finding):
                 for data in answer or ():
                     for found in from_bytes(data):
@@ -190,7 +217,7 @@ class _Engine:
         """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
         listed = self._workers.run(
             ((each, (self._task(list_items, each, _where(each), first=True),)) for each in log_dirs),
-            ahead=2 * self._run.jobs,
+            ahead=2 * min(self._jobs, _LISTED),
         )
         for _, same in groupby(listed, key=lambda each: each[0].group):
             for log_dir, (answer,) in same:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.segments import log_start_offset
-from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size
+from kcheck.disk.read import Source, UnreadableError, opened, read_whole, readable_size
 from kcheck.disk.walk import Listing, join, list_directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
@@ -181,7 +181,7 @@ def _segments(
 
 
 def _summary(
-    path: str, descriptor: int, size: int, base: Offset, *, from_start: bool
+    path: str, descriptor: Source, size: int, base: Offset, *, from_start: bool
 ) -> tuple[SegmentSummary, Batch | None]:
     """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
     start = 0 if from_start else tail_position(path, descriptor, size, base)
