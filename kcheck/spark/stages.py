@@ -66,7 +66,8 @@ def told(value: FleetLogDir | Identified) -> str:
     return json.dumps(value)
 
 
-def _identified(text: str) -> Identified:
+def identified(text: str) -> Identified:
+    """Return what `told` wrote."""
     group, *rest = json.loads(text)
     return Identified(tuple(group), *rest)
 
@@ -86,7 +87,7 @@ def identify_all(batches: "Batches", asked: Asked) -> "Batches":
 
 def list_all(batches: "Batches", asked: Asked) -> "Batches":
     """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
-    named = ((row, _identified(row["told"])) for row in _rows(batches))
+    named = ((row, identified(row["told"])) for row in _rows(batches))
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
         groups = ((each, (retry.task(list_items, each[1], where(each[1])),)) for each in named)
@@ -131,7 +132,7 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
                 found: list[tuple[Identified, list[bytes]]] = []
                 for each in sorted(row["seen"], key=lambda each: [each[name] for name in KEY_NAMES[1:]]):
                     if each["told"] is not None:
-                        found.append((_identified(each["told"]), []))
+                        found.append((identified(each["told"]), []))
                     else:
                         found[-1][1].append(each["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(found)):

@@ -1,0 +1,191 @@
+"""`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck.model.finding import Severity
+from kcheck.model.report import Column, Report
+from kcheck.scan.arrow import batch_of, to_bytes
+from kcheck.scan.coverage import Coverage
+from kcheck.scan.fleet import Judged, Run, about, conclude, outside
+from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
+from kcheck.scan.fleet_output import RunOutput, run_tables
+from kcheck.scan.fleet_rows import findings_batch
+from kcheck.scan.fleet_stages import Identified
+from kcheck.spark import stages
+from kcheck.spark.progress import Progress
+from kcheck.spark.stages import Asked, ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_STAGING = "_staging"
+_SLICES_MAX = 20_000
+_SLICES_OF_CORE = 3
+_OF_SLICE = {"checkpoints": 1000}
+"""So many directories are looked at by one task, where little is read of each."""
+_OF_SLICE_DEEP = 16
+_BLOCK_SIZE = 16 << 20
+"""A writer holds so many bytes."""
+_OF_SCANNED = ("partitions", "leader_epochs", "segments")
+_OF_BROKERS = ("log_dirs", "checkpoints")
+
+
+def scan(roots: Sequence[str], run: Run, spark: "SparkSession") -> tuple[Report, bool]:
+    """Look at every log dir that the roots name and write the tables of the run; see `kcheck.scan.fleet.scan`.
+
+    The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths.
+    """
+    started = run.now()
+    found = inventory(roots)
+    outside(run.out, found.log_dirs)
+    with RunOutput(run.out, run.name, about(run)) as output:
+        engine = _Engine(run, spark, output)
+        engine.look(found)
+        report = conclude(run, roots, started, output, engine.judged)
+    return report, engine.judged.failed
+
+
+class _Staged(NamedTuple):
+    """What the steps left, read from the disk."""
+
+    before: "DataFrame"
+    listed: "DataFrame"
+    scanned: "DataFrame"
+    of_brokers: "DataFrame"
+
+
+class _Engine:
+    """One run, and what is to be said of its findings."""
+
+    def __init__(self, run: Run, spark: "SparkSession", output: RunOutput) -> None:
+        self.judged = Judged(run)
+        self._asked = Asked(run.how, run.seconds)
+        self._run = run
+        self._spark = spark
+        self._output = output
+        self._progress = Progress(spark, Coverage(), run.tell)
+
+    def look(self, found: Inventory) -> None:
+        """Look at all of it, and write every table but that of the run."""
+        with self._progress.phase("cores"):
+            cores = self._cores()
+        log_dirs, failed = self._identified(found.log_dirs, cores)
+        place = to_bytes(findings_batch((None, None), found.findings))
+        before = [place, *failed]
+        listed, count = self._listed(log_dirs, cores)
+        scanned = self._scanned(listed, count, cores)
+        of_brokers = self._of_brokers(listed, scanned, min(len({each.group for each in log_dirs}), cores * 3))
+        rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
+        columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
+        self._write(_Staged(self._frame(rows, columns), listed, scanned, of_brokers))
+        self._output.drop(_STAGING)
+
+    def _cores(self) -> int:
+        """Return how many tasks Spark runs side by side: that is what a range is cut into."""
+        from pyspark.sql import functions
+
+        ranges = self._spark.range(_SLICES_MAX).select(functions.spark_partition_id().alias("number"))
+        (row,) = ranges.agg(functions.max("number")).collect()
+        return int(row[0]) + 1
+
+    def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
+        """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
+        rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        frame = self._frame(rows, stages.NAMED).repartitionByRange(min(cores, max(len(rows), 1)), "at")
+        with self._progress.phase("identify"):
+            answers = self._mapped(frame, stages.identify_all, stages.IDENTIFIED).toArrow().to_pylist()
+        answers.sort(key=lambda row: row["at"])
+        found = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
+        failed = [row["findings"] for row in answers if row["findings"] is not None]
+        return sorted(found, key=lambda each: (each.group, each.path)), failed
+
+    def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", int]:
+        """Return the parts of all log dirs, and the number of their directories."""
+        from pyspark.sql import functions
+
+        brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
+        rows = [(brokers[each.group], at, 0, 0, stages.told(each), 0, None, None) for at, each in enumerate(log_dirs)]
+        frame = self._frame(rows, stages.LISTED)
+        slices = min(max(len(rows), 1), max(cores * _SLICES_OF_CORE, len(rows) // 16), _SLICES_MAX)
+        listed = self._staged(
+            "list", self._mapped(frame.repartition(slices, "at"), stages.list_all, stages.LISTED), stages.LISTED
+        )
+        (row,) = listed.agg(functions.sum("count")).collect()
+        self._progress.coverage.planned["partitions"] = count = row[0] or 0
+        return listed, count
+
+    def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
+        least = cores * _SLICES_OF_CORE
+        slices = min(max(count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP), least), _SLICES_MAX)
+        # By hash, not in turn: a task that is run again must have the rows that it had.
+        items = listed.where("items is not null").repartition(slices, "at", "part")
+        return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED), stages.SCANNED)
+
+    def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
+        from pyspark.sql import functions
+
+        named = listed.where("told is not null").selectExpr(*stages.KEY_NAMES, "told", "cast(null as binary) as light")
+        seen = scanned.where("light is not null").selectExpr(*stages.KEY_NAMES, "cast(null as string) as told", "light")
+        each = functions.struct(*stages.KEY_NAMES[1:], "told", "light")
+        brokers = (
+            named.union(seen)
+            .repartition(max(slices, 1), "broker")
+            .groupBy("broker")
+            .agg(functions.collect_list(each).alias("seen"))
+        )
+        look = self._mapped(brokers, stages.look_at_all, stages.OF_BROKERS)
+        return self._staged("brokers", look, stages.OF_BROKERS)
+
+    def _write(self, staged: _Staged) -> None:
+        for name in _OF_SCANNED:
+            self._table(name, (staged.scanned,))
+        for name in _OF_BROKERS:
+            self._table(name, (staged.of_brokers,))
+        self._table("findings", staged, self._shown(staged))
+
+    def _shown(self, staged: _Staged) -> frozenset[tuple[str, str]]:
+        """Count the findings; return the rules and severities of those that are to be written."""
+        frame = self._mapped(_of("findings", staged), stages.tally, stages.TALLY)
+        with self._progress.phase("findings"):
+            counted = frame.groupBy("id", "severity").count().collect()
+        return frozenset(
+            (rule, kind) for rule, kind, count in counted if self.judged.count(rule, Severity(kind), count)
+        )
+
+    def _table(self, name: str, staged: "Iterable[DataFrame]", shown: frozenset[tuple[str, str]] | None = None) -> None:
+        """Write the rows of a table in the order of their keys."""
+        frame = _of(name, staged).orderBy(*stages.KEY_NAMES)
+        opened = frame.mapInArrow(partial(stages.opened, shown=shown), ddl(run_tables()[name].run_columns))
+        with self._progress.phase(name):
+            _save(opened, self._output.folder(name))
+        self._output.take_over(name)
+
+    def _staged(self, name: str, frame: "DataFrame", columns: Sequence[Column]) -> "DataFrame":
+        """Have rows on the disk: what comes behind reads them as often as it likes."""
+        path = self._output.folder(f"{_STAGING}/{name}")
+        with self._progress.phase(name):
+            _save(frame, path)
+        return self._spark.read.schema(ddl(columns)).parquet(path)
+
+    def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
+        run = stage if stage is stages.tally else partial(stage, asked=self._asked)
+        return frame.mapInArrow(run, ddl(columns))
+
+    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]) -> "DataFrame":
+        import pyarrow as pa
+
+        return self._spark.createDataFrame(pa.Table.from_batches([batch_of(rows, columns)]))
+
+
+def _of(name: str, staged: "Iterable[DataFrame]") -> "DataFrame":
+    """Return the key and one column of all that was left."""
+    first, *others = (frame.where(f"{name} is not null").select(*stages.KEY_NAMES, name) for frame in staged)
+    for other in others:
+        first = first.union(other)
+    return first
+
+
+def _save(frame: "DataFrame", path: str) -> None:
+    frame.write.mode("append").option("parquet.block.size", _BLOCK_SIZE).parquet(path)
