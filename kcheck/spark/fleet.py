@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
-_SLICES_OF_CORE = 3
-_OF_SLICE = {"checkpoints": 1000}
+_OF_SLICE = {"checkpoints": 500}
 """So many directories are looked at by one task, where little is read of each."""
-_OF_SLICE_DEEP = 16
+_OF_SLICE_DEEP = 8
+_LOG_DIRS_OF_SLICE = 16
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
 _OF_SCANNED = ("partitions", "leader_epochs", "segments")
@@ -76,7 +76,7 @@ class _Engine:
         before = [place, *failed]
         listed, count = self._listed(log_dirs, cores)
         scanned = self._scanned(listed, count, cores)
-        of_brokers = self._of_brokers(listed, scanned, min(len({each.group for each in log_dirs}), cores * 3))
+        of_brokers = self._of_brokers(listed, scanned, min(len({each.group for each in log_dirs}), 4 * cores))
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
         self._write(_Staged(self._frame(rows, columns), listed, scanned, of_brokers))
@@ -108,7 +108,7 @@ class _Engine:
         brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
         rows = [(brokers[each.group], at, 0, 0, stages.told(each), 0, None, None) for at, each in enumerate(log_dirs)]
         frame = self._frame(rows, stages.LISTED)
-        slices = min(max(len(rows), 1), max(cores * _SLICES_OF_CORE, len(rows) // 16), _SLICES_MAX)
+        slices = min(max(cores, len(rows) // _LOG_DIRS_OF_SLICE), _SLICES_MAX)
         listed = self._staged(
             "list", self._mapped(frame.repartition(slices, "at"), stages.list_all, stages.LISTED), stages.LISTED
         )
@@ -117,8 +117,7 @@ class _Engine:
         return listed, count
 
     def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
-        least = cores * _SLICES_OF_CORE
-        slices = min(max(count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP), least), _SLICES_MAX)
+        slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
         # By hash, not in turn: a task that is run again must have the rows that it had.
         items = listed.where("items is not null").repartition(slices, "at", "part")
         return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED), stages.SCANNED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kcheck.errors import UsageError
 from kcheck.spark.java import find_java
-from kcheck.spark.pack import cache, package, python
+from kcheck.spark.pack import cache, home, package, python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +18,6 @@ _OLDEST, _BEYOND = (4, 1), (5,)
 
 WISHES = {
     "spark.python.unix.domain.socket.enabled": "true",  # a third of the cost of a Python task
-    "spark.ui.showConsoleProgress": "false",  # kcheck draws its own
 }
 """What is set unless the user has set it, before Spark starts."""
 _WITHOUT_CLUSTER = {"spark.ui.enabled": "false"}  # that is half of a start
@@ -61,18 +60,25 @@ def session(master: str | None) -> "Iterator[SparkSession]":
     else:
         spark = _classic(master, version)
     try:
-        prepare(spark)
+        prepare(spark, is_here=_is_here(spark))
         yield spark
     finally:
         spark.stop()
 
 
-def prepare(spark: "SparkSession") -> None:
-    """Set what a scan needs, and hand kcheck to the executors."""
+def prepare(spark: "SparkSession", *, is_here: bool = False) -> None:
+    """Set what a scan needs, and hand kcheck to the executors, unless they find that of this machine (`is_here`)."""
     told = {row[0] for row in spark.sql("SET").collect()}
     for name, value in (*NEEDS.items(), *((name, value) for name, value in SQL_WISHES.items() if name not in told)):
         spark.conf.set(name, value)
-    spark.addArtifacts(package(cache(os.environ)), pyfile=True)
+    if not is_here:
+        spark.addArtifacts(package(cache(os.environ)), pyfile=True)
+
+
+def _is_here(spark: "SparkSession") -> bool:
+    from pyspark.sql.utils import is_remote
+
+    return not is_remote() and str(spark.sparkContext.master).startswith("local")
 
 
 def _classic(master: str | None, version: str) -> "SparkSession":
@@ -90,6 +96,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
         local = _WITHOUT_CLUSTER if where.startswith("local") else {}
         for name, value in {**WISHES, **local, "spark.app.name": "kcheck"}.items():
             conf.setIfMissing(name, value)
+        conf.set("spark.ui.showConsoleProgress", "false")  # kcheck draws its own
         return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
@@ -102,7 +109,9 @@ def _environment(master: str | None, version: str) -> Iterator[None]:
     java = find_java(version, cache(os.environ), os.environ)
     changes = {} if java.home is None else {"JAVA_HOME": java.home}
     if master is None or master.startswith("local"):
-        changes |= {name: python() for name in ("PYSPARK_PYTHON",) if name not in os.environ}
+        paths = (os.environ.get("PYTHONPATH"), home())
+        changes["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        changes["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", python())
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:
