@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kcheck.errors import UsageError
+from kcheck.errors import KcheckError, UsageError
 from kcheck.spark.java import find_java
 from kcheck.spark.pack import cache, home, package, python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_INSTALL = "pip install 'kcheck[spark]'"
+INSTALL = "pip install 'kcheck[spark]'"
+_SAID_MAX = 500
 _OLDEST, _BEYOND = (4, 1), (5,)
 
 WISHES = {
@@ -37,11 +38,11 @@ def spark_version() -> str:
         import pandas  # noqa: F401, ICN001 - mapInArrow asks for it, and pip does not bring it
         import pyspark
     except ImportError as error:
-        raise UsageError(f"Spark needs pyspark and pandas; {error.name} is missing: {_INSTALL}") from None
+        raise UsageError(f"Spark needs pyspark and pandas; {error.name} is missing: {INSTALL}") from None
     version: str = pyspark.__version__
     found = tuple(map(int, re.findall(r"\d+", version)[:2]))
     if not _OLDEST <= found < _BEYOND:
-        raise UsageError(f"pyspark {version} is installed, 4.1 or later is needed, and less than 5: {_INSTALL}")
+        raise UsageError(f"pyspark {version} is installed, 4.1 or later is needed, and less than 5: {INSTALL}")
     return version
 
 
@@ -61,9 +62,23 @@ def session(master: str | None) -> "Iterator[SparkSession]":
         spark = _classic(master, version)
     try:
         prepare(spark, is_here=_is_here(spark))
-        yield spark
+        with _told_in_a_line():
+            yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def _told_in_a_line() -> Iterator[None]:
+    """End the run where Spark does; its own log has the rest."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise KcheckError(f"Spark could not finish: {' '.join(lines[:2])[:_SAID_MAX]}") from error
 
 
 def prepare(spark: "SparkSession", *, is_here: bool = False) -> None:
@@ -71,7 +86,7 @@ def prepare(spark: "SparkSession", *, is_here: bool = False) -> None:
     told = {row[0] for row in spark.sql("SET").collect()}
     for name, value in (*NEEDS.items(), *((name, value) for name, value in SQL_WISHES.items() if name not in told)):
         spark.conf.set(name, value)
-    if not is_here:
+    if not is_here and os.path.isdir(home()):  # a zip was brought by spark-submit
         spark.addArtifacts(package(cache(os.environ)), pyfile=True)
 
 
@@ -85,7 +100,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    with _environment(master, version):
+    with _environment(master, version), _told_in_a_line():
         SparkContext._ensure_initialized()  # only then a SparkConf tells what the user has set
         conf = SparkConf()
         if master is not None:
