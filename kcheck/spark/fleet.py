@@ -26,6 +26,8 @@ _OF_SLICE = {"checkpoints": 500}
 """So many directories are looked at by one task, where little is read of each."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 16
+_OF_FILE = 20_000
+"""The rows of so many directories stand in a file."""
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
 _OF_SCANNED = ("partitions", "leader_epochs", "segments")
@@ -65,6 +67,7 @@ class _Engine:
         self._run = run
         self._spark = spark
         self._output = output
+        self._files = 1
         self._progress = Progress(spark, Coverage(), run.tell)
 
     def look(self, found: Inventory) -> None:
@@ -114,6 +117,7 @@ class _Engine:
         )
         (row,) = listed.agg(functions.sum("count")).collect()
         self._progress.coverage.planned["partitions"] = count = row[0] or 0
+        self._files = min(1 + count // _OF_FILE, _SLICES_MAX)
         return listed, count
 
     def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
@@ -155,7 +159,8 @@ class _Engine:
 
     def _table(self, name: str, staged: "Iterable[DataFrame]", shown: frozenset[tuple[str, str]] | None = None) -> None:
         """Write the rows of a table in the order of their keys."""
-        frame = _of(name, staged).orderBy(*stages.KEY_NAMES)
+        frame = _of(name, staged).repartitionByRange(self._files, *stages.KEY_NAMES)
+        frame = frame.sortWithinPartitions(*stages.KEY_NAMES)
         opened = frame.mapInArrow(partial(stages.opened, shown=shown), ddl(run_tables()[name].run_columns))
         with self._progress.phase(name):
             _save(opened, self._output.folder(name))

@@ -61,7 +61,7 @@ def session(master: str | None) -> "Iterator[SparkSession]":
     else:
         spark = _classic(master, version)
     try:
-        prepare(spark, is_here=_is_here(spark))
+        prepare(spark)
         with _told_in_a_line():
             yield spark
     finally:
@@ -81,19 +81,22 @@ def _told_in_a_line() -> Iterator[None]:
         raise KcheckError(f"Spark could not finish: {' '.join(lines[:2])[:_SAID_MAX]}") from error
 
 
-def prepare(spark: "SparkSession", *, is_here: bool = False) -> None:
-    """Set what a scan needs, and hand kcheck to the executors, unless they find that of this machine (`is_here`)."""
-    told = {row[0] for row in spark.sql("SET").collect()}
-    for name, value in (*NEEDS.items(), *((name, value) for name, value in SQL_WISHES.items() if name not in told)):
-        spark.conf.set(name, value)
-    if not is_here and os.path.isdir(home()):  # a zip was brought by spark-submit
-        spark.addArtifacts(package(cache(os.environ)), pyfile=True)
-
-
-def _is_here(spark: "SparkSession") -> bool:
+def prepare(spark: "SparkSession") -> None:
+    """Set what a scan needs, and hand kcheck to the executors, unless they find that of this machine."""
     from pyspark.sql.utils import is_remote
 
-    return not is_remote() and str(spark.sparkContext.master).startswith("local")
+    conf = None if is_remote() else spark.sparkContext.getConf()
+    wishes = {} if conf is None else {name: value for name, value in SQL_WISHES.items() if not conf.contains(name)}
+    for name, value in {**NEEDS, **wishes}.items():
+        spark.conf.set(name, value)
+    if not (conf is not None and str(conf.get("spark.master")).startswith("local")):
+        ship(spark)
+
+
+def ship(spark: "SparkSession") -> None:
+    """Hand kcheck to the executors, unless spark-submit has done that."""
+    if os.path.isdir(home()):
+        spark.addArtifacts(package(cache(os.environ)), pyfile=True)
 
 
 def _classic(master: str | None, version: str) -> "SparkSession":

@@ -72,16 +72,26 @@ def identified(text: str) -> Identified:
     return Identified(tuple(group), *rest)
 
 
-def identify_all(batches: "Batches", asked: Asked) -> "Batches":
-    """Yield whose each log dir is, or the finding that nobody could tell."""
-    named = ((row["at"], FleetLogDir(*json.loads(row["told"]))) for row in _rows(batches))
+def identified_of(log_dirs: Iterable[FleetLogDir], asked: Asked) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
+    """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
-        groups = ((each, (retry.task(identify, each[1], Location(log_dir=each[1].path)),)) for each in named)
-        rows = []
-        for (at, log_dir), (answer,) in workers.run(groups, ahead=_AHEAD):
-            failed = to_bytes(findings_batch(log_dir[1:3], (answer,))) if isinstance(answer, Finding) else None
-            rows.append((at, told(answer) if isinstance(answer, Identified) else None, failed))
+        groups = ((each, (retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
+        for log_dir, (answer,) in workers.run(groups, ahead=_AHEAD):
+            assert answer is not None
+            yield log_dir, answer
+
+
+def identify_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield whose each log dir is, or the finding that nobody could tell."""
+    named = [*_rows(batches)]
+    log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
+    rows: list[tuple[Any, ...]] = []
+    for row, (log_dir, answer) in zip(named, identified_of(log_dirs, asked), strict=True):
+        if isinstance(answer, Identified):
+            rows.append((row["at"], told(answer), None))
+        else:
+            rows.append((row["at"], None, to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))))
     yield batch_of(rows, IDENTIFIED)
 
 
@@ -139,6 +149,28 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
                     yield (row["broker"], BEHIND, 0, piece, *_as_bytes({name: batch}, OF_BROKERS))
 
         yield from _in_batches(rows(), OF_BROKERS)
+
+
+def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
+    """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        found: list[tuple[Identified, list[bytes]]] = []
+        groups = ((each, (retry.task(list_items, each, where(each)),)) for each in log_dirs)
+        for log_dir, (listed,) in workers.run(groups, ahead=_AHEAD):
+            if isinstance(listed, Finding):
+                yield "findings", findings_batch((log_dir.cluster, log_dir.broker), (listed,))
+                continue
+            seen: list[bytes] = []
+            parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
+            for items, (answer,) in workers.run(parts, ahead=_AHEAD):
+                for name, batch in retry.scanned(items, answer):
+                    yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
+                    if name == "replicas" and whole:
+                        seen.append(to_bytes(seen_of(batch)))
+            found.append((log_dir, seen))
+        if whole:
+            yield from retry.whole_broker(found)
 
 
 def tally(batches: "Batches") -> "Batches":
