@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
@@ -49,15 +49,6 @@ def scan(roots: Sequence[str], run: Run, spark: "SparkSession") -> tuple[Report,
     return report, engine.judged.failed
 
 
-class _Staged(NamedTuple):
-    """What the steps left, read from the disk."""
-
-    before: "DataFrame"
-    listed: "DataFrame"
-    scanned: "DataFrame"
-    of_brokers: "DataFrame"
-
-
 class _Engine:
     """One run, and what is to be said of its findings."""
 
@@ -82,7 +73,12 @@ class _Engine:
         of_brokers = self._of_brokers(listed, scanned, min(len({each.group for each in log_dirs}), 4 * cores))
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
-        self._write(_Staged(self._frame(rows, columns), listed, scanned, of_brokers))
+        for name in _OF_SCANNED:
+            self._table(name, (scanned,))
+        for name in _OF_BROKERS:
+            self._table(name, (of_brokers,))
+        of_findings = (self._frame(rows, columns), listed, scanned, of_brokers)
+        self._table("findings", of_findings, self._shown(of_findings))
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
@@ -141,14 +137,7 @@ class _Engine:
         look = self._mapped(brokers, stages.look_at_all, stages.OF_BROKERS)
         return self._staged("brokers", look, stages.OF_BROKERS)
 
-    def _write(self, staged: _Staged) -> None:
-        for name in _OF_SCANNED:
-            self._table(name, (staged.scanned,))
-        for name in _OF_BROKERS:
-            self._table(name, (staged.of_brokers,))
-        self._table("findings", staged, self._shown(staged))
-
-    def _shown(self, staged: _Staged) -> frozenset[tuple[str, str]]:
+    def _shown(self, staged: "Iterable[DataFrame]") -> frozenset[tuple[str, str]]:
         """Count the findings; return the rules and severities of those that are to be written."""
         frame = self._mapped(_of("findings", staged), stages.tally, stages.TALLY)
         with self._progress.phase("findings"):
