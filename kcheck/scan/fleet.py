@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
-from kcheck.disk.walk import real
+from kcheck.disk.walk import join, real
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
@@ -14,9 +14,10 @@ from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_output import RunOutput
+from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import Place, findings_batch, seen_of, tables_of
-from kcheck.scan.fleet_stages import How, Identified, identify, list_items, scan_items
+from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.workers import Limits, Task, Workers
 from kcheck.tables import runs
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _AHEAD = 16
 """For each process so many batches of directories are held, at most."""
+_REPLICAS = "_replicas"
+"""What is on the disk only while replicas are put together."""
 
 Chosen = Callable[[str, Severity], bool]
 """Tells by the id of its rule and by its severity whether a finding is meant."""
@@ -55,6 +58,8 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     """
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
+    from kcheck.scan.fleet_groups import Groups
+
     started = run.now()
     found = inventory(roots)
     outside(run.out, found.log_dirs)
@@ -66,7 +71,9 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
         ) as workers,
     ):
         engine = _Engine(run, workers, output, coverage)
-        engine.look(found)
+        with Groups(join(output.path, _REPLICAS)) as groups:
+            engine.look(found, groups.add)
+            engine.compare(groups.batches())
         report = conclude(run, roots, started, output, engine.judged)
     return report, engine.judged.failed
 
@@ -137,8 +144,8 @@ class _Engine:
         self._output = output
         self._coverage = coverage
 
-    def look(self, found: Inventory) -> None:
-        """Look at all of it; what was seen is held for one broker at a time."""
+    def look(self, found: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
+        """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
         self._tell((None, None), found.findings)
         log_dirs = sorted(self._identified(found.log_dirs), key=lambda each: (each.group, each.path))
         of_broker: list[tuple[Identified, list[bytes]]] = []
@@ -152,6 +159,7 @@ class _Engine:
                     for table, rows in (tables_of(batch) if name == "replicas" else {name: batch}).items():
                         self._write(table, rows)
                     if name == "replicas":
+                        keep(replica_rows(batch))
                         of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:
@@ -161,6 +169,13 @@ class _Engine:
                 for name, batch in self._retry.whole_broker(of_broker):
                     self._write(name, batch)
                 of_broker = []
+
+    def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
+        """Compare the replicas of partitions on several brokers."""
+        tasks = ((each, (self._retry.task(compare_partitions, to_bytes(each), Location()),)) for each in groups)
+        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._run.jobs):
+            for name, rows in self._retry.compared(batch, answer):
+                self._write(name, rows)
 
     def _identified(self, log_dirs: Iterable[FleetLogDir]) -> Iterator[Identified]:
         tasks = ((each, (self._retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from kcheck.model.finding import Finding, Location
 from kcheck.scan.arrow import from_bytes, to_bytes
+from kcheck.scan.fleet_replicas import KEY, tables_of_compared
 from kcheck.scan.fleet_rows import findings_batch, items_batch, items_of
-from kcheck.scan.fleet_stages import How, Identified, look_at_broker, scan_items
+from kcheck.scan.fleet_stages import How, Identified, compare_partitions, look_at_broker, scan_items
 from kcheck.scan.workers import Task, Workers
 
 if TYPE_CHECKING:
@@ -63,6 +64,22 @@ class Retry:
         else:
             for each in found:
                 yield from self.whole_broker((each,))
+
+    def compared(self, batch: "pa.RecordBatch", answer: Any) -> Found:
+        """Yield what was found in partitions on several brokers; where they failed together, one by one."""
+        if not isinstance(answer, Finding):
+            for data in answer or ():
+                for found in from_bytes(data):
+                    yield from tables_of_compared(found).items()
+        elif batch.num_rows > 1:
+            alone = [batch.slice(number, 1) for number in range(batch.num_rows)]
+            tasks = [self.task(compare_partitions, to_bytes(each), Location()) for each in alone]
+            for part, found in zip(alone, self._answers(tasks), strict=True):
+                yield from self.compared(part, found)
+        else:
+            (row,) = batch.select(KEY).to_pylist()
+            at = Location(topic=row["topic"], partition=row["partition"])
+            yield "findings", findings_batch((row["cluster"], None), (answer._replace(where=at),))
 
     def _answers(self, tasks: Sequence[Task[Any]]) -> list[Any]:
         ((_, answers),) = self._workers.run([(None, tasks)])
