@@ -11,11 +11,12 @@ from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet import Judged, Run, about, conclude, outside
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_output import RunOutput, run_tables
+from kcheck.scan.fleet_replicas import FIELDS, KEY
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import Identified
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
-from kcheck.spark.stages import Asked, ddl
+from kcheck.spark.stages import Asked, ddl, ddl_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,8 +31,6 @@ _OF_FILE = 20_000
 """The rows of so many directories stand in a file."""
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
-_OF_SCANNED = ("partitions", "leader_epochs", "segments")
-_OF_BROKERS = ("log_dirs", "checkpoints")
 
 
 def scan(roots: Sequence[str], run: Run, spark: "SparkSession") -> tuple[Report, bool]:
@@ -73,11 +72,15 @@ class _Engine:
         of_brokers = self._of_brokers(listed, scanned, min(len({each.group for each in log_dirs}), 4 * cores))
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
-        for name in _OF_SCANNED:
-            self._table(name, (scanned,))
-        for name in _OF_BROKERS:
-            self._table(name, (of_brokers,))
-        of_findings = (self._frame(rows, columns), listed, scanned, of_brokers)
+        compared = self._compared(scanned, max(cores, self._files))
+        for names, staged in (
+            (stages.OF_SCANNED, scanned),
+            (stages.OF_BROKER, of_brokers),
+            (stages.OF_COMPARED, compared),
+        ):
+            for name in names:
+                self._table(name, (staged,))
+        of_findings = (self._frame(rows, columns), listed, scanned, of_brokers, compared)
         self._table("findings", of_findings, self._shown(of_findings))
         self._output.drop(_STAGING)
 
@@ -108,9 +111,7 @@ class _Engine:
         rows = [(brokers[each.group], at, 0, 0, stages.told(each), 0, None, None) for at, each in enumerate(log_dirs)]
         frame = self._frame(rows, stages.LISTED)
         slices = min(max(cores, len(rows) // _LOG_DIRS_OF_SLICE), _SLICES_MAX)
-        listed = self._staged(
-            "list", self._mapped(frame.repartition(slices, "at"), stages.list_all, stages.LISTED), stages.LISTED
-        )
+        listed = self._staged("list", self._mapped(frame.repartition(slices, "at"), stages.list_all, stages.LISTED))
         (row,) = listed.agg(functions.sum("count")).collect()
         self._progress.coverage.planned["partitions"] = count = row[0] or 0
         self._files = min(1 + count // _OF_FILE, _SLICES_MAX)
@@ -120,7 +121,7 @@ class _Engine:
         slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
         # By hash, not in turn: a task that is run again must have the rows that it had.
         items = listed.where("items is not null").repartition(slices, "at", "part")
-        return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED), stages.SCANNED)
+        return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
 
     def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
         from pyspark.sql import functions
@@ -134,8 +135,25 @@ class _Engine:
             .groupBy("broker")
             .agg(functions.collect_list(each).alias("seen"))
         )
-        look = self._mapped(brokers, stages.look_at_all, stages.OF_BROKERS)
-        return self._staged("brokers", look, stages.OF_BROKERS)
+        look = self._mapped(brokers, stages.look_at_all, stages.BROKERS)
+        return self._staged("brokers", look)
+
+    def _compared(self, scanned: "DataFrame", slices: int) -> "DataFrame":
+        """Return what is found in partitions that stand on several brokers; their replicas meet here."""
+        from pyspark.sql import functions
+
+        seen = scanned.where("replicas is not null").select("replicas")
+        replicas = seen.mapInArrow(stages.opened, ddl_of(stages.replica_types())).repartition(slices, *KEY)
+        groups = replicas.groupBy(*KEY).agg(functions.collect_list(functions.struct(*FIELDS)).alias("replicas"))
+        groups = groups.withColumn("brokers", functions.expr("size(array_distinct(replicas.broker_id))"))
+        staged = self._staged("groups", groups)
+        topics = staged.groupBy("cluster", "topic").agg(functions.max("brokers").cast("bigint").alias("largest"))
+        topics = topics.withColumnsRenamed({"cluster": "of_cluster", "topic": "of_topic"})
+        whole = staged.join(topics, functions.expr("cluster <=> of_cluster and topic = of_topic")).select(
+            *KEY, functions.col("largest").alias("replicas_of_topic"), "replicas"
+        )
+        in_order = whole.repartitionByRange(slices, *KEY).sortWithinPartitions(*KEY)
+        return self._staged("compare", self._mapped(in_order, stages.compare_all, stages.COMPARED))
 
     def _shown(self, staged: "Iterable[DataFrame]") -> frozenset[tuple[str, str]]:
         """Count the findings; return the rules and severities of those that are to be written."""
@@ -155,12 +173,12 @@ class _Engine:
             _save(opened, self._output.folder(name))
         self._output.take_over(name)
 
-    def _staged(self, name: str, frame: "DataFrame", columns: Sequence[Column]) -> "DataFrame":
+    def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Have rows on the disk: what comes behind reads them as often as it likes."""
         path = self._output.folder(f"{_STAGING}/{name}")
         with self._progress.phase(name):
             _save(frame, path)
-        return self._spark.read.schema(ddl(columns)).parquet(path)
+        return self._spark.read.schema(frame.schema).parquet(path)
 
     def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
         run = stage if stage is stages.tally else partial(stage, asked=self._asked)

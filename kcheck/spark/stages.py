@@ -13,10 +13,14 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_replicas import FIELDS, LISTS, OWN, replica_rows
+from kcheck.scan.fleet_replicas import KEY as GROUP
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
-from kcheck.scan.fleet_stages import How, Identified, identify, list_items, scan_items
+from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.workers import Limits, Workers
+from kcheck.tables import partitions
+from kcheck.tables._contract import PLACE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +38,7 @@ KEY = tuple(
 )
 KEY_NAMES = tuple(column.name for column in KEY)
 BEHIND = 1 << 40
-"""What is of a whole broker stands behind its log dirs."""
+"""What is of a whole broker stands behind its log dirs, what is of several brokers behind all of them."""
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
 _TOLD = Column("told", "string", "A log dir as JSON; None where its row is no first one.")
 
@@ -42,14 +46,21 @@ NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
+OF_SCANNED = ("partitions", "leader_epochs", "segments")
+"""Tables whose rows are those of one directory; then those of a broker, and of a partition on several brokers."""
+OF_BROKER = ("log_dirs", "checkpoints")
+OF_COMPARED = ("replica_sets", "truncation_plans")
+
 SCANNED = (
     *KEY,
-    *(Column(name, "bytes", "Its rows.") for name in ("light", "partitions", "leader_epochs", "segments", "findings")),
+    *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
 )
-OF_BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in ("log_dirs", "checkpoints", "findings")))
+BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
+COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 TALLY = (Column("id", "string", "The id of a rule."), Column("severity", "string", "What it is there."))
 
 _AHEAD = 2
+_COMPARED_COUNT = 4096
 _HELD_SIZE = 8 << 20
 """So many bytes are passed on together."""
 
@@ -126,7 +137,9 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
             for row, (answer,) in workers.run(tasks(), ahead=_AHEAD):
                 key = (row["broker"], row["at"], row["part"])
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
-                    found = {name: batch} if name == "findings" else {"light": seen_of(batch), **tables_of(batch)}
+                    found = {name: batch}
+                    if name == "replicas":
+                        found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
                     yield (*key, piece, *_as_bytes(found, SCANNED))
 
         yield from _in_batches(rows(), SCANNED)
@@ -146,9 +159,52 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
                     else:
                         found[-1][1].append(each["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(found)):
-                    yield (row["broker"], BEHIND, 0, piece, *_as_bytes({name: batch}, OF_BROKERS))
+                    yield (row["broker"], BEHIND, 0, piece, *_as_bytes({name: batch}, BROKERS))
 
-        yield from _in_batches(rows(), OF_BROKERS)
+        yield from _in_batches(rows(), BROKERS)
+
+
+def compare_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield rows of tables for partitions, which come sorted and with all of their replicas."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    number = context.partitionId()
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in _large(batches))
+            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_AHEAD)):
+                for piece, (name, found) in enumerate(retry.compared(batch, answer)):
+                    yield (BEHIND, number, part, piece, *_as_bytes({name: found}, COMPARED))
+
+        yield from _in_batches(rows(), COMPARED)
+
+
+def _large(batches: "Batches") -> "Batches":
+    """Yield the rows of many batches as one: the comparison of many partitions costs little more than that of one."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) >= _COMPARED_COUNT:
+            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+            held = []
+    if held:
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+
+
+def replica_types() -> "pa.Schema":
+    """Return the columns of replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
+    import pyarrow as pa
+
+    known = {column.name: column for column in (*PLACE, *partitions.TABLE.columns, *OWN)}
+    lists = {name: pa.list_(pa.struct(list(schema_of(columns)))) for name, columns in LISTS.items()}
+    plain = schema_of(known.values())
+    return pa.schema([(name, lists[name] if name in lists else plain.field(name).type) for name in (*GROUP, *FIELDS)])
 
 
 def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
@@ -226,6 +282,20 @@ def _in_batches(rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]) -> "
 
 def ddl(columns: Iterable[Column]) -> str:
     """Return columns as Spark declares them."""
-    names = {"int64": "bigint", "bool": "boolean", "string": "string", "timestamp[us, tz=UTC]": "timestamp"}
-    fields = schema_of(columns)
-    return ", ".join(f"`{field.name}` {names.get(str(field.type), str(field.type))}" for field in fields)
+    return ddl_of(schema_of(columns))
+
+
+def ddl_of(schema: "pa.Schema") -> str:
+    """Return Arrow columns as Spark declares them."""
+    return ", ".join(f"`{field.name}` {_declared(field.type)}" for field in schema)
+
+
+def _declared(kind: "pa.DataType") -> str:
+    import pyarrow as pa
+
+    if pa.types.is_list(kind):
+        return f"array<{_declared(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return "struct<" + ", ".join(f"`{field.name}`: {_declared(field.type)}" for field in kind) + ">"
+    names = {"int64": "bigint", "bool": "boolean", "timestamp[us, tz=UTC]": "timestamp"}
+    return names.get(str(kind), str(kind))
