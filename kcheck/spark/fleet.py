@@ -16,6 +16,7 @@ from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import Identified
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
+from kcheck.spark.session import in_a_line
 from kcheck.spark.stages import Asked, ddl, ddl_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def scan(roots: Sequence[str], run: Run, spark: "SparkSession") -> tuple[Report,
     started = run.now()
     found = inventory(roots)
     outside(run.out, found.log_dirs)
-    with RunOutput(run.out, run.name, about(run)) as output:
+    with RunOutput(run.out, run.name, about(run)) as output, in_a_line():
         engine = _Engine(run, spark, output)
         engine.look(found)
         report = conclude(run, roots, started, output, engine.judged)

@@ -62,14 +62,13 @@ def session(master: str | None) -> "Iterator[SparkSession]":
         spark = _classic(master, version)
     try:
         prepare(spark)
-        with _told_in_a_line():
-            yield spark
+        yield spark
     finally:
         spark.stop()
 
 
 @contextmanager
-def _told_in_a_line() -> Iterator[None]:
+def in_a_line() -> Iterator[None]:
     """End the run where Spark does; its own log has the rest."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -89,8 +88,12 @@ def prepare(spark: "SparkSession") -> None:
     wishes = {} if conf is None else {name: value for name, value in SQL_WISHES.items() if not conf.contains(name)}
     for name, value in {**NEEDS, **wishes}.items():
         spark.conf.set(name, value)
-    if not (conf is not None and str(conf.get("spark.master")).startswith("local")):
+    if conf is None or not _is_one_process(str(conf.get("spark.master"))):
         ship(spark)
+
+
+def _is_one_process(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
 
 
 def ship(spark: "SparkSession") -> None:
@@ -103,7 +106,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    with _environment(master, version), _told_in_a_line():
+    with _environment(master, version), in_a_line():
         SparkContext._ensure_initialized()  # only then a SparkConf tells what the user has set
         conf = SparkConf()
         if master is not None:
@@ -111,7 +114,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
         where = conf.get("spark.master", None)
         if where is None:
             conf.setMaster(where := "local[*]")
-        local = _WITHOUT_CLUSTER if where.startswith("local") else {}
+        local = _WITHOUT_CLUSTER if _is_one_process(where) else {}
         for name, value in {**WISHES, **local, "spark.app.name": "kcheck"}.items():
             conf.setIfMissing(name, value)
         conf.set("spark.ui.showConsoleProgress", "false")  # kcheck draws its own
@@ -126,7 +129,7 @@ def _environment(master: str | None, version: str) -> Iterator[None]:
         return
     java = find_java(version, cache(os.environ), os.environ)
     changes = {} if java.home is None else {"JAVA_HOME": java.home}
-    if master is None or master.startswith("local"):
+    if master is None or master.startswith("local"):  # local-cluster as well: its tasks are on this machine
         paths = (os.environ.get("PYTHONPATH"), home())
         changes["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
         changes["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", python())
