@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from kcheck.errors import UsageError
@@ -47,6 +48,21 @@ def publish(path: str, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Give the files that somebody else wrote into a directory new names in their order; remove what ends otherwise.
+
+    Yields the name of each and the file, opened to read: the caller has it settled.
+    """
+    found = sorted(os.listdir(folder))
+    for other in found:
+        if not other.endswith(ending):
+            os.remove(os.path.join(folder, other))
+    for number, old in enumerate(each for each in found if each.endswith(ending)):
+        new = name(number)
+        os.rename(os.path.join(folder, old), os.path.join(folder, new))
+        yield new, open(os.path.join(folder, new), "rb")  # noqa: SIM115 - `settle` closes it
 
 
 def discard(path: str) -> None:
