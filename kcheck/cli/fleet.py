@@ -1,12 +1,13 @@
 """`kcheck fleet`: every broker at once."""
 
+import os
 import re
 import time
 from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import Common, end, leave, with_common
+from kcheck.cli.options import Chosen, Common, Judging, Leaving, end, leave, with_common, with_judging, write
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
@@ -14,6 +15,13 @@ Roots = Annotated[
     list[str],
     typer.Argument(metavar="ROOT...", help="A layout such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
 ]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The directory run=ID, or --out: the newest run in it.")]
+Metrics = Annotated[
+    str | None, typer.Option("--prometheus", metavar="FILE", help="Write metrics to FILE, for the textfile collector.")
+]
+Format = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="How the summary is written.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; as NO_COLOR in the environment.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
 _FORMATS = ("text", "json", "ndjson")
 """Those of the summary."""
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -42,6 +50,7 @@ def scan(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
     ] = 600,
+    prometheus: Metrics = None,
     jobs: Jobs = 1,
     nice: Nice = False,
     progress: ShowProgress = None,
@@ -63,6 +72,7 @@ def scan(
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
     if run is not None and not _RUN.fullmatch(run):
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
+    _needs_folder("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
     name = _name(_now()) if run is None else run
@@ -72,8 +82,55 @@ def scan(
             tell=showing.tell,
         )  # fmt: skip
         report, failed = local.scan(roots, asked)
-    leave(report, common.leaving, written=str(report.body["path"]))
+    written = [str(report.body["path"])]
+    if prometheus is not None:
+        _measure(written[0], shown, prometheus)
+        written.append(prometheus)
+    leave(report, common.leaving, written=" and ".join(written))
     end(report, failed=failed)
+
+
+@app.command("report")
+@with_judging
+def report(
+    run: Run,
+    judging: Judging,
+    page: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="Write the page to FILE.")
+    ] = "report.html",
+    prometheus: Metrics = None,
+    format: Format = "text",
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> None:
+    """Tell what a run found, worst first; writes a page."""
+    from kcheck.scan.fleet_report import report as look
+    from kcheck.scan.fleet_run import open_run
+
+    shown, fails = judging.chosen()
+    found = look(open_run(run), shown, fails)
+    how = Leaving(format="html", output=page, no_color=no_color, quiet=quiet)
+    write(found, how)
+    written = [page]
+    if prometheus is not None:
+        write(found, how._replace(format="prometheus", output=prometheus))
+        written.append(prometheus)
+    leave(found, how._replace(format=format, output=None), written=" and ".join(written))
+    end(found, failed=bool(found.body["failing"]))
+
+
+def _measure(run: str, shown: Chosen, file: str) -> None:
+    """Write the metrics of a run that was just written."""
+    from kcheck.scan.fleet_report import report as look
+    from kcheck.scan.fleet_run import open_run
+
+    write(look(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
+
+
+def _needs_folder(option: str, file: str | None) -> None:
+    """UsageError where a file could not be written at the end, before the work is begun."""
+    if file is not None and not os.path.isdir(os.path.dirname(file) or "."):
+        raise UsageError(f"{option} {file}: there is no directory {os.path.dirname(file)}")
 
 
 def _now() -> int:

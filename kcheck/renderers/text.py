@@ -10,6 +10,7 @@ from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
+from kcheck.renderers._text_fleet import fleet_report
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -272,6 +273,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "rules": _rules,
     "explain": _explain,
     "fleet-scan": _fleet_scan,
+    "fleet-report": fleet_report,
 }
 
 

@@ -74,10 +74,11 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
         engine.look(found)
         rows = output.rows
         counts = (rows[name] for name in ("log_dirs", "partitions", "findings"))
+        ended = run.now()
         row = (
             run.name,
             started,
-            run.now(),
+            ended,
             __version__,
             release,
             depth,
@@ -86,7 +87,7 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
             engine.finished,
         )
         output.write("runs", batch_of([row], runs.TABLE.run_columns))
-        output.finish({"finished": engine.finished})
+        output.finish({"started": started, "ended": ended, "finished": engine.finished})
     body = {"run": run.name, "path": output.path, "depth": depth, "finished": engine.finished, "rows": output.rows}
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=engine.counts), engine.failed
 

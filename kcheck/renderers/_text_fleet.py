@@ -1,0 +1,58 @@
+"""The text of `fleet report` and `fleet diff`."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from kcheck.model.report import Report, Row
+from kcheck.renderers._page import Page, cell, plural, size
+
+_SEVERITIES = ("fatal", "error", "warning", "info")
+_COUNT = 10
+"""So many rows of each kind are shown; the page and json have more."""
+
+
+def moment(value: object) -> str:
+    """Return a time, given as ms since 1970, to the second; `?` where none is known, or none that a calendar has."""
+    try:
+        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):
+        return "?"
+
+
+def place_of(row: Row) -> str:
+    """Return where a finding is: the directory, the file, the line or the position in it."""
+    parts = [str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None]
+    where = "/".join(parts) or "?"
+    if row["line"] is not None:
+        return f"{where}, line {row['line']}"
+    return where if row["position"] is None else f"{where}, position {row['position']}"
+
+
+def fleet_report(report: Report, page: Page, _: object) -> None:
+    """Write the summary: the worst of each kind."""
+    body: Any = report.body
+    page.line(f"fleet report, Kafka {report.kafka} rules", "bold")
+    page.wrapped(f"run {body['run']} in {body['path']}, to the depth of {body['depth']}", hanging="    ")
+    page.wrapped(f"scanned {moment(body['started'])} to {moment(body['ended'])}", hanging="    ")
+    rows = body["rows"]
+    things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
+    page.wrapped(", ".join(plural(*each) for each in (*things, (rows["partitions"], "partition directory"))))
+    if not body["finished"]:
+        page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
+    _table(page, "clusters", body["clusters"], ("cluster", "verdict", *_SEVERITIES))
+    _table(page, "brokers", body["brokers"], ("cluster", "broker", "verdict", *_SEVERITIES))
+    _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
+    names = ("cluster", "topic", "partition", "verdict", "replicas", "damaged", "size")
+    _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
+
+
+def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int | None = None) -> None:
+    whole = len(rows) if count is None else count
+    if not whole:
+        return
+    page.line()
+    shown = rows[:_COUNT]
+    page.line(title if len(shown) == whole else f"{title}, {len(shown)} of {whole}, worst first", "bold")
+    page.table(
+        names, [tuple(size(row[name]) if name == "size" else cell(row[name]) for name in names) for row in shown]
+    )
