@@ -107,6 +107,7 @@ def report(
     from kcheck.scan.fleet_report import report as look
     from kcheck.scan.fleet_run import open_run
 
+    _needs_folder("--prometheus", prometheus)
     shown, fails = judging.chosen()
     found = look(open_run(run), shown, fails)
     how = Leaving(format="html", output=page, no_color=no_color, quiet=quiet)

@@ -72,7 +72,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none) -> Report:
         "counts": _counts(counted),
         "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
     }  # fmt: skip
-    log_dirs = {row[0] for row in run.values("log_dirs", ("log_dir",))}
+    log_dirs = {path for (path,) in run.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
     return Report(
         verb="fleet-report", kafka=run.kafka, body=body, elsewhere=summary, checked=tuple(sorted(log_dirs)),
         kinds={"clusters": "cluster", "brokers": "broker", "rules": "rule", "partitions": "partition",

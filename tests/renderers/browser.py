@@ -107,6 +107,13 @@ class Browser:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
+    def until(self, expression: str) -> None:
+        """Wait until an expression is true."""
+        end = time.monotonic() + PATIENCE
+        while not self.ask(expression):
+            assert time.monotonic() < end, expression
+            time.sleep(0.02)
+
     def click(self, selector: str) -> None:
         """Click on the middle of the first element that a selector names."""
         middle = "(b => [b.x + b.width / 2, b.y + b.height / 2])(e.getBoundingClientRect())"

@@ -142,7 +142,7 @@ def _brokers(clusters: Sequence[Row], brokers: Sequence[Row], path: str) -> Html
     ]  # fmt: skip
     query = (
         f"SELECT cluster, broker, severity, count(*) AS findings\nFROM {_from(path, 'findings')}\n"
-        f"GROUP BY ALL ORDER BY {_ORDER}, findings DESC;"
+        f"GROUP BY cluster, broker, severity ORDER BY {_ORDER}, findings DESC;"
     )
     return _section(
         "brokers", chart(what, bars),
@@ -176,8 +176,9 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
     ]  # fmt: skip
     query = (
         f"SELECT cluster, topic, partition, count(DISTINCT broker) AS damaged, count(*) AS findings\n"
-        f"FROM {_from(path, 'findings')}\nWHERE severity IN ('fatal', 'error') AND partition IS NOT NULL\n"
-        "GROUP BY ALL ORDER BY damaged DESC, findings DESC;"
+        f"FROM {_from(path, 'findings')}\n"
+        "WHERE severity IN ('fatal', 'error') AND topic IS NOT NULL AND partition IS NOT NULL\n"
+        "GROUP BY cluster, topic, partition ORDER BY damaged DESC, findings DESC;"
     )
     said = "<p>Those with an error, or worse, in one of their replicas.</p>\n"
     shown = table("partitions", _caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
@@ -190,7 +191,7 @@ def _listed(values: Any) -> Sequence[Any]:
 
 
 def _rule_link(rule: object) -> Html:
-    return f'<a href="#{text(rule)}">{text(rule)}</a>'
+    return f'<a href="#rule-{text(rule)}">{text(rule)}</a>'
 
 
 def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
@@ -205,7 +206,7 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
     details = "".join(_rule(row, pages.get(str(row["id"]))) for row in rules)
     query = (
         f"SELECT id, name, severity, count(*) AS findings\nFROM {_from(path, 'findings')}\n"
-        f"GROUP BY ALL ORDER BY {_ORDER}, findings DESC;"
+        f"GROUP BY id, name, severity ORDER BY {_ORDER}, findings DESC;"
     )
     if not rules:
         return _section("rules", "<p>No rule found anything.</p>\n")
@@ -221,7 +222,7 @@ def _rule(row: Row, about: Row | None) -> Html:
     found = plural(int(str(row["findings"])), "finding")
     said = prose(str(about["page"])) if about is not None else "<p>This kcheck does not know the rule.</p>"
     return (
-        f'<details class="rule" id="{text(row["id"])}"><summary>{severity(row["verdict"])}'
+        f'<details class="rule" id="rule-{text(row["id"])}"><summary>{severity(row["verdict"])}'
         f" <strong>{text(row['id'])}</strong> {text(row['name'])}: {found}</summary><div>{said}</div></details>\n"
     )
 
