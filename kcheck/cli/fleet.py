@@ -2,12 +2,22 @@
 
 import os
 import re
-import time
 from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import Chosen, Common, Judging, Leaving, end, leave, with_common, with_judging, write
+from kcheck.cli.options import (
+    Chosen,
+    Common,
+    Judging,
+    Leaving,
+    end,
+    keep_outside,
+    leave,
+    with_common,
+    with_judging,
+    write,
+)
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
@@ -72,7 +82,7 @@ def scan(
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
     if run is not None and not _RUN.fullmatch(run):
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
-    _needs_folder("--prometheus", prometheus)
+    _can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
     name = _name(_now()) if run is None else run
@@ -107,15 +117,16 @@ def report(
     from kcheck.scan.fleet_report import report as look
     from kcheck.scan.fleet_run import open_run
 
-    _needs_folder("--prometheus", prometheus)
+    _can_be_written("-o", page)
+    _can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()
     found = look(open_run(run), shown, fails)
     how = Leaving(format="html", output=page, no_color=no_color, quiet=quiet)
-    write(found, how)
-    written = [page]
-    if prometheus is not None:
-        write(found, how._replace(format="prometheus", output=prometheus))
-        written.append(prometheus)
+    written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
+    for file in written:
+        keep_outside(found, file)
+    for file, style in written.items():
+        write(found, how._replace(format=style, output=file))
     leave(found, how._replace(format=format, output=None), written=" and ".join(written))
     end(found, failed=bool(found.body["failing"]))
 
@@ -128,10 +139,13 @@ def _measure(run: str, shown: Chosen, file: str) -> None:
     write(look(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
 
 
-def _needs_folder(option: str, file: str | None) -> None:
+def _can_be_written(option: str, file: str | None) -> None:
     """UsageError where a file could not be written at the end, before the work is begun."""
-    if file is not None and not os.path.isdir(os.path.dirname(file) or "."):
-        raise UsageError(f"{option} {file}: there is no directory {os.path.dirname(file)}")
+    folder = os.path.dirname(file or "") or "."
+    if not os.path.isdir(folder):
+        raise UsageError(f"{option} {file}: there is no directory {folder}")
+    if file is not None and os.path.isdir(file):
+        raise UsageError(f"{option} {file} is a directory")
 
 
 def _now() -> int:

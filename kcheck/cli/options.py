@@ -234,10 +234,7 @@ def write(report: Report, how: Leaving) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         return
-    target = os.path.realpath(how.output)
-    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
-        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
+    keep_outside(report, how.output)
     try:
         with replacing(how.output) if renderer.whole else open(how.output, "wb") as stream:
             if renderer.binary:
@@ -248,6 +245,14 @@ def write(report: Report, how: Leaving) -> None:
                 text.detach()  # the file is closed by what opened it
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
+
+
+def keep_outside(report: Report, file: str) -> None:
+    """UsageError where a file would be written into what was checked."""
+    target = os.path.realpath(file)
+    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
+        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
+            raise UsageError(f"-o {file} stands inside of {path}, where kcheck writes nothing")
 
 
 def _looked_at(path: str) -> Iterator[str]:

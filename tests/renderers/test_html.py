@@ -122,7 +122,7 @@ def test_the_queries_run(tmp_path: Path) -> None:
     """Those that the page shows, as they stand there, also where a quote is in the path."""
     run = forged(tmp_path / "it's", findings=[finding(), finding(severity="info"), finding(id="KC101", topic=None)])
     queries = [text for text in Tags(page(run)).texts if text.startswith("SELECT")]
-    rows = [duckdb.sql(query).fetchall() for query in queries]
+    rows = [duckdb.connect().execute(query).fetchall() for query in queries]
     assert [2, 1, 3, 3] == [len(found) for found in rows]
     assert [("c", "1", "error", 2), ("c", "1", "info", 1)] == rows[0]
     assert ["error", "error", "info"] == [row[3] for row in rows[3]]
