@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from typing import Annotated
 
 import typer
