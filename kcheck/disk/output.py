@@ -25,6 +25,11 @@ def create(path: str) -> BinaryIO:
     return open(path, "xb")
 
 
+def read_again(path: str) -> BinaryIO:
+    """Open a file that `create` made."""
+    return open(path, "rb")
+
+
 def settle(stream: BinaryIO) -> None:
     """Have a file on its disk, and close it."""
     stream.flush()

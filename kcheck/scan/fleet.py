@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
-from kcheck.disk.walk import real
+from kcheck.disk.walk import join, real
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
@@ -15,8 +15,17 @@ from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_output import RunOutput
+from kcheck.scan.fleet_replicas import KEY, replica_rows, tables_of_compared
 from kcheck.scan.fleet_rows import Place, findings_batch, items_batch, items_of, seen_of, tables_of
-from kcheck.scan.fleet_stages import How, Identified, identify, list_items, look_at_broker, scan_items
+from kcheck.scan.fleet_stages import (
+    How,
+    Identified,
+    compare_partitions,
+    identify,
+    list_items,
+    look_at_broker,
+    scan_items,
+)
 from kcheck.scan.workers import Limits, Task, Workers
 from kcheck.tables import runs
 
@@ -27,6 +36,8 @@ MEMORY_MAX = 4 << 30
 """A directory that needs more bytes than these becomes a finding."""
 _AHEAD = 16
 """For each process so many batches of directories are held, at most."""
+_REPLICAS = "_replicas"
+"""What is on the disk only while replicas are put together."""
 _FIRST = 1 << 60
 """What others wait for is begun first."""
 
@@ -59,6 +70,8 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     """
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
+    from kcheck.scan.fleet_groups import Groups
+
     started = run.now()
     found = inventory(roots)
     _outside(run.out, found.log_dirs)
@@ -71,7 +84,9 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
         ) as workers,
     ):
         engine = _Engine(run, workers, output, coverage)
-        engine.look(found)
+        with Groups(join(output.path, _REPLICAS)) as groups:
+            engine.look(found, groups.add)
+            engine.compare(groups.batches())
         rows = output.rows
         counts = (rows[name] for name in ("log_dirs", "partitions", "findings"))
         ended = run.now()
@@ -124,8 +139,8 @@ class _Engine:
         self._output = output
         self._coverage = coverage
 
-    def look(self, found: Inventory) -> None:
-        """Look at all of it; what was seen is held for one broker at a time."""
+    def look(self, found: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
+        """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
         self._tell((None, None), found.findings)
         log_dirs = sorted(self._identified(found.log_dirs), key=lambda each: (each.group, each.path))
         of_broker: list[tuple[Identified, list[bytes]]] = []
@@ -138,6 +153,7 @@ class _Engine:
                 for batch in self._scanned(step.log_dir, step.items, answers[0]):
                     for name, rows in tables_of(batch).items():
                         self._write(name, rows)
+                    keep(replica_rows(batch))
                     of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:
@@ -146,6 +162,22 @@ class _Engine:
             if step.is_end_of_broker:
                 self._whole_broker(of_broker)
                 of_broker = []
+
+    def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
+        """Compare the replicas of partitions on several brokers; where that fails, one by one."""
+        tasks = ((batch, (self._task(compare_partitions, to_bytes(batch), Location()),)) for batch in groups)
+        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._run.jobs):
+            if not isinstance(answer, Finding):
+                for data in answer or ():
+                    for found in from_bytes(data):
+                        for name, rows in tables_of_compared(found).items():
+                            self._write(name, rows)
+            elif batch.num_rows > 1:
+                self.compare([batch.slice(number, 1) for number in range(batch.num_rows)])
+            else:
+                (row,) = batch.select(KEY).to_pylist()
+                where = Location(topic=row["topic"], partition=row["partition"])
+                self._tell((row["cluster"], None), (answer._replace(where=where),))
 
     def _identified(self, log_dirs: Iterable[FleetLogDir]) -> Iterator[Identified]:
         tasks = ((each, (self._task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)

@@ -9,6 +9,8 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column, finding_row
 from kcheck.model.views import PartitionView
 from kcheck.scan.arrow import arrays, batch_of, nested, schema_of
+from kcheck.scan.fleet_replicas import LISTS, OWN, own_lists, own_row
+from kcheck.scan.replica import ReplicaState
 from kcheck.tables import findings, leader_epochs, partitions, segments
 from kcheck.tables._contract import DIRECTORY, PLACE
 
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """A partition directory to look at: whose it is, and what its log dir says about it."""
+    """A partition directory to look at: whose it is, and what its log dir says about it.
+
+    `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors.
+    """
 
     cluster: str | None
     broker: str | None
@@ -29,6 +34,7 @@ class Item(NamedTuple):
     log_start: Offset | None
     high_watermark: Offset | None
     cleaned: bool | None
+    refused: str | None = None
 
     @property
     def where(self) -> Location:
@@ -37,12 +43,16 @@ class Item(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable."""
+    """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable.
+
+    `state` is what is compared with the replicas on other brokers, None for what is not compared.
+    """
 
     item: Item
     view: PartitionView | None
     complete: bool
     findings: Sequence[Finding]
+    state: ReplicaState | None = None
 
 
 ITEMS = (
@@ -55,15 +65,20 @@ ITEMS = (
     Column("log_start", "int64", "The entry of the checkpoint."),
     Column("high_watermark", "int64", "The entry of the checkpoint."),
     Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
+    Column("refused", "json", "The checkpoints that the broker's reader refuses."),
 )
 """The columns of items: paths are bytes, as the system has them."""
 
 _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
-_REPLICAS = (_NAME, _SEEN, *PLACE, *partitions.TABLE.columns)
+_REPLICAS = (_NAME, _SEEN, *PLACE, *partitions.TABLE.columns, *OWN)
 _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows stand in the row of their directory, as those of findings do."""
-_LISTS = {f"of_{name}": table.OWN for name, table in _NESTED.items()} | {"of_findings": findings.TABLE.columns}
+_LISTS = {
+    **{f"of_{name}": table.OWN for name, table in _NESTED.items()},
+    "of_findings": findings.TABLE.columns,
+    **{f"of_{name}": columns for name, columns in LISTS.items()},
+}
 
 Place = tuple[str | None, str | None]
 """Cluster and broker."""
@@ -90,13 +105,14 @@ def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
 
     absent = (None,) * len(partitions.TABLE.columns)
     rows = []
-    for item, view, complete, _ in scanned:
+    for item, view, complete, _, state in scanned:
         own = absent if view is None else partitions.row(view, complete=complete)
-        rows.append((_raw(item.name), view is not None, item.cluster, item.broker, *own))
+        rows.append((_raw(item.name), view is not None, item.cluster, item.broker, *own, *own_row(view, state)))
     views = [each.view for each in scanned]
     lists = [
         *([() if view is None else tuple(table.rows(view)) for view in views] for table in _NESTED.values()),
         [tuple(map(_finding, each.findings)) for each in scanned],
+        *zip(*(own_lists(each.view, each.state) for each in scanned), strict=True),
     ]
     inner = [nested(each, columns) for each, columns in zip(lists, _LISTS.values(), strict=True)]
     names = [*schema_of(_REPLICAS).names, *_LISTS]

@@ -4,7 +4,9 @@ Log dirs are identified, their partition directories listed, these looked at, an
 goes in and out are small values and Arrow batches.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,13 +17,15 @@ from kcheck.formats import meta_properties
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES, parse_directory
+from kcheck.model.names import META_PROPERTIES, DirectoryState, parse_directory
+from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
-from kcheck.model.views import LogDirView, PartitionView
+from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.attempt import attempt
 from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_replicas import lineage_of_runs, runs_of
 from kcheck.scan.fleet_rows import (
     Item,
     Scanned,
@@ -34,6 +38,7 @@ from kcheck.scan.fleet_rows import (
 from kcheck.scan.host import open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
 from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
+from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.tables import checkpoints, log_dirs
 
@@ -96,6 +101,9 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
     recovery_point, log_start, high_watermark, _ = opened.checkpoints
+    views = opened.view.files.items()
+    errors = {name: view.reads.error for name, view in views if view.reads is not None and view.reads.error}
+    refused = json.dumps(errors) if errors else None
     items = (
         Item(
             log_dir.cluster,
@@ -108,6 +116,7 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
             log_start.get(found.topic, {}).get(found.partition),
             high_watermark.get(found.topic, {}).get(found.partition),
             is_cleaned(found, opened.checkpoints),
+            refused,
         )
         for name, found in wanted_directories(opened, how.wanted)
     )
@@ -163,9 +172,12 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     ]
     recovery_point, log_start, high_watermark, cleaned = entries
     checkpoints = Checkpoints(recovery_point, log_start, high_watermark, None if item.cleaned is None else cleaned)
+    where = item.where._replace(dir=None)
+    files = {name: _refused(name, error, where) for name, error in json.loads(item.refused or "{}").items()}
+    log_dir = LogDirView(where, clean_shutdown=item.clean_shutdown, files=files)
     view, unread = try_partition(
         join(item.log_dir, item.name), directory, item.where,
-        log_dir=LogDirView(where=item.where._replace(dir=None), clean_shutdown=item.clean_shutdown),
+        log_dir=log_dir,
         checkpoints=checkpoints,
         walk_all=False, release=how.release,
     )  # fmt: skip
@@ -176,7 +188,42 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
         (view,) = deep.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    return Scanned(item, view, complete=len(unread) == 0, findings=sorted(findings, key=Finding.sort_key))
+    state = _state(view, log_dir, how) if _is_compared(view) else None
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state)
+
+
+def _refused(name: str, error: str, where: Location) -> FileView:
+    """Return of a checkpoint no more than that the broker's reader refuses it."""
+    return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
+
+
+def _is_compared(view: PartitionView) -> bool:
+    """Whether it is a replica; the metadata log of KRaft has rules of its own, and no broker leads it."""
+    live = view.state is DirectoryState.CURRENT and not view.is_metadata_log
+    return live and view.where.broker_id is not None
+
+
+def _state(view: PartitionView, log_dir: LogDirView, how: How) -> ReplicaState:
+    """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
+
+    Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
+    """
+    if how.depth in ("checkpoints", "headers"):
+        state = after_start_unread(view, log_dir, how.release)
+    else:
+        state = after_start(view, log_dir, how.release)
+    if view.read is None or len(view.read) < len(view.segments):
+        return state
+    return replace(
+        state, logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
+    )
+
+
+def compare_partitions(data: bytes, how: How) -> tuple[bytes, ...]:
+    """Return the replicas of partitions compared: batches of `scan/fleet_groups.py` and of `scan/cross.py`."""
+    from kcheck.scan.cross import compare  # worth its import where partitions are compared
+
+    return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
 
 
 def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How) -> tuple[tuple[str, bytes], ...]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
+from kcheck.core.lineage import Lineage
 from kcheck.core.segments import loaded_high_watermark, log_start_offset, next_offset, unflushed_segments
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import exists, join
@@ -12,6 +13,7 @@ from kcheck.model.release import CheckpointReader, Release
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.batches import Walk, index_path, last_index_entry, log_name
 
+_NO_END = "its log end could not be found"
 _OFFSET_LIMIT = 2**31 - 1
 """A segment holds offsets up to its base offset plus this (AbstractIndex.toRelative)."""
 
@@ -27,11 +29,11 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaState:
-    """One replica. `logs` is empty for a bare leader-epoch-checkpoint.
+    """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and where nothing more is to be read.
 
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
     are then what could be read. `high_watermark` is None where nobody said it. `latest_epoch` is the highest epoch that
-    its file or its batches show.
+    its file or its batches show. `lineage` is what all its batches were seen to say, None where they were not read.
     """
 
     broker_id: int | None
@@ -44,6 +46,7 @@ class ReplicaState:
     high_watermark: Offset | None = None
     latest_epoch: Epoch = UNDEFINED_EPOCH
     logs: tuple[LogFile, ...] = ()
+    lineage: Lineage | None = None
     problem: str | None = None
 
 
@@ -52,10 +55,10 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
 
     A last entry that starts at the log end is kept: it is what a leader that has written nothing yet answers from.
     """
-    state, lines, checkpoint = _facts(view, log_dir, release)
+    state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
-        return replace(state, problem=state.problem or "its log end could not be found")
+        return replace(state, problem=state.problem or _NO_END)
     try:
         cache = load(
             lines, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=state.first_segment,
@@ -70,10 +73,10 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
 
 def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
     """Return the replica as its files are, with its epochs as a running broker holds them."""
-    state, lines, _ = _facts(view, log_dir, release)
+    state, lines, _ = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
-        return replace(state, problem=state.problem or "its log end could not be found")
+        return replace(state, problem=state.problem or _NO_END)
     try:
         cache = read_lines(lines, release) if release.epoch_cache else ()
     except ValueError as error:
@@ -87,7 +90,7 @@ def after_start(view: PartitionView, log_dir: LogDirView | None, release: Releas
     After a clean shutdown the log end is what the last index entry leads to; after an unclean one the segments from the
     recovery point on are rescanned, cut at the first batch that is not valid, and their epochs added.
     """
-    state, lines, checkpoint = _facts(view, log_dir, release)
+    state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     if state.problem:
         return state
     try:
@@ -108,32 +111,62 @@ def after_start(view: PartitionView, log_dir: LogDirView | None, release: Releas
     return _with_end(replace(state, logs=logs, first_segment=first), cache, end, view, release)
 
 
+def after_start_unread(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
+    """Return the replica as `after_start` does, as far as what was seen of it tells: nothing more is read.
+
+    The log end is where valid batches end. It differs where a start would find a CRC that does not match, or follows an
+    index that leads elsewhere. An epoch that only batches name is a problem: which offset it begins at is not known.
+    """
+    state, lines, checkpoint = _facts(view, log_dir, release, ())
+    end, last = view.log_end_offset, view.last_batch
+    if state.problem or end is None:
+        return replace(state, problem=state.problem or _NO_END)
+    try:
+        epochs = read_lines(lines, release) if release.epoch_cache else ()
+        newer = None if last is None or last.epoch is None or last.epoch <= latest_epoch(epochs) else last.epoch
+        if newer is not None and view.clean_shutdown is False and release.epoch_cache:
+            return replace(state, problem=f"its start adds epoch {newer} of its batches: --depth crc tells from where")
+        if release.wipes_log_start_above_log_end and checkpoint > end:
+            gone = replace(state, log_start_offset=checkpoint, first_segment=checkpoint)
+            return _with_end(gone, (), checkpoint, view, release)
+        first = state.first_segment if view.segments else checkpoint
+        cache = load(epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release)
+    except ValueError as error:
+        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(replace(state, first_segment=first), cache, end, view, release)
+
+
 class _BrokerAbortsError(Exception):
     """The start does not get as far as a log end."""
 
 
-def _facts(
-    view: PartitionView, log_dir: LogDirView | None, release: Release
-) -> tuple[ReplicaState, EpochEntries, Offset]:
-    """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
+def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
+    """Return the segments of a partition directory."""
     path = join(view.where.log_dir or "", view.where.dir or "")
-    logs = tuple(
+    return tuple(
         LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
         for segment in view.segments
     )
+
+
+def _facts(
+    view: PartitionView, log_dir: LogDirView | None, release: Release, logs: tuple[LogFile, ...]
+) -> tuple[ReplicaState, EpochEntries, Offset]:
+    """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
     lines, problem = _epoch_lines(view, release)
     for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET):
         problem = problem or _checkpoint_problem(name, log_dir, release)
     if problem is None and view.metadata is not None and view.metadata.reads and view.metadata.reads.error:
         problem = f"partition.metadata cannot be read by the broker: {view.metadata.reads.error}"
     checkpoint = view.log_start_checkpoint if _readable(LOG_START, log_dir) else None
-    start = log_start_offset(checkpoint, logs[0].base_offset if logs else None)
+    first = view.segments[0].base_offset if view.segments else None
+    start = log_start_offset(checkpoint, first)
     batch_epoch = view.last_batch.epoch if view.last_batch is not None else None
     seen = max((UNDEFINED_EPOCH, batch_epoch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
     state = ReplicaState(
         broker_id=view.where.broker_id, topic=view.topic or None,
         partition=view.partition if view.topic else None, logs=logs,
-        first_segment=logs[0].base_offset if logs else start, log_start_offset=start, latest_epoch=seen,
+        first_segment=start if first is None else first, log_start_offset=start, latest_epoch=seen,
         problem=problem,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)

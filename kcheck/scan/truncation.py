@@ -42,7 +42,7 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
         state = bring(files.view, files.log_dir, release)
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
-    rows = (row for states in by_partition.values() for row in _partition(tuple(states), election, release))
+    rows = (row for states in by_partition.values() for row in plans_of(tuple(states), election, release))
     leader = int(election.leader) if election.leader and election.leader.isdigit() else election.leader
     asked = {"profile": str(release.profile), "leader": leader, "live": election.live}
     return Report(
@@ -61,7 +61,7 @@ def _known_leader(election: Election, states: list[ReplicaState]) -> None:
         raise UsageError(f"--leader {election.leader} has no replica here; brokers are {', '.join(sorted(known))}")
 
 
-def _partition(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[Row]:
+def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[Row]:
     """Yield the plan of one partition: one row, or one for each candidate."""
     candidates = [state for state in states if state.problem is None]
     if election.leader not in (None, "best"):
@@ -70,10 +70,10 @@ def _partition(states: tuple[ReplicaState, ...], election: Election, release: Re
             why = f"broker {election.leader} has no replica of it here"
             yield _unled(_head(states, election, leader=int(str(election.leader)), problem=why), states)
     rows = [_led_by(leader, states, election, release) for leader in candidates]
-    yield from [min(rows, key=_cost)] if rows and election.leader == "best" else rows
+    yield from [min(rows, key=cost)] if rows and election.leader == "best" else rows
 
 
-def _cost(row: Row) -> tuple[int, int, int]:
+def cost(row: Row) -> tuple[int, int, int]:
     """Order plans by what they lose below a high watermark, then at all; then the longest leader is best."""
     followers = row["followers"]
     assert isinstance(followers, tuple)
@@ -159,9 +159,9 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
     assert before is not None
     emptied = found.after.first_segment != state.first_segment
     changed = after != before or emptied
-    parts = _fork(state, leading)
-    cost = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=after)
-    silent = cost.kept_divergent[0] if cost.kept_divergent else None
+    parts = fork_of(state, leading)
+    gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=after)
+    silent = gone.kept_divergent[0] if gone.kept_divergent else None
     return {
         "broker_id": state.broker_id,
         "status": str(found.status),
@@ -172,7 +172,7 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
         "truncate_to": after if changed else None,
         "log_end_offset_after": after,
         "cut": _cut_row(state, after) if changed and not emptied else None,
-        "lost": _lost_row(state, cost.lost, certain=cost.certain),
+        "lost": _lost_row(state, gone.lost, certain=gone.certain),
         "expired": _expired_row(state, after) if emptied else None,
         "refetch": _refetch_row(leading, Offset(max(after, leader.log_start_offset)), leader.log_end_offset),
         "leader_epochs_after": entry_rows(found.after.cache),
@@ -181,8 +181,8 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
     }
 
 
-def _fork(state: ReplicaState, leading: ReplicaState) -> Fork:
-    """Return where the two logs part: by their batches, by their epochs where there is no log."""
+def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
+    """Return where the two logs part: by their batches, by their epochs where these are not read."""
     assert state.log_end_offset is not None
     assert leading.log_end_offset is not None
     return fork(_lineage(leading), _lineage(state), a_end=leading.log_end_offset, b_end=state.log_end_offset)
@@ -190,6 +190,8 @@ def _fork(state: ReplicaState, leading: ReplicaState) -> Fork:
 
 def _lineage(state: ReplicaState) -> Lineage:
     assert state.log_end_offset is not None
+    if state.lineage is not None:
+        return state.lineage
     if state.logs:
         return lineage(state.logs)
     return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)

@@ -67,9 +67,9 @@ def tables(path: Path) -> Rows:
     return found
 
 
-def told(path: str, kafka: str, depth: str = "checkpoints") -> list[dict[str, Any]]:
+def told(path: str, kafka: str, depth: str = "checkpoints", *others: str) -> list[dict[str, Any]]:
     """Return the findings of check as rows."""
-    report = check([path], depth=Depth(depth), as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check([path, *others], depth=Depth(depth), as_kind=None, wanted=Wanted(), release=release(kafka))
     return [{**finding_row(finding), "data": json.dumps(finding.data)} for finding in report.findings()]
 
 
@@ -87,7 +87,11 @@ def test_the_findings_are_those_of_check(version: str, tmp_path: Path) -> None:
     brokers = [path for path in (BROKERS / version).glob("*/*") if path.is_dir()]
     assert len({(row["cluster"], row["broker"]) for row in rows["log_dirs"]}) == len(brokers) > 0
     for path in brokers:
-        own = [row for row in rows["findings"] if (row["cluster"], row["broker"]) == path.parts[-2:]]
+        own = [
+            row
+            for row in rows["findings"]
+            if (row["cluster"], row["broker"]) == path.parts[-2:] and not row["id"].startswith("KC4")
+        ]
         assert sorted(told(str(path), kafka), key=str) == places(own)
 
 

@@ -1,0 +1,190 @@
+"""The replicas of a fleet put together by partition, in bounded memory: sorted runs on a disk, merged by topic."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from kcheck.disk.output import create, discard, make_directory, read_again
+from kcheck.disk.walk import join
+from kcheck.scan.cross_columns import Mask, Numbers
+from kcheck.scan.fleet_replicas import FIELDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HELD_SIZE = 32 << 20
+"""Bytes of replicas that are held until they are sorted and written as a run."""
+_READ_COUNT = 4096
+"""So many rows of a run are read at a time."""
+_GROUP_COUNT = 4096
+"""So many partitions make a batch."""
+
+Key = tuple[bool, str, str]
+"""Cluster and topic in their order: what has no cluster comes first."""
+
+
+class Groups:
+    """Replicas that are put together. A context: the folder for its runs is removed again."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._held: list[pa.RecordBatch] = []
+        self._held_size = 0
+        self._runs: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was written."""
+        if self._runs:
+            discard(self._folder)
+
+    def add(self, batch: "pa.RecordBatch") -> None:
+        """Take replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
+        if batch.num_rows:
+            self._held.append(batch)
+            self._held_size += batch.nbytes
+            if self._held_size >= _HELD_SIZE:
+                self._spill()
+
+    def batches(self) -> "Iterator[pa.RecordBatch]":
+        """Yield the partitions, as `scan/cross.py` takes them, sorted by cluster, topic and number."""
+        runs = [_Run(self._read(path)) for path in self._runs]
+        if self._held:
+            runs.append(_Run(self._sorted()))
+        while runs := [run for run in runs if not run.is_over]:
+            upto = min(run.reaches() for run in runs)
+            yield from _grouped([part for run in runs for part in run.take(upto)])
+
+    def _sorted(self) -> "Iterator[pa.RecordBatch]":
+        """Yield what is held, sorted, in parts."""
+        whole = _joined(self._held)
+        self._held, self._held_size = [], 0
+        whole = whole.take(_order(whole)[0])
+        for begin in range(0, whole.num_rows, _READ_COUNT):
+            yield whole.slice(begin, _READ_COUNT)
+
+    def _spill(self) -> None:
+        import pyarrow as pa
+
+        if not self._runs:
+            make_directory(self._folder)
+        self._runs.append(join(self._folder, f"{len(self._runs):05}.arrow"))
+        schema = self._held[0].schema
+        with create(self._runs[-1]) as stream, pa.ipc.new_stream(stream, schema) as writer:
+            for part in self._sorted():
+                writer.write_batch(part)
+
+    def _read(self, path: str) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        with read_again(path) as stream, pa.ipc.open_stream(stream) as reader:
+            yield from reader
+
+
+class _Run:
+    """Sorted replicas, read part by part."""
+
+    def __init__(self, parts: "Iterator[pa.RecordBatch]") -> None:
+        self._parts = parts
+        self._part = next(parts, None)
+        self._at = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was taken."""
+        return self._part is None
+
+    def reaches(self) -> Key:
+        """Return the last topic in the part that was read."""
+        assert self._part is not None
+        return _key(self._part, self._part.num_rows - 1)
+
+    def take(self, upto: Key) -> "Iterator[pa.RecordBatch]":
+        """Yield what belongs to topics up to this one."""
+        while self._part is not None:
+            part = self._part
+            end = bisect_right(range(part.num_rows), upto, lo=self._at, key=lambda row: _key(part, row))
+            if end > self._at:
+                yield part.slice(self._at, end - self._at)
+            self._at = end
+            if end < part.num_rows:
+                return
+            self._part, self._at = next(self._parts, None), 0
+
+
+def _key(batch: "pa.RecordBatch", row: int) -> Key:
+    cluster = batch.column("cluster")[row].as_py()
+    return cluster is not None, cluster or "", batch.column("topic")[row].as_py()
+
+
+def _joined(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def _order(batch: "pa.RecordBatch") -> "tuple[pa.Array, Numbers]":
+    """Return how replicas are sorted, and the numbers of their topics, in that order; these rise."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    clusters, topics = (compute.dictionary_encode(batch.column(name)) for name in ("cluster", "topic"))
+    names = len(topics.dictionary) + 1
+    of_cluster = compute.fill_null(clusters.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    pairs, first, which = np.unique(
+        of_cluster * names + topics.indices.to_numpy(zero_copy_only=False), return_index=True, return_inverse=True
+    )
+    keys = [_key(batch, row) for row in first.tolist()]
+    rank = np.empty(len(pairs), np.int64)
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    order = np.lexsort((batch.column("partition").to_numpy(zero_copy_only=False), rank[which]))
+    return pa.array(order), rank[which][order]
+
+
+def _grouped(parts: "list[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Yield the partitions of some whole topics."""
+    import pyarrow as pa
+
+    whole = _joined(parts)
+    order, topic = _order(whole)
+    whole = whole.take(order)
+    partition = whole.column("partition").to_numpy(zero_copy_only=False)
+    begins = np.flatnonzero(_changes(topic) | _changes(partition))
+    offsets = np.append(begins, whole.num_rows)
+    of_topic = _largest(topic[begins], _brokers(whole, np.repeat(np.arange(len(begins)), np.diff(offsets))))
+    keys = whole.select(["cluster", "topic", "partition"]).take(pa.array(begins))
+    fields = [whole.schema.field(name) for name in FIELDS]
+    structs = pa.StructArray.from_arrays([whole.column(name) for name in FIELDS], fields=fields)
+    found = pa.RecordBatch.from_arrays(
+        [*keys.columns, pa.array(of_topic), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)],
+        names=[*keys.schema.names, "replicas_of_topic", "replicas"],
+    )
+    for begin in range(0, found.num_rows, _GROUP_COUNT):
+        yield found.slice(begin, _GROUP_COUNT)
+
+
+def _changes(values: Numbers) -> Mask:
+    """Return where a value is another one than that before it."""
+    found = np.ones(len(values), bool)
+    found[1:] = values[1:] != values[:-1]
+    return found
+
+
+def _brokers(whole: "pa.RecordBatch", group: Numbers) -> Numbers:
+    """Return on how many brokers each partition is."""
+    broker_id = whole.column("broker_id").to_numpy(zero_copy_only=False)
+    order = np.lexsort((broker_id, group))
+    counted: Numbers = np.bincount(group[order][_changes(broker_id[order]) | _changes(group[order])])
+    return counted
+
+
+def _largest(topic: Numbers, count: Numbers) -> Numbers:
+    """Return for each partition the largest count of its topic; topics rise."""
+    begins = np.flatnonzero(_changes(topic))
+    largest: Numbers = np.repeat(np.maximum.reduceat(count, begins), np.diff(np.append(begins, len(topic))))
+    return largest
