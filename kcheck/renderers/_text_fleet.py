@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, plural, size
+from kcheck.renderers._page import Page, cell, plural
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
@@ -42,7 +42,7 @@ def fleet_report(report: Report, page: Page, _: object) -> None:
     _table(page, "clusters", body["clusters"], ("cluster", "verdict", *_SEVERITIES))
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
-    names = ("cluster", "topic", "partition", "verdict", "replicas", "damaged", "size")
+    names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
     _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
 
 
@@ -53,6 +53,4 @@ def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int
     page.line()
     shown = rows[:_COUNT]
     page.line(title if len(shown) == whole else f"{title}, {len(shown)} of {whole}, worst first", "bold")
-    page.table(
-        names, [tuple(size(row[name]) if name == "size" else cell(row[name]) for name in names) for row in shown]
-    )
+    page.table(names, [tuple(cell(row[name]) for name in names) for row in shown])

@@ -27,7 +27,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ),
         ("log_dirs", "Log dirs of a broker.", [(_place(row), row["log_dirs"]) for row in brokers]),
         ("partition_dirs", "Partition directories of a broker.", [(_place(row), row["partitions"]) for row in brokers]),
-        ("partitions_at_risk", "Partitions with an error, or worse, in a replica.", [({}, body["partitions_at_risk"])]),
+        ("partitions_at_risk", "Partitions that an error, or a loss, threatens.", [({}, body["partitions_at_risk"])]),
         ("run_info", "The run.", [(about, 1)]),
         ("run_finished", "1 if all that was named could be looked at.", [({}, int(body["finished"]))]),
         ("run_start_timestamp_seconds", "When the run began.", _seconds(body["started"])),

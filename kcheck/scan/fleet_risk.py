@@ -1,8 +1,9 @@
-"""Which partitions of a fleet are at risk: those with an error, or worse, in one of their replicas."""
+"""Which partitions of a fleet are at risk: by an error in a replica, by what a leader cuts, by what one disk holds."""
 
 import heapq
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from kcheck.model.finding import Severity
@@ -25,10 +26,12 @@ Kind = tuple[str, str]
 def partitions_at_risk(run: FleetRun, found: Mapping[Kind, int]) -> tuple[int, tuple[Row, ...]]:
     """Return how many partitions are at risk, and the worst of them; `found` tells how many findings count."""
     kinds = {(rule, severity) for rule, severity in found if Severity(severity) in _AT_RISK}
-    shares = 1 + sum(found[kind] for kind in kinds) // _HELD_COUNT
+    shares = 1 + (sum(found[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
     number, worst = 0, list[tuple[tuple[Any, ...], Partition, _Risk]]()
-    for share in range(shares if kinds else 0):
-        risks = _risks(run, kinds, share, shares)
+    for share in range(shares):
+        is_in_share = partial(_is_in_share, share, shares)
+        risks = _risks(run, kinds, is_in_share)
+        _add_losses(run, risks, is_in_share)
         number += len(risks)
         ranked = ((risk.order(), partition, risk) for partition, risk in risks.items())
         worst = heapq.nsmallest(PARTITION_COUNT, [*worst, *ranked], key=lambda each: (each[0], _place_of(each[1])))
@@ -36,20 +39,39 @@ def partitions_at_risk(run: FleetRun, found: Mapping[Kind, int]) -> tuple[int, t
     return number, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
 
 
-class _Risk:
-    """What is wrong with a partition: counts of fatal findings and errors, and on which brokers."""
+class _Losses(NamedTuple):
+    """What the best leader would have others lose, and what it alone has: offsets, and those below a high watermark."""
 
-    __slots__ = ("brokers", "counts", "rules")
+    leader: str | None = None
+    lost: int | None = None
+    lost_below: int | None = None
+    alone: int | None = None
+    alone_below: int | None = None
+
+
+class _Risk:
+    """What is wrong with a partition: counts of fatal findings and errors, on which brokers, and what can be lost."""
+
+    __slots__ = ("brokers", "counts", "losses", "rules")
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(map(str, _AT_RISK), 0)
         self.brokers: set[str | None] = set()
         self.rules: set[str] = set()
+        self.losses = _Losses()
+
+    @property
+    def verdict(self) -> Severity:
+        """A leader that cuts what was committed drops something; what one disk holds can still be fetched from it."""
+        if self.counts[Severity.FATAL]:
+            return Severity.FATAL
+        return Severity.ERROR if self.counts[Severity.ERROR] or self.losses.lost_below else Severity.WARNING
 
     def order(self) -> tuple[int, ...]:
-        """Return what is smallest for the worst: a fatal finding first, then the most damaged replicas."""
+        """Return what is smallest for the worst: by the verdict first, then the most damaged replicas."""
         fatal, error = self.counts.values()
-        return (not fatal, -len(self.brokers), -fatal, -error)
+        committed = (self.losses.lost_below or 0, self.losses.alone_below or 0)
+        return (-self.verdict.rank, -len(self.brokers), -fatal, -error, *(-count for count in committed))
 
 
 def _place_of(partition: Partition) -> tuple[Any, ...]:
@@ -57,20 +79,39 @@ def _place_of(partition: Partition) -> tuple[Any, ...]:
     return (name_order(cluster), topic, number)
 
 
-def _risks(run: FleetRun, kinds: set[Kind], share: int, shares: int) -> dict[Partition, _Risk]:
-    """Return what is wrong with a share of the partitions: those whose name has this remainder."""
+def _is_in_share(share: int, shares: int, partition: Partition) -> bool:
+    cluster, topic, number = partition
+    return shares == 1 or zlib.crc32(f"{cluster}/{topic}-{number}".encode()) % shares == share
+
+
+def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool]) -> dict[Partition, _Risk]:
+    """Return the partitions with findings of these kinds."""
     found: dict[Partition, _Risk] = {}
     columns = ("cluster", "broker", "topic", "partition", "id", "severity")
-    for cluster, broker, topic, partition, rule, severity in run.values("findings", columns):
-        if (rule, severity) not in kinds or topic is None or partition is None:
-            continue
-        if shares > 1 and zlib.crc32(f"{cluster}/{topic}-{partition}".encode()) % shares != share:
-            continue
-        risk = found.setdefault((cluster, topic, partition), _Risk())
-        risk.counts[severity] += 1
-        risk.brokers.add(broker)
-        risk.rules.add(rule)
+    for cluster, broker, topic, number, rule, severity in run.values("findings", columns) if kinds else ():
+        if (rule, severity) in kinds and topic is not None and number is not None and wanted((cluster, topic, number)):
+            risk = found.setdefault((cluster, topic, number), _Risk())
+            risk.counts[severity] += 1
+            risk.brokers.add(broker)
+            risk.rules.add(rule)
     return found
+
+
+def _add_losses(run: FleetRun, found: dict[Partition, _Risk], wanted: Callable[[Partition], bool]) -> None:
+    """Add what can be lost; a partition that can lose what was committed is at risk, whatever was found in it.
+
+    That a topic has only one replica is no news.
+    """
+    columns = (
+        "cluster", "topic", "partition", "replicas_of_topic", "at_risk_from", "at_risk_to",
+        "broker", "lost", "lost_below_high_watermark", "at_risk_below_high_watermark",
+    )  # fmt: skip
+    for *partition, replicas, start, end, leader, lost, lost_below, alone_below in run.values("replica_sets", columns):
+        key: Partition = (partition[0], partition[1], partition[2])
+        alone = None if end is None or start is None else end - start
+        is_at_risk = lost_below or (alone_below and replicas > 1)
+        if (key in found or is_at_risk) and wanted(key):
+            found.setdefault(key, _Risk()).losses = _Losses(leader, lost, lost_below, alone, alone_below)
 
 
 class _Replicas(NamedTuple):
@@ -98,12 +139,17 @@ def _partition_row(partition: Partition, risk: _Risk, replicas: _Replicas) -> Ro
     cluster, topic, number = partition
     return {
         "cluster": cluster, "topic": topic, "partition": number,
-        "verdict": str(Severity.FATAL if risk.counts[Severity.FATAL] else Severity.ERROR),
+        "verdict": str(risk.verdict),
         **risk.counts,
         "replicas": len(replicas.brokers),
         "damaged": len(risk.brokers),
         "damaged_on": tuple(sorted(risk.brokers, key=name_order)),
         "rule_ids": tuple(sorted(risk.rules)),
+        "best_leader": risk.losses.leader,
+        "lost": risk.losses.lost,
+        "lost_below_high_watermark": risk.losses.lost_below,
+        "at_risk": risk.losses.alone,
+        "at_risk_below_high_watermark": risk.losses.alone_below,
         "log_end_offset": replicas.log_end_offset,
         "size": replicas.size,
     }  # fmt: skip

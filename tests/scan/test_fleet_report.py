@@ -38,13 +38,14 @@ def reported(run: Path, shown: Any = every, fails: Any = every) -> dict[str, Any
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Scan every case as a broker of a fleet, its rule being the cluster."""
+    """Scan every case as a broker of a fleet, its rule being the cluster, and the newest brokers."""
     out = tmp_path_factory.mktemp("cases")
     asked = Run(
         "r", str(out), How("crc", Wanted(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
         fails=every, tell=lambda _: None,
     )  # fmt: skip
-    scan([f"{CASES}/{{cluster}}/{{broker}}/before"], asked)
+    newest = CASES.parent / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
+    scan([f"{CASES}/{{cluster}}/{{broker}}/before", str(newest)], asked)
     return out / "run=r"
 
 
@@ -87,25 +88,63 @@ def test_the_worst_stand_first(cases: Path) -> None:
     assert sorted(ranks) == ranks
 
 
-def test_a_partition_is_at_risk_by_its_errors(cases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those with an error or a fatal finding; the same ones, however few findings are held at once."""
+def test_a_partition_is_at_risk_by_its_errors_and_by_what_it_can_lose(
+    cases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same ones, however few findings are held at once."""
     found = reported(cases)
     columns = ("cluster", "topic", "partition", "severity", "broker", "id")
-    expected: dict[Any, list[Any]] = {}
+    errors: dict[Any, list[Any]] = {}
     for *partition, severity, broker, rule in rows(cases, "findings", *columns):
         if severity in ("fatal", "error") and partition[2] is not None:
-            expected.setdefault(tuple(partition), []).append((severity, broker, rule))
-    assert len(expected) == found["partitions_at_risk"] == len(found["partitions"]) > 10
+            errors.setdefault(tuple(partition), []).append((severity, broker, rule))
+    below = ("lost_below_high_watermark", "at_risk_below_high_watermark")
+    losses = {
+        (cluster, topic, partition): (leader, lost, *counts)
+        for cluster, topic, partition, leader, lost, replicas, *counts in rows(
+            cases, "replica_sets", *columns[:3], "broker", "lost", "replicas_of_topic", *below
+        )
+        if counts[0] or (counts[1] and replicas > 1)
+    }
+    expected = {*errors, *losses}
+    assert len(expected) == found["partitions_at_risk"] == len(found["partitions"]) > len(errors) > 10
+    assert any(counts[3] for counts in losses.values())
     for row in found["partitions"]:
-        of_it = expected[row["cluster"], row["topic"], row["partition"]]
+        key = row["cluster"], row["topic"], row["partition"]
+        of_it = errors.get(key, [])
         assert Counter(severity for severity, _, _ in of_it) == +Counter(fatal=row["fatal"], error=row["error"])
         assert sorted({broker for _, broker, _ in of_it}) == row["damaged_on"]
         assert sorted({rule for _, _, rule in of_it}) == row["rule_ids"]
+        if key in losses:
+            assert losses[key] == tuple(row[name] for name in ("best_leader", "lost", *below))
+        drops = losses[key][2] if key in losses else 0
+        assert row["verdict"] == ("fatal" if row["fatal"] else "error" if row["error"] or drops else "warning")
     monkeypatch.setattr(fleet_risk, "_HELD_COUNT", 3)
     assert found == reported(cases)
     monkeypatch.setattr(fleet_risk, "PARTITION_COUNT", 5)
     few = reported(cases)
     assert (found["partitions"][:5], found["partitions_at_risk"]) == (few["partitions"], few["partitions_at_risk"])
+
+
+def test_what_can_be_lost_is_told(tmp_path: Path) -> None:
+    """What was committed; but that all of a topic with single replicas is on one disk is no news."""
+    names = ("lost", "lost_below_high_watermark", "at_risk_from", "at_risk_to", "at_risk_below_high_watermark")
+    place = {"cluster": "c", "broker": "2", "partition": 0}
+    sets = [
+        {**place, "topic": topic, "replicas_of_topic": replicas, **dict(zip(names, counts, strict=True))}
+        for topic, replicas, counts in (
+            ("alone", 3, (0, 0, 10, 60, 5)),
+            ("single", 1, (0, 0, 10, 60, 5)),
+            ("even", 3, (0, 0, None, None, None)),
+            ("cut", 3, (7, 2, None, None, None)),
+            ("uncommitted", 3, (7, 0, 10, 20, 0)),
+        )
+    ]
+    found = reported(forged(tmp_path, replica_sets=sets))
+    shown = ("topic", "verdict", "best_leader", "lost", "lost_below_high_watermark", "at_risk")
+    assert [("cut", "error", "2", 7, 2, None), ("alone", "warning", "2", 0, 0, 50)] == [
+        tuple(row[name] for name in shown) for row in found["partitions"]
+    ]
 
 
 def test_replicas_are_counted_and_not_their_leftovers(tmp_path: Path) -> None:
@@ -133,7 +172,7 @@ def test_what_is_shown_and_what_fails_are_two_things(cases: Path) -> None:
     assert {"KC202"} == {row["id"] for row in [*found["worst"], *found["counts"], *found["pages"]]}
     assert {"info": 0, "error": 0, "fatal": 0, "warning": len(found["worst"])} == found["summary"]
     assert found["failing"] == sum(rule == "KC101" for (rule,) in rows(cases, "findings", "id")) > 0
-    assert 0 == found["partitions_at_risk"]
+    assert 0 == sum(row["error"] + row["fatal"] for row in found["partitions"])
     assert 0 == reported(cases, lambda *_: False, lambda *_: False)["failing"]
 
 

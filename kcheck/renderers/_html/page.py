@@ -172,7 +172,8 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
                lambda row: row["damaged"], is_number=True),
         Column("On brokers", lambda row: ", ".join(map(text, _listed(row["damaged_on"])))),
         Column("Rules", lambda row: ", ".join(map(_rule_link, _listed(row["rule_ids"])))),
-        counted("Log end", "log_end_offset"), sized("Size", "size"),
+        plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("On one disk", "at_risk"),
+        sized("Size", "size"),
     ]  # fmt: skip
     query = (
         f"SELECT cluster, topic, partition, count(DISTINCT broker) AS damaged, count(*) AS findings\n"
@@ -180,9 +181,21 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
         "WHERE severity IN ('fatal', 'error') AND topic IS NOT NULL AND partition IS NOT NULL\n"
         "GROUP BY cluster, topic, partition ORDER BY damaged DESC, findings DESC;"
     )
-    said = "<p>Those with an error, or worse, in one of their replicas.</p>\n"
+    said = (
+        "<p>Those with an error, or worse, in one of their replicas, and those that can lose what was committed. Lost"
+        " are offsets that the other replicas cut if the best one leads; on one disk are those that it alone has. In"
+        " brackets: how many of them are below a high watermark.</p>\n"
+    )
     shown = table("partitions", _caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
     return _section("partitions", said, shown, _query("All of them, in DuckDB", query))
+
+
+def _lost(title: str, name: str) -> Column:
+    def shown(row: Row) -> Html:
+        below = row[f"{name}_below_high_watermark"]
+        return f"{number(row[name])} ({number(below)})" if row[name] else number(row[name])
+
+    return Column(title, shown, lambda row: row[name], is_number=True)
 
 
 def _listed(values: Any) -> Sequence[Any]:
