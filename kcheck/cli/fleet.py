@@ -17,6 +17,7 @@ from kcheck.cli.options import (
     leave,
     with_common,
     with_judging,
+    with_leaving,
     write,
 )
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
@@ -130,6 +131,25 @@ def report(
         write(found, how._replace(format=style, output=file))
     leave(found, how._replace(format=format, output=None), written=" and ".join(written))
     end(found, failed=bool(found.body["failing"]))
+
+
+@app.command("diff")
+@with_leaving
+@with_judging
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A run, as for report.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="A later one.")],
+    judging: Judging,
+    leaving: Leaving,
+) -> None:
+    """Tell what is new, gone and changed between two runs."""
+    from kcheck.scan.fleet_diff import diff as look
+    from kcheck.scan.fleet_run import open_run
+
+    shown, fails = judging.chosen()
+    found, has_failed = look(open_run(before), open_run(after), shown, fails)
+    leave(found, leaving)
+    end(found, failed=has_failed())
 
 
 def _measure(run: str, shown: Chosen, file: str) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -65,6 +66,13 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[str]:
+    """Give a directory where the system keeps what is temporary; it is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
+        yield path
 
 
 def discard(path: str) -> None:

@@ -54,3 +54,36 @@ def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int
     shown = rows[:_COUNT]
     page.line(title if len(shown) == whole else f"{title}, {len(shown)} of {whole}, worst first", "bold")
     page.table(names, [tuple(cell(row[name]) for name in names) for row in shown])
+
+
+def fleet_diff(report: Report, page: Page) -> None:
+    """Write a paragraph for each difference, then how many there are; they are never held together."""
+    body: Any = report.body
+    before, after = body["before"], body["after"]
+    page.line(f"fleet diff, Kafka {report.kafka} rules", "bold")
+    for word, run in (("before", before), ("after", after)):
+        left = "" if run["finished"] else ", not everything could be looked at"
+        facts = f"to the depth of {run['depth']}, Kafka {run['kafka']} rules, ended {moment(run['ended'])}{left}"
+        page.wrapped(f"{word}: run {run['run']} in {run['path']}, {facts}", hanging="    ")
+    if (before["depth"], before["kafka"]) != (after["depth"], after["kafka"]):
+        page.wrapped("They looked for different things: not all that is new has happened between them.")
+    place: object = None
+    for row in body["changes"]:
+        if place != (row["cluster"], row["broker"]):
+            place = (row["cluster"], row["broker"])
+            page.line()
+            page.line(f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+        page.wrapped(f"{row['change']}: {_said(row)} in {place_of(row)}", indent="  ", hanging="    ")
+        if row["before"] is not None:
+            page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
+    counts = {row["change"]: row["findings"] for row in body["counts"]}
+    page.line()
+    new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
+    said = f" ({', '.join(new)})" if new else ""
+    page.line(
+        f"{counts['new']} new{said}, {counts['gone']} gone, {counts['changed']} changed, {counts['same']} the same"
+    )
+
+
+def _said(row: Row) -> str:
+    return f"{row['severity']} {row['id']} {row['message']}"
