@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.model.finding import Severity
@@ -119,37 +119,56 @@ def test_a_change_is_shown_by_one_of_its_sides(tmp_path: Path) -> None:
 FEW = st.lists(
     st.builds(
         finding, broker=st.sampled_from(["1", "2", None]), id=st.sampled_from(["KC101", "KC201"]),
-        line=st.sampled_from([None, 1, 2]), severity=st.sampled_from(["info", "error"]), dir=st.sampled_from(["t-0", None]),
+        line=st.sampled_from([None, 1, 2]), severity=st.sampled_from(["info", "error"]),
+        dir=st.sampled_from(["t-0", None]),
     ),
     max_size=12,
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(before=FEW, after=FEW)
 def test_each_finding_is_told_once(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> None:
-    """As new or changed or the same, as gone or changed or the same; in order, and the same in many shares."""
-    with tempfile.TemporaryDirectory() as folder:
-        found, _ = compared(Path(folder, "one"), before, after)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(fleet_diff, "_HELD_COUNT", 2)
-            patched.setattr(fleet_diff, "_SAMPLE_COUNT", 1)
-            assert found["changes"] == compared(Path(folder, "many"), before, after)[0]["changes"]
+    """As new or changed or the same, as gone or changed or the same; in order."""
     names = ("broker", "id", "dir", "line", "severity")
-    sides = [Counter(tuple(row[name] for name in names) for row in each) for each in (before, after)]
-    now = Counter(tuple(row[name] for name in names) for row in found["changes"] if row["change"] != "gone")
-    was = Counter(
-        tuple({**row, **(row["before"] or {})}[name] for name in names)
-        for row in found["changes"]
-        if row["change"] != "new"
-    )
-    assert sides[0] - was == sides[1] - now
-    assert counts(found)["same"] == (sides[0] - was).total() == len(before) - was.total() == len(after) - now.total()
-    places = [{tuple(row[name] for name in names[:4]) for row in found["changes"] if row["change"] == each}
-              for each in ("new", "gone")]  # fmt: skip
-    assert not places[0] & places[1]
-    order = [tuple(row[name] or "" for name in ("broker", "dir", "id")) for row in found["changes"]]
+    at = [fleet_diff._NAMES.index(name) for name in names]
+    sides = [[tuple(row.get(name) for name in fleet_diff._NAMES) for row in each] for each in (before, after)]
+    said = {"same": 0}
+    found = [*fleet_diff._compared(sides[0], sides[1], said)]
+    told = [
+        Counter(row for row in each if row is not None)
+        for each in ((change.before for change in found), (change.after for change in found))
+    ]
+    same = [Counter(side) - each for side, each in zip(sides, told, strict=True)]
+    assert same[0] == same[1]
+    assert said["same"] == same[0].total() == len(before) - told[0].total() == len(after) - told[1].total()
+    lonely = [
+        {tuple(row[number] for number in at[:4]) for row in rows if row is not None}
+        for rows in (
+            [change.after for change in found if change.before is None],
+            [change.before for change in found if change.after is None],
+        )
+    ]
+    assert not lonely[0] & lonely[1]
+    order = [
+        tuple((change.after or change.before or ())[number] or "" for number in (at[0], at[2], at[1]))
+        for change in found
+    ]
     assert sorted(order) == order
+
+
+def test_many_shares_tell_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the same order."""
+    sides = [
+        [
+            finding(broker=f"{at * factor % 5}", dir=f"t-{at % 7}", line=at % 3, message=f"{at % factor}")
+            for at in range(90)
+        ]
+        for factor in (2, 3)
+    ]
+    whole, _ = compared(tmp_path / "one", sides[0], sides[1])
+    monkeypatch.setattr(fleet_diff, "_HELD_COUNT", 20)
+    assert whole["changes"] == compared(tmp_path / "many", sides[0], sides[1])[0]["changes"]
+    assert len(whole["changes"]) > 20
 
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
