@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from kcheck.errors import UsageError
@@ -73,6 +73,21 @@ def scratch() -> Iterator[str]:
     """Give a directory where the system keeps what is temporary; it is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
         yield path
+
+
+def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Give the files that somebody else wrote into a directory new names in their order; remove what ends otherwise.
+
+    Yields the name of each and the file, opened to read: the caller has it settled.
+    """
+    found = sorted(os.listdir(folder))
+    for other in found:
+        if not other.endswith(ending):
+            os.remove(os.path.join(folder, other))
+    for number, old in enumerate(each for each in found if each.endswith(ending)):
+        new = name(number)
+        os.rename(os.path.join(folder, old), os.path.join(folder, new))
+        yield new, open(os.path.join(folder, new), "rb")  # noqa: SIM115 - `settle` closes it
 
 
 def discard(path: str) -> None:
