@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from kcheck.cli import fleet_report
+from kcheck.cli.fleet_report import Metrics, can_be_written, measure
 from kcheck.cli.options import Common, end, leave, with_common
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
@@ -55,6 +57,7 @@ def scan(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
     ] = 600,
+    prometheus: Metrics = None,
     jobs: Jobs = 1,
     nice: Nice = False,
     progress: ShowProgress = None,
@@ -80,6 +83,7 @@ def scan(
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
     if run is not None and not _RUN.fullmatch(run):
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
+    can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
     name = _name(_now()) if run is None else run
@@ -89,8 +93,16 @@ def scan(
             tell=showing.tell,
         )  # fmt: skip
         report, failed = _scan(engine, master, roots, asked)
-    leave(report, common.leaving, written=str(report.body["path"]))
+    written = [str(report.body["path"])]
+    if prometheus is not None:
+        measure(written[0], shown, prometheus)
+        written.append(prometheus)
+    leave(report, common.leaving, written=" and ".join(written))
     end(report, failed=failed)
+
+
+app.command("report")(fleet_report.report)
+app.command("diff")(fleet_report.diff)
 
 
 class _Submit(TyperCommand):

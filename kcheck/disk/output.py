@@ -1,7 +1,9 @@
 """What kcheck writes where it was told to: a new directory, files in it that are whole once they are there."""
 
+import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
@@ -48,6 +50,29 @@ def publish(path: str, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """Give a file that takes the place of `path` when it is written; after a failure that is as it was."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with create(temporary) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[str]:
+    """Give a directory where the system keeps what is temporary; it is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
+        yield path
 
 
 def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:

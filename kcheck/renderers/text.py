@@ -10,6 +10,7 @@ from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
+from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -18,9 +19,9 @@ Findings = dict[tuple[object, ...], list[Row]]
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the layout of the verb, then the findings that stand under no row, then how many there are."""
     page = Page(stream, options)
-    if report.verb == "dump":  # its rows are too many to be kept
-        dump(report, page)
-        report = replace(report, body={})
+    if report.verb in _STREAMED:
+        _STREAMED[report.verb](report, page)
+        report = replace(report, body={}, elsewhere={})
     body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
     for finding in report.findings():
@@ -272,7 +273,11 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "rules": _rules,
     "explain": _explain,
     "fleet-scan": _fleet_scan,
+    "fleet-report": fleet_report,
 }
+
+_STREAMED: dict[str, Callable[[Report, Page], None]] = {"dump": dump, "fleet-diff": fleet_diff}
+"""Layouts whose rows are too many to be kept."""
 
 
 RENDERER = Renderer(name="text", render=render)

@@ -105,11 +105,12 @@ def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, ju
     """Write what is left of a run, the manifest last, and return how much it was."""
     release, depth = run.how.release.name, run.how.depth
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
+    ended = run.now()
     row = (
-        run.name, started, run.now(), __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
+        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
-    output.finish({"finished": judged.finished})
+    output.finish({"started": started, "ended": ended, "finished": judged.finished})
     body = {"run": run.name, "path": output.path, "depth": depth, "finished": judged.finished, "rows": output.rows}
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
 
