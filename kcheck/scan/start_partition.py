@@ -11,7 +11,7 @@ from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
-from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory
+from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory, skipped_by_broker
 from kcheck.model.release import Release
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
@@ -94,6 +94,9 @@ def start_partition(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason = _outcome(name, directory, log, lost, has_topic_id=has_topic_id, context=context)
+    if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
+        loader.epochs.set_aside()
+        log = log._replace(leader_epochs=())
     return Prediction(name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files)
 
 
@@ -117,8 +120,7 @@ def _outcome(
         return Outcome.DELETED, "the directory is marked to be deleted"
     if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
         return Outcome.STRAY, "the directory was set aside before: nobody serves it"
-    metadata_log = directory.topic == "__cluster_metadata"
-    if not metadata_log and is_stray(
+    if not skipped_by_broker(name, context.release) and is_stray(
         has_topic_id=has_topic_id, mode=Mode(context.settings.mode), release=context.release
     ):
         return Outcome.STRAY, f"{PARTITION_METADATA} is missing: the directory is renamed with a suffix -stray"
