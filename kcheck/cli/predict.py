@@ -23,9 +23,9 @@ def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = 
     """Tell what the next start does: boots, loses, goes offline, aborts."""
     from kcheck.cli.options import end, leave
     from kcheck.model.finding import parse_severity
-    from kcheck.scan.predict import Wish
     from kcheck.scan.predict import predict as look
     from kcheck.scan.settings import settings_of
+    from kcheck.scan.start_host import Wish
 
     release, fail_on = common.release(), parse_severity(common.fail_on)
     wish = Wish(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())

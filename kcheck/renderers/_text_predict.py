@@ -13,7 +13,7 @@ _FILE_COUNT = 12
 def predict(report: Report, page: Page) -> None:
     """Write the answer."""
     body: Any = report.body
-    page.line(f"the next start of Kafka {report.kafka} ({_MODES[body['mode']]})", "bold")
+    page.line(f"the next start of Kafka {report.kafka}", "bold")
     for row in body["log_dirs"]:
         page.line()
         verdicts([row], page)
@@ -38,7 +38,12 @@ def verdicts(rows: Any, page: Page) -> None:
 def _log_dir(row: Row, page: Page) -> None:
     partitions: Any = row["partitions"]
     start = "after a clean stop" if row["clean_start"] else "after an unclean stop"
-    facts = [start, plural(len(partitions), "partition"), f"{size(row['scan_bytes'])} of segments to read"]
+    facts = [
+        start,
+        _MODES[str(row["mode"])],
+        plural(len(partitions), "partition"),
+        f"{size(row['scan_bytes'])} of segments to read",
+    ]
     page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
     if row["uncertain"]:
         page.wrapped(f"Not certain: {row['uncertain']}.", indent="  ", hanging="    ", style="yellow")
