@@ -137,6 +137,7 @@ def partition_row(found: Prediction) -> dict[str, object]:
         "partition": found.directory.partition,
         "outcome": str(found.outcome),
         "reason": found.reason,
+        "uncertain": found.uncertain,
         "log_start_offset": None if log is None else log.log_start_offset,
         "log_end_offset": None if log is None else log.log_end_offset,
         "recovery_point": None if log is None else log.recovery_point,

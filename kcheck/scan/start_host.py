@@ -77,7 +77,7 @@ def start_log_dir(
             collected.append(found)
         else:
             partitions.append(found)
-    readings = tuple(_checkpoint_readings(log_dir, release))
+    readings = tuple(_checkpoint_readings(log_dir, mode, release))
     return _judged(path, log_dir, readings, (clean, mode), tuple(partitions), release)
 
 
@@ -115,7 +115,7 @@ def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> S
     return Stored(clean, offset(told.log_start) or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
 
 
-def _checkpoint_readings(log_dir: LogDir, release: Release) -> Iterator[Reading]:
+def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
     """Yield what follows from the files at the top of a log dir."""
     for name in OFFSET_CHECKPOINTS:
         file = log_dir.view.files.get(name)
@@ -124,7 +124,9 @@ def _checkpoint_readings(log_dir: LogDir, release: Release) -> Iterator[Reading]
             if found is not None:
                 yield found
     meta = log_dir.view.files.get(META_PROPERTIES)
-    for finding in () if meta is None else kc121_meta_properties_unreadable.check(meta, release):
+    # With ZooKeeper a file that says nothing is written anew.
+    accepted = meta is None or (mode is Mode.ZOOKEEPER and names_nothing(meta.parsed.value.properties))
+    for finding in () if meta is None or accepted else kc121_meta_properties_unreadable.check(meta, release):
         offline = LOG_DIR_OFFLINE in finding.effect
         if offline or "does not start" in finding.effect:
             yield Reading(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)

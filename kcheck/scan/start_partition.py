@@ -47,7 +47,7 @@ class Prediction(NamedTuple):
     """What becomes of one partition directory.
 
     `log` is None where it is not loaded. `queued`: its log dir is offline as soon as the broker runs. `after` are the
-    files that stand there then.
+    files that stand there then. `uncertain` is on what else the answer depends, where the files cannot tell.
     """
 
     dir: str
@@ -61,6 +61,7 @@ class Prediction(NamedTuple):
     changes: Changes
     after: Mapping[str, Content]
     queued: bool = False
+    uncertain: str | None = None
 
 
 def start_partition(
@@ -97,7 +98,10 @@ def start_partition(
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
-    return Prediction(name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files)
+    return Prediction(
+        name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
+        uncertain=loader.uncertain,
+    )  # fmt: skip
 
 
 def _topic_id(folder: Folder, release: Release) -> bool:
