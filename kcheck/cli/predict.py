@@ -27,7 +27,7 @@ def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = 
     from kcheck.scan.settings import settings_of
     from kcheck.scan.start_host import Wish
 
-    release, fail_on = common.release(), parse_severity(common.fail_on)
+    release, fail_on = common.release(), parse_severity(common.judging.fail_on)
     wish = Wish(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
     found = look(paths, wish)
     leave(found.report, common.leaving)
