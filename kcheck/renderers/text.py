@@ -10,6 +10,7 @@ from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
+from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -271,6 +272,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "truncation": _truncation,
     "rules": _rules,
     "explain": _explain,
+    "plan": lambda report, page, _: plan(report, page),
     "fleet-scan": _fleet_scan,
 }
 
