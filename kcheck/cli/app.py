@@ -13,14 +13,28 @@ gc.set_threshold(50_000, 20, 20)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, look, predict, rules, truncation
-from kcheck.cli.options import last_line
-from kcheck.errors import KcheckError
+from kcheck.cli import (
+    apply,
+    check,
+    dump,
+    end_offset,
+    explain,
+    fleet,
+    inspect,
+    look,
+    predict,
+    rules,
+    truncation,
+    undo,
+)
+from kcheck.cli.options import changed_line, last_line
+from kcheck.errors import ApplyError, KcheckError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "dump", "rules", "explain"),
     "Plan": ("predict", "end-offset", "truncation"),
+    "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
 }
 
@@ -80,6 +94,8 @@ app.command("end-offset")(end_offset.end_offset)
 app.command("predict")(predict.predict)
 app.command(look.NAME, hidden=True)(look.look)
 app.command("truncation")(truncation.truncation)
+app.command("apply")(apply.apply)
+app.command("undo")(undo.undo)
 app.add_typer(fleet.app, name="fleet")
 app.command("rules")(rules.rules)
 app.command("explain")(explain.explain)
@@ -93,7 +109,8 @@ def main() -> None:
         app()
     except KcheckError as error:
         print(f"kcheck: {printable(error)}", file=sys.stderr)
-        _end(error.exit_code)
+        left = error if isinstance(error, ApplyError) and error.changed else None
+        _end(error.exit_code, changed_line(left.changed, left.backup) if left else None)
     except KeyboardInterrupt:
         _end(130)
     except Exception as error:
@@ -103,9 +120,9 @@ def main() -> None:
         _end(3)
 
 
-def _end(code: int) -> NoReturn:
+def _end(code: int, changed: str | None = None) -> NoReturn:
     if "--quiet" not in sys.argv:
-        last_line()
+        last_line(changed=changed)
     sys.exit(code)
 
 

@@ -185,15 +185,22 @@ def _with(
     return run
 
 
-def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None, written: str | None = None) -> None:
+def leave(
+    report: Report,
+    how: Leaving,
+    tell: Callable[[], None] = lambda: None,
+    written: str | None = None,
+    changed: str | None = None,
+) -> None:
     """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line.
 
-    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote.
+    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote,
+    `changed` a line that says what it changed.
     """
     write(report, how)
     if not how.quiet:
         tell()
-        last_line(written)
+        last_line(written, changed)
 
 
 def rate(size: int, seconds: float) -> None:
@@ -202,15 +209,23 @@ def rate(size: int, seconds: float) -> None:
     print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)
 
 
-def last_line(written: str | None = None) -> None:
+def last_line(written: str | None = None, changed: str | None = None) -> None:
     """Say on stderr what was written, as every command does at its end."""
-    print("No files were changed." if written is None else f"Written: {printable(written)}", file=sys.stderr)
+    line = "No files were changed." if written is None else f"Written: {printable(written)}"
+    print(changed or line, file=sys.stderr)
 
 
-def write(report: Report, how: Leaving) -> None:
-    """Write a report to stdout or a file; UsageError where that is not possible."""
-    from kcheck.disk.output import replacing
-    from kcheck.renderers._contract import Options, Renderer
+def changed_line(count: int, backup: str) -> str:
+    """Return the last line of a command that changed files."""
+    import shlex  # only where something was changed
+
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"Changed {files}; undo with: kcheck undo {printable(shlex.quote(backup))}"
+
+
+def can_leave(report: Report, how: Leaving) -> Any:
+    """Return the renderer; UsageError if the report cannot leave like this."""
+    from kcheck.renderers._contract import Renderer
 
     # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
     known = plug_names("kcheck.renderers")
@@ -224,6 +239,17 @@ def write(report: Report, how: Leaving) -> None:
         raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
     if renderer.binary and how.output is None:
         raise UsageError(f"--format {how.format} needs -o FILE")
+    if how.output is not None:
+        keep_outside(report, how.output)
+    return renderer
+
+
+def write(report: Report, how: Leaving) -> None:
+    """Write a report to stdout or a file; UsageError where that is not possible."""
+    from kcheck.disk.output import replacing
+    from kcheck.renderers._contract import Options
+
+    renderer = can_leave(report, how)
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
@@ -234,7 +260,6 @@ def write(report: Report, how: Leaving) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         return
-    keep_outside(report, how.output)
     try:
         with replacing(how.output) if renderer.whole else open(how.output, "wb") as stream:
             if renderer.binary:

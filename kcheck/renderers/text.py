@@ -11,6 +11,7 @@ from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
+from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_predict import predict, verdicts
 from kcheck.renderers._text_truncation import truncation
 
@@ -284,6 +285,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "predict": _predict,
     "rules": _rules,
     "explain": _explain,
+    "plan": lambda report, page, _: plan(report, page),
     "fleet-scan": _fleet_scan,
     "fleet-report": fleet_report,
 }
