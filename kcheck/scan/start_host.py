@@ -1,6 +1,5 @@
 """What the next start makes of one log dir, and what the log dirs of one broker mean for each other: LogManager."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -145,14 +144,14 @@ def _judged(
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load."""
     aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
     aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
-    aborts += _duplicates(partitions)
+    aborts += _duplicates((path, each) for each in partitions)
     offline = [each.reason for each in readings if each.outcome is Outcome.OFFLINE]
     offline += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.OFFLINE]
-    unstable = [each.dir for each in partitions if each.log is not None and each.log.unstable]
+    touched = next((each.touched for each in partitions if each.touched is not None), None)
     uncertain = None
-    if offline and unstable and release.version >= (3,):
-        # A log with an unstable offset is read while its log dir is already given up: KafkaStorageException.
-        why = f"{unstable[0]} has a transaction that is not settled, and its log dir is already given up"
+    if offline and touched is not None and release.version >= (3,):
+        # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
+        why = f"{touched}, and its log dir is already given up"
         if any(each.queued for each in readings):
             aborts.append(f"{offline[0]}; {why}")
         elif any(each.queued for each in partitions):
@@ -164,18 +163,21 @@ def _judged(
     )
 
 
-def _duplicates(partitions: Iterable[Prediction]) -> list[str]:
-    """Return the partitions that are loaded twice (LogManager.loadLog)."""
+def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
+    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
     live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-    keys = [
-        (each.directory.topic, each.directory.partition, each.directory.state)
-        for each in partitions
-        if each.log is not None
-        and each.directory.state in live
-        and each.outcome is not Outcome.STRAY
-        and each.directory.topic != CLUSTER_METADATA
+    found: dict[tuple[str, int, DirectoryState], list[str]] = {}
+    for path, each in places:
+        directory = each.directory
+        loaded = each.log is not None and directory.state in live and each.outcome is not Outcome.STRAY
+        if loaded and directory.topic != CLUSTER_METADATA:
+            key = (directory.topic, directory.partition, directory.state)
+            found.setdefault(key, []).append(join(path, each.dir))
+    return [
+        f"{topic}-{number} stands there twice: {' and '.join(paths)}"
+        for (topic, number, _), paths in found.items()
+        if len(paths) > 1
     ]
-    return [f"{topic}-{number} stands there twice" for (topic, number, _), n in Counter(keys).items() if n > 1]
 
 
 def _is_same_broker(a: LogDirStart, b: LogDirStart) -> bool:
@@ -189,7 +191,7 @@ def decided(starts: list[LogDirStart]) -> list[LogDirStart]:
     found: list[LogDirStart] = []
     for start in starts:
         others = [each for each in starts if _is_same_broker(each, start)]
-        twice = _duplicates(part for each in others for part in each.partitions) if len(others) > 1 else []
+        twice = _duplicates((each.path, part) for each in others for part in each.partitions)
         bad = next((each for each in others if each.outcome is Outcome.ABORT and each is not start), None)
         if start.outcome is not Outcome.ABORT and (twice or bad is not None):
             why = twice[0] if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"

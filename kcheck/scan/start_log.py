@@ -24,10 +24,14 @@ Answer = TypeVar("Answer")
 
 
 class Cut(NamedTuple):
-    """What a start takes from a log: a segment from a position on, to the end of its file as it lies."""
+    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
+
+    `end_offset` is where the batches end that stay.
+    """
 
     path: str
     base_offset: Offset
+    end_offset: Offset
     position: int
     size: int
     why: str
@@ -279,7 +283,8 @@ class LogLoader:
     def _cut(self, segment: Segment, position: int, why: str) -> None:
         before = self.folder.as_it_lay(segment.log_name)
         if before is not None and before.path is not None and before.size > position:
-            self.cuts.append(Cut(before.path, Offset(segment.base), position, before.size, why))
+            end = segment.next_offset() if position else segment.base
+            self.cuts.append(Cut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
         self.reasons.append(why)
 
     def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
