@@ -26,14 +26,14 @@ Place = tuple[str | None, str | None]
 class Counted(NamedTuple):
     """What there is of each broker, and which rules found what there: (cluster, broker, rule, severity)."""
 
-    findings: Counter[tuple[str | None, str | None, str, str]]
-    log_dirs: Counter[Place]
-    partitions: Counter[Place]
+    findings: Mapping[tuple[str | None, str | None, str, str], int]
+    log_dirs: Mapping[Place, int]
+    partitions: Mapping[Place, int]
 
     def of(self, shown: Chosen) -> "Counted":
         """Return the same with the findings that are shown alone."""
         chosen = {key: number for key, number in self.findings.items() if shown(key[2], Severity(key[3]))}
-        return self._replace(findings=Counter(chosen))
+        return self._replace(findings=chosen)
 
 
 def _none(rule: str, severity: Severity) -> bool:
@@ -127,7 +127,7 @@ def _brokers(counted: Counted) -> tuple[Row, ...]:
     rows = []
     for place in {*found, *counted.log_dirs, *counted.partitions}:
         counts = _by_severity(found[place])
-        own = {"log_dirs": counted.log_dirs[place], "partitions": counted.partitions[place]}
+        own = {"log_dirs": counted.log_dirs.get(place, 0), "partitions": counted.partitions.get(place, 0)}
         rows.append({"cluster": place[0], "broker": place[1], "verdict": _verdict(counts), **counts, **own})
     return tuple(
         sorted(rows, key=lambda row: (*_worst_first(row), name_order(row["cluster"]), name_order(row["broker"])))
