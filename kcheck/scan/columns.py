@@ -96,13 +96,22 @@ class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
     def __init__(
-        self, descriptor: int, size: int, *, verify: bool, starts: Column | None = None, grow: bool = True
+        self,
+        descriptor: int,
+        size: int,
+        *,
+        verify: bool,
+        starts: Column | None = None,
+        grow: bool = True,
+        position: int = 0,
     ) -> None:
         """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
+        `position` is where the first batch begins.
+
         `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
         """
-        self.position = 0
+        self.position = position
         self.end = End.WHOLE
         self.window = bytearray()
         """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
@@ -114,7 +123,7 @@ class Reader:
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + PADDING)
+        buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
         while (remaining := self._size - self.position) > 0:
             wanted = min(len(buffer) - PADDING, remaining)
             filled = os.preadv(self._descriptor, [memoryview(buffer)[:wanted]], self.position)
