@@ -13,14 +13,14 @@ gc.set_threshold(50_000, 20, 20)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, rules, truncation
+from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, look, predict, rules, truncation
 from kcheck.cli.options import last_line
 from kcheck.errors import KcheckError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "dump", "rules", "explain"),
-    "Plan": ("end-offset", "truncation"),
+    "Plan": ("predict", "end-offset", "truncation"),
     "Fleet": ("fleet",),
 }
 
@@ -35,6 +35,12 @@ class _Grouped(TyperGroup):
             commands = [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Look at a path that stands where a verb would."""
+        if args and args[0] not in self.commands and look.names_path(args[0]):
+            return look.NAME, self.commands[look.NAME], args
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
@@ -71,6 +77,8 @@ app.command("inspect")(inspect.inspect)
 app.command("check")(check.check)
 app.command("dump")(dump.dump)
 app.command("end-offset")(end_offset.end_offset)
+app.command("predict")(predict.predict)
+app.command(look.NAME, hidden=True)(look.look)
 app.command("truncation")(truncation.truncation)
 app.add_typer(fleet.app, name="fleet")
 app.command("rules")(rules.rules)

@@ -119,8 +119,8 @@ class ProducerStates:
         first = entry.current_txn_first_offset
         if first >= 0 and not step.transactional:
             raise TransactionStateError(
-                f"InvalidTxnStateException: the batch at offset {step.base_offset} of producer {step.producer_id} is in "
-                f"no transaction, while the one from offset {first} is open"
+                f"InvalidTxnStateException: the batch at offset {step.base_offset} of producer {step.producer_id} is"
+                f" in no transaction, while the one from offset {first} is open"
             )
         if step.transactional and first < 0:
             first = step.base_offset

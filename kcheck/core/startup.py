@@ -38,9 +38,12 @@ class Mode(StrEnum):
 
 
 class Settings(NamedTuple):
-    """The settings of a broker that change what a start does; sizes in bytes."""
+    """The settings of a broker that change what a start does; sizes in bytes.
 
-    mode: Mode
+    `mode` is None where nothing was said: then what is in the log dir tells.
+    """
+
+    mode: Mode | None = None
     segment_index_bytes: int = 10 << 20
     index_interval_bytes: int = 4096
     segment_bytes: int = 1 << 30
@@ -48,54 +51,65 @@ class Settings(NamedTuple):
     remote_storage: bool = False
 
 
-_NAMES = {
+_SIZES = {
     "segment.index.bytes": "segment_index_bytes",
     "log.index.size.max.bytes": "segment_index_bytes",
     "index.interval.bytes": "index_interval_bytes",
     "log.index.interval.bytes": "index_interval_bytes",
     "segment.bytes": "segment_bytes",
     "log.segment.bytes": "segment_bytes",
+}
+_FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
     "remote.log.storage.system.enable": "remote_storage",
 }
+"""What the settings of a topic, and those of a broker, are called."""
 
 
 def settings(config: Mapping[str, str], release: Release) -> Settings:
     """Return what server.properties says of it, names of topic settings allowed; UsageError for a bad value.
 
-    Up to 3.2 the mode is ZooKeeper's unless `process.roles` stands there, in 3.3 to 3.9 it is KRaft's unless
-    `zookeeper.connect` does; later there is no other. `mode` (kraft, zk) says it outright.
+    `process.roles` tells that the broker is of KRaft, `zookeeper.connect` that it is not; `mode` (kraft, zk) says it
+    outright.
     """
-    found = Settings(mode=_mode(config, release))
-    for name, value in config.items():
-        field = _NAMES.get(name)
-        if field is None:
-            continue
-        if isinstance(getattr(found, field), bool):
-            found = found._replace(**{field: value.strip().lower() == "true"})
-            continue
-        number = java_int(value.strip())
-        if number is None or number < 0:
-            raise UsageError(f"{name}={value} is no number of bytes")
-        found = found._replace(**{field: number})
-    return found
+    flags = {_FLAGS[name]: value.strip().lower() == "true" for name, value in config.items() if name in _FLAGS}
+    sizes = {_SIZES[name]: _size(name, value) for name, value in config.items() if name in _SIZES}
+    return Settings(_mode(config, release), **sizes)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 
 
-def _mode(config: Mapping[str, str], release: Release) -> Mode:
+def _size(name: str, value: str) -> int:
+    number = java_int(value.strip())
+    if number is None or number < 0:
+        raise UsageError(f"{name}={value} is no number of bytes")
+    return number
+
+
+def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
     said = config.get("mode", "").strip().lower()
     if said and said not in tuple(Mode):
         raise UsageError(f"mode={said} is not known; known are {', '.join(Mode)}")
-    if said:
-        return Mode(said)
-    if release.version >= (4,) or "process.roles" in config:
-        return Mode.KRAFT
-    return Mode.ZOOKEEPER if release.version < (3, 3) or "zookeeper.connect" in config else Mode.KRAFT
+    if release.version >= (4,) or said == Mode.KRAFT or release.version < (3,):
+        return Mode.KRAFT if release.version >= (3,) else Mode.ZOOKEEPER
+    if said or "zookeeper.connect" in config:
+        return Mode.ZOOKEEPER
+    return Mode.KRAFT if "process.roles" in config else None
 
 
-def is_stray(*, has_topic_id: bool, mode: Mode, release: Release) -> bool:
-    """Whether a log is set aside because it names no topic (LogManager.isStrayKraftReplica 3.7.1 on)."""
-    return mode is Mode.KRAFT and release.version >= (3, 7, 1) and not has_topic_id
+def mode_of(said: Mode | None, meta_version: int | None, release: Release) -> Mode:
+    """Return who keeps the metadata: what was said, else by the version of meta.properties, which is 1 in KRaft."""
+    if said is not None:
+        return said
+    if meta_version is None:
+        return Mode.KRAFT if release.version >= (3, 3) else Mode.ZOOKEEPER
+    return Mode.KRAFT if meta_version >= 1 else Mode.ZOOKEEPER
+
+
+def nameless(*, mode: Mode, release: Release) -> Outcome:
+    """Return what becomes of a log that names no topic: KRaft sets it aside (LogManager.isStrayKraftReplica)."""
+    if mode is Mode.ZOOKEEPER or release.version < (3, 7):
+        return Outcome.OK
+    return Outcome.ABORT if release.version < (3, 7, 1) else Outcome.STRAY
 
 
 def offset_of(name: str) -> Offset | None:

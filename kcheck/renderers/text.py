@@ -10,6 +10,7 @@ from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
+from kcheck.renderers._text_predict import predict, verdicts
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -183,6 +184,11 @@ def _short(value: object) -> str:
 
 
 def _check(report: Report, page: Page, findings: Findings) -> None:
+    predictions: Any = report.body.get("predictions")
+    if predictions:
+        verdicts(predictions, page)
+        page.wrapped(f"more about the next start: {report.body['next']}")
+        page.line()
     page.line(f"check to the depth of {report.body['depth']}, Kafka {report.kafka} rules", "bold")
     log_dir: object = None
     for key, rows in list(findings.items()):
@@ -253,6 +259,11 @@ def _truncation(report: Report, page: Page, findings: Findings) -> None:
     truncation(report, page)
 
 
+def _predict(report: Report, page: Page, findings: Findings) -> None:
+    del findings
+    predict(report, page)
+
+
 def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
     del findings
     body: Any = report.body
@@ -269,6 +280,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "check": _check,
     "end-offset": _end_offset,
     "truncation": _truncation,
+    "predict": _predict,
     "rules": _rules,
     "explain": _explain,
     "fleet-scan": _fleet_scan,

@@ -17,6 +17,7 @@ class EpochCache:
         """Read the file, which is made if it is missing; without a cache (by its message format) it is deleted."""
         self._folder, self._release = folder, release
         self.entries: EpochEntries = ()
+        self._unwritten: Content | None = None
         if not release.epoch_cache:
             if release.version >= (2, 1, 1):
                 folder.remove(LEADER_EPOCHS)
@@ -47,7 +48,17 @@ class EpochCache:
         begun = truncate_from_start(kept, Offset(start), how=self._release.assign)
         rewritten = any(entry.start_offset <= start for entry in kept)
         if kept != self.entries or begun != kept or rewritten:
+            self._unwritten = self._folder.files[LEADER_EPOCHS]
             self._become(begun)
+
+    def set_aside(self) -> None:
+        """Forget every epoch, but not the file: the directory is renamed before the last change is written to it.
+
+        From 3.8 on (KAFKA-16541) it is written in the background, before that at once.
+        """
+        self.entries = ()
+        if self._unwritten is not None and self._release.version >= (3, 8):
+            self._folder.put(LEADER_EPOCHS, self._unwritten)
 
     def clear(self) -> None:
         """Forget every epoch."""

@@ -90,9 +90,11 @@ class LogLoader:
             self.producers.remove_stray(self.segments)
         self._rebuild(self.producers, start, end, clean=self._clean)
         point = recovery_point(
-            at_end=self._clean and self._end_found, checkpoint=0 if self.deleted else self._recovery_point, end=end,
-            start=max(start, first), release=release,
+            at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
+            release=release,
         )  # fmt: skip
+        if self.deleted:
+            point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
         return Loaded(
             Offset(start), Offset(end), Offset(point), self.epochs.entries,
             self.producers.states.first_unstable_offset is not None, tuple(sorted(self.segments)), tuple(self.cuts),

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import Mode, Outcome, failed_read, is_stray
+from kcheck.core.startup import Outcome, failed_read, nameless
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
-from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory
+from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory, skipped_by_broker
 from kcheck.model.release import Release
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
@@ -71,8 +71,8 @@ def start_partition(
         folder = Folder(path, file_sizes(path))
     except UnreadableError as error:
         # File.listFiles gives nothing then, and the first file that is made fails.
-        reason = f"the directory cannot be listed: {error}"
-        return Prediction(name, directory, Outcome.OFFLINE, reason, None, None, None, 0, Changes(), {})
+        why = f"the directory cannot be listed: {error}"
+        return Prediction(name, directory, Outcome.OFFLINE, why, None, None, None, 0, Changes(), {})
     loader: LogLoader | None = None
     try:
         loader = LogLoader(
@@ -94,6 +94,9 @@ def start_partition(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason = _outcome(name, directory, log, lost, has_topic_id=has_topic_id, context=context)
+    if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
+        loader.epochs.set_aside()
+        log = log._replace(leader_epochs=())
     return Prediction(name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files)
 
 
@@ -117,11 +120,10 @@ def _outcome(
         return Outcome.DELETED, "the directory is marked to be deleted"
     if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
         return Outcome.STRAY, "the directory was set aside before: nobody serves it"
-    metadata_log = directory.topic == "__cluster_metadata"
-    if not metadata_log and is_stray(
-        has_topic_id=has_topic_id, mode=Mode(context.settings.mode), release=context.release
-    ):
-        return Outcome.STRAY, f"{PARTITION_METADATA} is missing: the directory is renamed with a suffix -stray"
+    unnamed = nameless(mode=context.mode, release=context.release)
+    if unnamed is not Outcome.OK and not has_topic_id and not skipped_by_broker(name, context.release):
+        stray = f"{PARTITION_METADATA} is missing: the directory is renamed with a suffix -stray, and nobody serves it"
+        return unnamed, stray if unnamed is Outcome.STRAY else f"{PARTITION_METADATA} is missing"
     if lost is not None:
         return Outcome.LOST, reason or f"the log ends at offset {log.log_end_offset}, though batches stand behind it"
     return (Outcome.REPAIRED, reason) if reason else (Outcome.OK, None)

@@ -247,7 +247,8 @@ def _stop(segment: Segment, columns: Columns) -> tuple[int, Exception | None, st
         row,
         SegmentOverflowError(
             segment,
-            f"the batch at position {position} of {segment.log_name} ends at offset {offset}, which does not belong there",
+            f"the batch at position {position} of {segment.log_name} ends at offset {offset}, which"
+            " does not belong there",
         ),
         None,
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.startup import Settings
+from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import opened
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
@@ -24,6 +24,7 @@ class Context(NamedTuple):
     """What every step of a start needs to know."""
 
     settings: Settings
+    mode: Mode
     release: Release
 
 
