@@ -13,14 +13,14 @@ gc.set_threshold(50_000, 20, 20)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, look, predict, rules, truncation
+from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, look, predict, repair, rules, truncation
 from kcheck.cli.options import last_line
 from kcheck.errors import KcheckError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "dump", "rules", "explain"),
-    "Plan": ("predict", "end-offset", "truncation"),
+    "Plan": ("predict", "end-offset", "truncation", "repair"),
     "Fleet": ("fleet",),
 }
 
@@ -78,6 +78,7 @@ app.command("check")(check.check)
 app.command("dump")(dump.dump)
 app.command("end-offset")(end_offset.end_offset)
 app.command("predict")(predict.predict)
+app.command("repair")(repair.repair)
 app.command(look.NAME, hidden=True)(look.look)
 app.command("truncation")(truncation.truncation)
 app.add_typer(fleet.app, name="fleet")

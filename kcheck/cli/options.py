@@ -211,10 +211,7 @@ def _write(report: Report, how: Leaving) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         return
-    target = os.path.realpath(how.output)
-    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
-        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
+    outside(how.output, report)
     try:
         with open(how.output, "wb") as stream:
             if renderer.binary:
@@ -224,6 +221,14 @@ def _write(report: Report, how: Leaving) -> None:
                     renderer.render(report, text, Options())
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
+
+
+def outside(output: str, report: Report) -> None:
+    """UsageError where a file to be written stands inside of what was checked."""
+    target = os.path.realpath(output)
+    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
+        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
+            raise UsageError(f"-o {output} stands inside of {path}, where kcheck writes nothing")
 
 
 def _looked_at(path: str) -> Iterator[str]:

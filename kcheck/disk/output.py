@@ -47,3 +47,11 @@ def publish(path: str, data: bytes) -> None:
 def discard(path: str) -> None:
     """Remove a directory that `make_directory` made."""
     shutil.rmtree(path, ignore_errors=True)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Write a file that is whole once it is there, over an older one; UsageError: it cannot be written."""
+    try:
+        publish(path, data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -11,6 +11,7 @@ from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_predict import predict, verdicts
+from kcheck.renderers._text_repair import plan
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -264,6 +265,11 @@ def _predict(report: Report, page: Page, findings: Findings) -> None:
     predict(report, page)
 
 
+def _plan(report: Report, page: Page, findings: Findings) -> None:
+    del findings
+    plan(report, page)
+
+
 def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
     del findings
     body: Any = report.body
@@ -281,6 +287,7 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "end-offset": _end_offset,
     "truncation": _truncation,
     "predict": _predict,
+    "plan": _plan,
     "rules": _rules,
     "explain": _explain,
     "fleet-scan": _fleet_scan,
