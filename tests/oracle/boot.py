@@ -7,6 +7,7 @@ are. One JVM starts one broker after the other; one that hangs or dies costs its
 import json
 import os
 import queue
+import re
 import selectors
 import shutil
 import subprocess
@@ -17,12 +18,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.oracle.kafka import java_command, numbers
+from tests.oracle.kafka import TIMEOUT, java_command, numbers
 
 DEADLINE = 30.0
 """Seconds that one start may take."""
 
 HASHED_SIZE_MAX = 1 << 20
+STRAY = f".{'0' * 32}-stray"
+"""What stands in names for the random id of a directory that a start renames, and of every other stray one."""
+
+_STRAY = re.compile(r"\.[0-9a-f]{32}-stray\b")
 MARKER = ".kafka_cleanshutdown"
 SOURCE = Path(__file__).parent / "java" / "Boot.java"
 
@@ -103,9 +108,10 @@ class Answer(NamedTuple):
     """What became of a `Job`.
 
     `outcome`: "ok"; "offline" when the log dirs of `offline` (places in `Job.dirs`) were given up, and `halted` when
-    none is left, so that the process ends; "abort" when an exception ended the start, `exception` its class and those
-    of its causes; "hang" when the deadline passed; "died" when the JVM ended. After an abort `logs` are the ones that
-    were loaded all the same: with one thread a dir, every other log of the dir is tried. A real broker may halt before.
+    none is left, so that the process ends; "abort", whatever `offline` says, when an exception ended the start,
+    `exception` its class and those of its causes; "hang" when the deadline passed; "died" when the JVM ended. After an
+    abort `logs` are the ones that were loaded all the same: every log of a dir is tried, in the order of its listing.
+    A real broker may halt before.
 
     `files` has for each dir what stands there when the tasks that are due at once are done (epoch files written in the
     background), `files_later` what is left when the delayed ones are: files renamed to `.deleted` are removed.
@@ -224,6 +230,7 @@ def _started(jvm: "_Jvm", release: str, job: Job, place: Path) -> Answer:
 
 def _log(row: dict[str, Any], places: Mapping[str, int]) -> LoadedLog:
     epochs = tuple((epoch, start) for epoch, start in row.pop("leader_epochs"))
+    row["dir"] = _STRAY.sub(STRAY, row["dir"])
     return LoadedLog(log_dir=places[row.pop("log_dir")], leader_epochs=epochs, **row)
 
 
@@ -231,12 +238,13 @@ def files_of(folder: Path) -> Files:
     """Return what stands below a folder, `.lock` left out; links are not followed."""
     found: dict[str, SeenFile | None] = {}
     for path in sorted(folder.rglob("*")):
+        name = _STRAY.sub(STRAY, str(path.relative_to(folder)))
         if path.is_dir() and not path.is_symlink():
-            found[str(path.relative_to(folder))] = None
+            found[name] = None
         elif path.is_file() and path.name != ".lock":
             size = path.stat().st_size
             digest = sha256(path.read_bytes()).hexdigest() if size <= HASHED_SIZE_MAX else None
-            found[str(path.relative_to(folder))] = SeenFile(size, digest)
+            found[name] = SeenFile(size, digest)
     return found
 
 
@@ -255,23 +263,24 @@ class _Jvm:
             )  # fmt: skip
         assert self._process.stdout is not None
         self._read = 0
-        self._first = True
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        self._answer(TIMEOUT)
 
     def ask(self, request: object) -> dict[str, Any]:
         """Return the answer to a line; raises _Gone."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             self._give_up("died")
-        # The first answer waits for the compiler as well, on a machine that may be busy. An answer is one line.
-        if not self._selector.select(self._deadline + (60 if self._first else 0)):
+        return self._answer(self._deadline)
+
+    def _answer(self, deadline: float) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        if not self._selector.select(deadline):
             self._give_up("hang")
-        self._first = False
         line = self._process.stdout.readline()
         if not line.endswith(b"\n"):
             self._give_up("died")

@@ -1,5 +1,5 @@
 // Starts the LogManager of the release on the class path (2.8 to 4.3) on the log dirs of one broker, as the broker does,
-// and tells what it made of them. Spoken by tests/oracle/boot.py, a line of JSON each way:
+// and tells what it made of them. Spoken by tests/oracle/boot.py, a line of JSON each way, when it said {} at first:
 //   {"dirs": [PATH...], "settings": {NAME: VALUE}, "topics": {TOPIC: {NAME: VALUE}}, "stray": bool, "now": MILLISECONDS}
 // is answered by what stands in the logs, when the tasks that are due at once are done; "later" by {}, when those that
 // wait for a delay are done as well, and everything is closed. Tasks that come back again and again are never run.
@@ -61,6 +61,7 @@ public class Boot {
         Exit.setHaltProcedure((status, message) -> { throw new EndOfProcess(status); });
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
         PrintStream out = new PrintStream(System.out, true, "UTF-8");
+        out.println("{}");
         for (String line; (line = in.readLine()) != null; ) {
             Boot boot = new Boot(JSON.readTree(line));
             out.println(JSON.writeValueAsString(boot.start()));
@@ -103,7 +104,7 @@ public class Boot {
     }
 
     private void fail(String dir, ObjectNode answer) throws Exception {
-        if (manager == null) return;
+        if (answer.has("exception")) return;
         try {
             call(manager, "handleLogDirFailure", dir);
         } catch (EndOfProcess halted) {
