@@ -70,7 +70,7 @@ def _proven(runs: Iterable[EpochRun]) -> list[EpochRun] | None:
 
 def _agrees(entry: EpochEntry, proven: list[EpochRun], log_end: int) -> bool:
     """Whether no batch contradicts a line of the file."""
-    if entry.epoch < 0 or not 0 <= entry.start_offset < log_end:
+    if entry.epoch < 0 or not 0 <= entry.start_offset <= log_end:
         return False
     for run in proven:
         if run.epoch < entry.epoch and run.last_offset >= entry.start_offset:

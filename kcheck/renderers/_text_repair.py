@@ -14,7 +14,7 @@ def plan(report: Report, page: Page) -> None:
     body: Any = report.body
     page.wrapped(f"a plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")
     for (finding, reason), rows in groupby(body["operations"], key=lambda row: (row["finding"], row["reason"])):
-        _step(str(finding), str(reason), list(rows), page)
+        _step(str(finding), str(reason), list(rows), page, body["log_dirs"])
     if body["refused"]:
         page.line()
         page.line("not planned", "bold")
@@ -23,7 +23,7 @@ def plan(report: Report, page: Page) -> None:
         page.wrapped(f"{row['severity']} {row['finding']} {place}: {row['why']}", indent="  ", hanging="    ")
 
 
-def _step(finding: str, reason: str, rows: list[Row], page: Page) -> None:
+def _step(finding: str, reason: str, rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
     page.line()
     page.wrapped(f"{finding}: {reason}", hanging="  ", style="bold")
     for row in rows:
@@ -31,7 +31,7 @@ def _step(finding: str, reason: str, rows: list[Row], page: Page) -> None:
         after: Any = row["after"]
         sizes = f"{'new' if before is None else size(before['size'])}"
         sizes += "" if after is None else f" to {size(after['size'])}" if before else f", {size(after['size'])}"
-        page.wrapped(f"{_VERBS[str(row['op'])]} {cell(row['path'])} ({sizes})", indent="  ", hanging="    ")
+        page.wrapped(f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))} ({sizes})", indent="  ", hanging="    ")
     first: Any = rows[0]
     proof: Any = first["evidence"]
     for each in (proof, *proof["more"]):
@@ -43,6 +43,12 @@ def _step(finding: str, reason: str, rows: list[Row], page: Page) -> None:
     losses = [row["loses"] for row in rows if row["loses"] is not None]
     if losses:
         page.wrapped(f"loses  {_lost(losses[0])}", indent="    ", hanging="           ", style="bold red")
+
+
+def _short(path: str, log_dirs: tuple[str, ...]) -> str:
+    """Return a path from its log dir on, with the last name of that where there are several."""
+    log_dir = next(each for each in log_dirs if path.startswith(f"{each}/"))
+    return path[len(log_dir) + 1 :] if len(log_dirs) == 1 else path[len(log_dir.rpartition("/")[0]) + 1 :]
 
 
 def _lost(lost: Any) -> str:

@@ -59,7 +59,8 @@ class Step(NamedTuple):
     """Edits that belong together: all of them or none. `reason` is what becomes true.
 
     `held` tells who has the records that go, None where nobody is known to. `hole` are the offsets that are missing for
-    good behind what is cut, though no whole batch goes: from the first to below the second.
+    good behind what is cut, though no whole batch goes: from the first to below the second. `log_dir` is the one whose
+    paths the edits have, if that is not the one that was shown.
     """
 
     finding: Finding
@@ -68,6 +69,7 @@ class Step(NamedTuple):
     evidence: tuple[Evidence, ...]
     held: str | None = None
     hole: tuple[int, int] | None = None
+    log_dir: "LogDirSite | None" = None
 
 
 class Refused(NamedTuple):
@@ -135,6 +137,9 @@ class PartitionSite(Protocol):
 
     def contains(self, other: "PartitionSite") -> bool:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
+
+    def agrees_with(self, other: "PartitionSite") -> bool:
+        """Whether the batches of another replica that are whole are the same here, where offsets and epochs are."""
 
     def holders(self) -> tuple["PartitionSite", ...]:
         """Return the other replicas that the user named as sound (`--against`)."""

@@ -8,11 +8,9 @@ planned with `--accept-loss` only. Indexes, leader epochs, snapshots and checkpo
 from collections.abc import Iterator
 
 from kcheck.core.leader_epochs import truncate_from_end
-from kcheck.formats import offset_checkpoint
-from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
 from kcheck.repairs._contract import (
     Answer,
     Aside,
@@ -28,6 +26,7 @@ from kcheck.repairs._contract import (
     Step,
     Write,
 )
+from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import INDEX_ENDINGS, SEGMENT_ENDINGS, bases, log_name, path_of
 
@@ -85,30 +84,21 @@ def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> 
             gone.add(name)
     yield from (Aside(path_of(site, name)) for name in sorted(gone))
     epochs = entries_of(site)
-    if truncate_from_end(epochs, end) != epochs:
-        yield write_epochs(site, truncate_from_end(epochs, end))
+    kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
+    if kept != epochs:
+        yield write_epochs(site, kept)
     yield from _checkpoints(site, end)
 
 
 def _checkpoints(site: PartitionSite, end: Offset) -> Iterator[Edit]:
     """Yield the checkpoints that say more of the partition than its log end: lowered, or without it."""
-    key = (site.view.topic, site.view.partition)
-    for name in (RECOVERY_POINT, REPLICATION_OFFSET, LOG_START, CLEANER_OFFSET):
-        data = site.log_dir.read(name)
-        if data is None or offset_checkpoint.broker_reads(data, site.release).error is not None:
-            continue
-        entries = tuple(offset_checkpoint.parse(data).value)
-        if not any((entry.topic, entry.partition) == key and entry.offset > end for entry in entries):
-            continue
-        lowered = name in (RECOVERY_POINT, REPLICATION_OFFSET)
-        kept: list[OffsetEntry] = []
-        for entry in entries:
-            if (entry.topic, entry.partition) != key or entry.offset <= end:
-                kept.append(entry)
-            elif lowered:
-                kept.append(entry._replace(offset=end))
-        columns = ([e.topic for e in kept], [e.partition for e in kept], [e.offset for e in kept])
-        yield Write(name, offset_checkpoint.serialize(OffsetCheckpoint(0, *columns)))
+
+    def lowered(name: str, entry: OffsetEntry) -> OffsetEntry | None:
+        if entry.offset <= end:
+            return entry
+        return entry._replace(offset=end) if name in (RECOVERY_POINT, REPLICATION_OFFSET) else None
+
+    return with_entries(site, lowered)
 
 
 REPAIR = Repair(

@@ -13,32 +13,35 @@ from kcheck.repairs._files import whole_log
 
 
 def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
-    """Yield the directory that goes, if it is one of this log dir."""
+    """Yield the directory that goes, of whichever log dir it is."""
     for finding in findings:
         twins = list(_twins(site, finding))
         if len(twins) != 2:
             yield Refused(finding, f"{len(twins)} of its directories were looked at: name all log dirs of the broker")
             continue
-        one, other = twins
-        goes = next((part for part, stays in ((other, one), (one, other)) if _stands_in(part, stays)), None)
+        # A log dir that knows a high watermark of the partition is the one in which it lived.
+        one, other = sorted(twins, key=lambda part: part.view.high_watermark is not None)
+        goes = next((part for part, stays in ((one, other), (other, one)) if _stands_in(part, stays)), None)
         if goes is None:
             yield Refused(finding, "each of the two directories holds something that the other does not")
             continue
         stays = one if goes is other else other
-        # The plan of a log dir changes that log dir alone, so the finding is asked about in each of them.
-        yield Step(finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}",
-                   (_proof(stays),), held=f"every batch stands in {_place(stays)}")  # fmt: skip
+        yield Step(
+            finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
+            held=f"every batch stands in {_place(stays)}", log_dir=goes.log_dir,
+        )  # fmt: skip
 
 
 def _twins(site: LogDirSite, finding: Finding) -> Iterator[PartitionSite]:
-    """Yield the live directories of a partition in the log dirs of a broker, this log dir's own first."""
-    where = finding.where
+    """Yield the directories of a partition in the log dirs of a broker, that of the finding first."""
+    own = next((part for part in site.partitions if part.dir == finding.where.dir), None)
+    if own is None:
+        return
+    yield own
+    key = (own.view.topic, own.view.partition, own.view.state)
     for log_dir in (site, *site.siblings):
         for part in log_dir.partitions:
-            view = part.view
-            if (view.topic, view.partition) == (where.topic, where.partition) and "." not in part.dir[-40:].partition(
-                f"{where.topic}-"
-            )[2]:
+            if part is not own and (part.view.topic, part.view.partition, part.view.state) == key:
                 yield part
 
 

@@ -1,7 +1,8 @@
 """A producer snapshot that is wrong is moved aside, as long as a right one is left behind it.
 
 The broker then begins with the older one and reads the rest of the log. Without any snapshot it would forget every
-producer after a clean stop, and so the last right one is never touched.
+producer after a clean stop: so where no right one is left, it is written anew from a replay, if the log is there from
+offset 0 on and was never compacted.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,8 @@ from collections.abc import Iterator
 from kcheck.formats import producer_snapshot
 from kcheck.model.finding import Finding
 from kcheck.model.names import FileKind, parse_file
-from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Step
-from kcheck.repairs._files import DAMAGE, path_of, unsettled
+from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
@@ -30,12 +31,22 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         why = damaged.message if damaged is not None else image.error or image.cuts[0].why
         yield Refused(worst, f"the log cannot be read through, so the broker cannot rebuild it: {why}")
     elif not good:
-        yield Refused(worst, "no other snapshot is left: after a clean stop the broker would forget every producer")
+        yield _replayed(site, worst, sorted(wrong))
     else:
         edits = tuple(Aside(path_of(site, name)) for name in sorted(wrong))
         what = f"this snapshot is right, and {len(good)} in all are left"
         evidence = (Evidence(path_of(site, good[-1]), None, crc_verified=True, what=what),)
         yield Step(worst, edits, f"the broker begins with {good[-1]} and reads the log on from there", evidence)
+
+
+def _replayed(site: PartitionSite, finding: Finding, names: list[str]) -> Answer:
+    image, view = site.image(), site.view
+    written = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
+    if not written or bases(site)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
+        return Refused(finding, "no right snapshot is left, and not every record of the log from offset 0 on")
+    gone = tuple(Aside(path_of(site, name)) for name in names if name not in written)
+    edits = (*gone, *(Write(path_of(site, name), data) for name, data in sorted(written.items())))
+    return Step(finding, edits, "the snapshot is what a replay of the whole log gives", (whole_log(site),))
 
 
 def _snapshots(site: PartitionSite) -> list[str]:

@@ -19,6 +19,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import CLEANER_OFFSET, LOG_START, OFFSET_CHECKPOINTS, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.names import is_legal_topic
 from kcheck.repairs._contract import Answer, Evidence, LogDirSite, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._entries import serialized
 from kcheck.repairs._epochs import entries_of
 
 _NOT_HERE = ("KC302", "KC307")
@@ -58,9 +59,7 @@ def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: s
     if kept.why_not is not None:
         return Refused(finding, kept.why_not)
     entries = kept.entries
-    written = offset_checkpoint.serialize(
-        OffsetCheckpoint(0, [e.topic for e in entries], [e.partition for e in entries], [e.offset for e in entries])
-    )
+    written = serialized(list(entries))
     if written == data:
         return Refused(finding, "nothing in the file can be made safer")
     unread = sum(not defect.accepted for defect in found.defects)

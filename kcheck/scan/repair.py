@@ -116,20 +116,20 @@ class _Planner:
             else:
                 self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))
 
-    def _step(self, site: Site, step: Step, about: tuple[Finding, ...]) -> None:
+    def _step(self, shown: Site, step: Step, about: tuple[Finding, ...]) -> None:
+        site = next((each for each in self._sites if each is step.log_dir), shown)
         lost = _lost(site, step)
         why_not = None
         if lost is not None and step.held is None and not self._accept_loss:
             why_not = f"it discards {_in_words(lost)}: only with --accept-loss, or --against a replica that has them"
         why_not = why_not or self.operations.refuses(site, step)
         if why_not is not None:
-            self._refused.append((site, Refused(step.finding, why_not)))
+            self._refused.append((shown, Refused(step.finding, why_not)))
             return
         for edit in step.edits:
             site.edit(edit)
-        for finding in about:
-            _settle(site, finding)
-        _settle(site, step.finding)
+        for finding in (*about, step.finding):
+            _settle(shown, finding)
         before, self._starts = self._starts, self._start()
         now, after = now_and_after(before, self._starts, site, step)
         loses = None if lost is None else {"held": step.held, **lost_row(lost)}

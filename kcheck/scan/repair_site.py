@@ -1,5 +1,6 @@
 """A log dir and its partitions while edits are planned: as they would lie, and nothing is written."""
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
@@ -73,8 +74,6 @@ class Partition:
 
     def bytes_at(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes of a file as it lay, fewer at its end."""
-        import os
-
         try:
             with opened(join(self.path, name)) as (descriptor, _):
                 return os.pread(descriptor, size, position)
@@ -132,7 +131,7 @@ class Partition:
         built = {
             name: content.data[: content.filled]
             for name, content in folder.files.items()
-            if name.endswith(INDEX_ENDINGS) and content.path is None
+            if name.endswith((*INDEX_ENDINGS, ".snapshot")) and content.path is None
         }
         return Image(None, log.log_end_offset, cuts, built)
 
@@ -172,6 +171,29 @@ class Partition:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
         mine, theirs = (np.ascontiguousarray(each.batches()).view("V32").ravel() for each in (self, other))
         return bool(np.isin(theirs.astype("S32"), mine.astype("S32")).all()) if theirs.size else True
+
+    def agrees_with(self, other: "Partition") -> bool:
+        """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
+
+        A batch that this one lacks, but for those above its log end, is another difference: unless compaction, which
+        brokers do each for itself, is known to have been at work.
+        """
+        mine, theirs = ({tuple(row[:3]): row[3] for row in each.sound_batches()} for each in (self, other))
+        lacking = [key for key in theirs if key not in mine and key[1] < (self.view.log_end_offset or 0)]
+        if lacking and not self.view.cleaned and not other.view.cleaned:
+            return False
+        return all(mine.get(key, crc) == crc for key, crc in theirs.items())
+
+    def sound_batches(self) -> list[list[int]]:
+        """Return base offset, last offset, epoch and CRC of each batch whose CRC matches."""
+        found: list[list[int]] = []
+        for segment in self._segments():
+            for columns, _ in segment.windows(0, verify=True):
+                assert columns.valid is not None
+                rows = np.flatnonzero(columns.valid)
+                parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
+                found.extend(np.stack([part[rows].astype(np.int64) for part in parts], axis=1).tolist())
+        return found
 
     def loss(self, edits: tuple[Edit, ...]) -> Lost | None:
         """Return the records that go with edits of its files, by the batches that stand there before them."""
