@@ -83,6 +83,11 @@ def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> 
         if found.kind is FileKind.PRODUCER_SNAPSHOT and not found.suffix and (found.offset or 0) > end:
             gone.add(name)
     yield from (Aside(path_of(site, name)) for name in sorted(gone))
+    left = {name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > log_name(bases(site)[0])[:20]}
+    if not left:
+        # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.
+        built = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
+        yield from (Write(path_of(site, name), data) for name, data in sorted(built.items()))
     epochs = entries_of(site)
     kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
     if kept != epochs:

@@ -21,6 +21,7 @@ from kcheck.model.names import is_legal_topic
 from kcheck.repairs._contract import Answer, Evidence, LogDirSite, PartitionSite, Refused, Repair, Scope, Step, Write
 from kcheck.repairs._entries import serialized
 from kcheck.repairs._epochs import entries_of
+from kcheck.repairs._files import DAMAGE, unsettled
 
 _NOT_HERE = ("KC302", "KC307")
 """Rules about lines of partitions that this log dir does not hold: only the cleaner's file is changed for them."""
@@ -42,10 +43,12 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         if name != CLEANER_OFFSET and all(each.id in _NOT_HERE for each in about):
             continue  # No broker looks these lines up.
         finding = max(about, key=lambda each: each.severity.rank)
-        yield _answer(site, name, data, finding, {each.id for each in about})
+        answer = _answer(site, name, data, finding, {each.id for each in about})
+        if answer is not None:
+            yield answer
 
 
-def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: set[str]) -> Answer:
+def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: set[str]) -> Answer | None:
     found = offset_checkpoint.parse(data)
     reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, site)
     if reset:
@@ -61,7 +64,7 @@ def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: s
     entries = kept.entries
     written = serialized(list(entries))
     if written == data:
-        return Refused(finding, "nothing in the file can be made safer")
+        return None  # It was put right with the log that it is about.
     unread = sum(not defect.accepted for defect in found.defects)
     lines = f"{len(entries)} of {len(found.value)} readable lines are kept"
     broken = "" if not unread else f", {unread} places cannot be read"
@@ -83,7 +86,7 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
     kept: list[OffsetEntry] = []
     changes: list[str] = []
     for (topic, partition), offsets in values.items():
-        end, _ = site.end_of(topic, partition)
+        end, there = site.end_of(topic, partition)
         where = f"{topic}-{partition}"
         if not is_legal_topic(topic) or partition < 0:
             changes.append(f"a line of no partition is left out: {topic!r} {partition}")
@@ -100,7 +103,11 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
             changes.append(f"{where} is left out: its value {low if low is not None else 'lies above the log end'}")
             changes[-1] += "" if low is None else " is none of the log"
             continue
-        if name == REPLICATION_OFFSET and end is not None and low > end:
+        if name == REPLICATION_OFFSET and end is not None and low > end and there is not None:
+            damaged = unsettled(there, DAMAGE)
+            if damaged is not None:
+                # It is the proof that committed records stood where the damage is.
+                return _Kept((), (), f"{where} is damaged: its high watermark tells what was lost ({damaged.id})")
             changes.append(f"{where} is lowered from {low} to its log end {end}")
             low = end
         elif len(offsets) > 1:

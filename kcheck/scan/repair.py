@@ -6,11 +6,12 @@ from typing import NamedTuple
 from kcheck import __version__
 from kcheck.disk.walk import split
 from kcheck.errors import UsageError
-from kcheck.model.finding import Finding
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.registry import discover
-from kcheck.repairs._contract import Answer, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Step
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
@@ -91,6 +92,7 @@ class _Planner:
         self._sites, self._accept_loss = sites, accept_loss
         self.operations = Operations()
         self._refused: list[tuple[Site, Refused]] = []
+        self._answered: set[tuple[str, str | None, str]] = set()
         self._starts = self._start()
 
     def _start(self) -> list[LogDirStart]:
@@ -111,6 +113,7 @@ class _Planner:
         about = tuple(each for each in findings if each.id in repair.rules and not _is_settled(site, each))
         answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
+            self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
             if isinstance(answer, Refused):
                 self._refused.append((site, answer))
             else:
@@ -138,7 +141,7 @@ class _Planner:
     def refused_rows(self) -> Iterator[Row]:
         """Yield what is not planned, and why, unless another repair took care of it."""
         seen = set()
-        for site, refused in self._refused:
+        for site, refused in (*self._refused, *self._unknown()):
             finding = refused.finding
             row = {
                 "finding": finding.id,
@@ -152,6 +155,17 @@ class _Planner:
             if not _is_settled(site, finding) and key not in seen:
                 seen.add(key)
                 yield row
+
+
+    def _unknown(self) -> Iterator[tuple[Site, Refused]]:
+        """Yield the errors for which no repair has said anything."""
+        for site in self._sites:
+            for finding in (*site.findings, *(each for part in site.partitions for each in part.findings)):
+                owner = _owner(site, finding)
+                answered = (site.path, finding.where.dir, finding.id) in self._answered
+                mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
+                if finding.severity in (Severity.ERROR, Severity.FATAL) and not answered and not mended:
+                    yield site, Refused(finding, f"no repair is known. {finding.advice}")
 
 
 def _owner(site: Site, finding: Finding) -> Partition | None:
@@ -176,8 +190,11 @@ def _lost(site: Site, step: Step) -> Lost | None:
     found = [part.loss(step.edits) for part in site.partitions if not part.gone]
     known = [each for each in found if each is not None]
     if not known and step.hole is not None:
-        first, behind = step.hole
-        return Lost(first, behind, None, 0, None)  # type: ignore[arg-type]
+        first, behind = (Offset(each) for each in step.hole)
+        cut = [(part, edit) for part in site.partitions for edit in step.edits
+               if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
+        size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
+        return Lost(first, behind, None, size, None)
     return summed(known) if known else None
 
 

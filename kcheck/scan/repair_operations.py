@@ -29,6 +29,8 @@ class Operations:
         """Return why the edits of a step do not fit those before it."""
         for edit in step.edits:
             known = self._found.get(join(site.real, edit.path))
+            if isinstance(edit, Aside) and os.path.islink(join(site.real, edit.path)):
+                return f"{edit.path} is a symbolic link: it may be moved by hand"
             mixed = known is not None and {type(edit), type(known[1][-1])} == {Cut, PatchEdit}
             if mixed:
                 return f"{edit.path} is patched by this plan: apply it, then plan again"

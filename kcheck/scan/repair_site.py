@@ -11,7 +11,15 @@ from kcheck.disk.walk import file_sizes, join
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, PartitionDirectory, segment_prefix
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    CLEANED,
+    DELETED,
+    LEADER_EPOCHS,
+    SWAP,
+    PartitionDirectory,
+    segment_prefix,
+)
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, Patch, Write
@@ -113,7 +121,8 @@ class Partition:
         return self._image[1]
 
     def _recovered(self) -> Image:
-        files = {name: content for name, content in self.files.items() if name != LEADER_EPOCHS}
+        left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
+        files = {name: content for name, content in self.files.items() if not name.endswith(left_out)}
         if any(each.id in _SNAPSHOT_RULES for each in self.findings):
             files = {name: content for name, content in files.items() if not name.endswith(".snapshot")}
         for base in bases(self):

@@ -22,20 +22,22 @@ def now_and_after(
     dirs = [edit.path.partition("/")[0] for edit in step.edits]
     changed = [name for name in first.keys() | second.keys() if first.get(name) != second.get(name)]
     named = [name for name in dict.fromkeys((*dirs, *sorted(changed))) if name in first or name in second]
-    return _words(one, first, named), _words(other, second, named)
+    return _words(one, first, named, second), _words(other, second, named, first)
 
 
-def _words(start: LogDirStart, found: dict[str, Prediction], named: list[str]) -> str:
+def _words(
+    start: LogDirStart, found: dict[str, Prediction], named: list[str], against: dict[str, Prediction]
+) -> str:  # fmt: skip
     if start.outcome is Outcome.ABORT:
         return f"the broker does not start: {start.reasons[0]}"
     if start.outcome is Outcome.OFFLINE:
         return f"the log dir goes offline: {start.reasons[0]}"
-    shown = [f"{name} {_partition(found.get(name))}" for name in named[:_DIR_COUNT]]
+    shown = [f"{name} {_partition(found.get(name), against.get(name))}" for name in named[:_DIR_COUNT]]
     more = len(named) - len(shown)
     return "the log dir is loaded" + "".join(f"; {each}" for each in shown) + (f"; and {more} more" if more else "")
 
 
-def _partition(found: Prediction | None) -> str:
+def _partition(found: Prediction | None, against: Prediction | None) -> str:
     if found is None:
         return "is not there"
     if found.log is None:
@@ -48,4 +50,7 @@ def _partition(found: Prediction | None) -> str:
         return "is set aside as stray: nobody serves it"
     read = f", {found.scan_bytes} bytes are read through" if found.scan_bytes else ""
     mended = f" ({found.reason})" if found.reason else ""
+    other = None if against is None else against.log
+    if other is not None and other.leader_epochs != found.log.leader_epochs:
+        end += f", epochs {', '.join(f'{e.epoch} @ {e.start_offset}' for e in found.log.leader_epochs) or 'none'}"
     return f"{end}{read}{mended}"

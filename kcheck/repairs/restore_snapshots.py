@@ -1,7 +1,7 @@
 """A producer snapshot that is wrong is moved aside, as long as a right one is left behind it.
 
 The broker then begins with the older one and reads the rest of the log. Without any snapshot it would forget every
-producer after a clean stop: so where no right one is left, it is written anew from a replay, if the log is there from
+producer after a clean stop: so where none, or no right one, is left, it is written anew from a replay, if the log is there from
 offset 0 on and was never compacted.
 """
 
@@ -18,6 +18,9 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
     """Yield one step for all snapshots that are wrong."""
     wrong: dict[str, Finding] = {}
     for finding in findings:
+        if finding.id == "KC184" and not _snapshots(site):
+            yield _replayed(site, finding, [])
+            return
         end = finding.data.get("log_end_offset")
         names = [finding.where.file] if finding.where.file else _above(site, end)
         wrong |= {name: finding for name in names if name in site.names}
@@ -55,7 +58,8 @@ def _snapshots(site: PartitionSite) -> list[str]:
 
 
 def _above(site: PartitionSite, end: object) -> list[str]:
-    assert isinstance(end, int)
+    if not isinstance(end, int):
+        return []
     return [name for name in _snapshots(site) if (parse_file(name).offset or 0) > end]
 
 
@@ -68,10 +72,10 @@ def _is_sound(site: PartitionSite, name: str) -> bool:
 
 
 REPAIR = Repair(
-    name="move-aside-snapshots",
+    name="restore-snapshots",
     rank=70,
     scope=Scope.PARTITION,
-    rules=("KC181", "KC182", "KC185"),
+    rules=("KC181", "KC182", "KC184", "KC185"),
     plan=plan,
     page=__doc__,
 )
