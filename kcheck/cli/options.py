@@ -164,15 +164,22 @@ def _with(
     return run
 
 
-def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None, written: str | None = None) -> None:
+def leave(
+    report: Report,
+    how: Leaving,
+    tell: Callable[[], None] = lambda: None,
+    written: str | None = None,
+    changed: str | None = None,
+) -> None:
     """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line.
 
-    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote.
+    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote,
+    `changed` a line that says what it changed.
     """
     _write(report, how)
     if not how.quiet:
         tell()
-        last_line(written)
+        last_line(written, changed)
 
 
 def rate(size: int, seconds: float) -> None:
@@ -181,13 +188,23 @@ def rate(size: int, seconds: float) -> None:
     print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)
 
 
-def last_line(written: str | None = None) -> None:
+def last_line(written: str | None = None, changed: str | None = None) -> None:
     """Say on stderr what was written, as every command does at its end."""
-    print("No files were changed." if written is None else f"Written: {printable(written)}", file=sys.stderr)
+    line = "No files were changed." if written is None else f"Written: {printable(written)}"
+    print(changed or line, file=sys.stderr)
 
 
-def _write(report: Report, how: Leaving) -> None:
-    from kcheck.renderers._contract import Options, Renderer
+def changed_line(count: int, backup: str) -> str:
+    """Return the last line of a command that changed files."""
+    import shlex  # only where something was changed
+
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"Changed {files}; undo with: kcheck undo {printable(shlex.quote(backup))}"
+
+
+def can_leave(report: Report, how: Leaving) -> Any:
+    """Return the renderer; UsageError if the report cannot leave like this."""
+    from kcheck.renderers._contract import Renderer
 
     # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
     known = plug_names("kcheck.renderers")
@@ -201,6 +218,18 @@ def _write(report: Report, how: Leaving) -> None:
         raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
     if renderer.binary and how.output is None:
         raise UsageError(f"--format {how.format} needs -o FILE")
+    if how.output is not None:
+        target = os.path.realpath(how.output)
+        for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
+            if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
+                raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
+    return renderer
+
+
+def _write(report: Report, how: Leaving) -> None:
+    from kcheck.renderers._contract import Options
+
+    renderer = can_leave(report, how)
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
@@ -211,7 +240,6 @@ def _write(report: Report, how: Leaving) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         return
-    outside(how.output, report)
     try:
         with open(how.output, "wb") as stream:
             if renderer.binary:
@@ -221,14 +249,6 @@ def _write(report: Report, how: Leaving) -> None:
                     renderer.render(report, text, Options())
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
-
-
-def outside(output: str, report: Report) -> None:
-    """UsageError where a file to be written stands inside of what was checked."""
-    target = os.path.realpath(output)
-    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
-        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {output} stands inside of {path}, where kcheck writes nothing")
 
 
 def _looked_at(path: str) -> Iterator[str]:

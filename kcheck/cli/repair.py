@@ -24,7 +24,7 @@ def repair(
     define: Define = None,
 ) -> None:
     """Plan what to do about what is wrong; -o writes the plan."""
-    from kcheck.cli.options import end, leave, outside
+    from kcheck.cli.options import can_leave, end, leave
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import Severity, parse_severity
     from kcheck.scan.repair import plan_bytes
@@ -35,8 +35,8 @@ def repair(
     release, fail_on, output = common.release(), parse_severity(common.fail_on), common.leaving.output
     wish = Wish(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
     found = look(paths, against or [], wish, accept_loss=accept_loss)
+    can_leave(found.report, common.leaving)
     if output is not None:
-        outside(output, found.report)
         replace_file(output, plan_bytes(found))
     leave(found.report, common.leaving._replace(output=None), written=output)
     end(found.report, failed=any(Severity(each).rank >= fail_on.rank for each in found.left))

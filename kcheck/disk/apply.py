@@ -25,10 +25,10 @@ Edit = Write | Patch | Truncate
 
 
 class Outcome(NamedTuple):
-    """What was done: the numbers of the operations that changed something, and where the backup stands."""
+    """What was done: the plan, and the numbers of its operations that changed something."""
 
+    plan: Plan
     changed: tuple[int, ...]
-    backup: str
 
 
 def apply(data: bytes, folder: str) -> Outcome:
@@ -45,7 +45,7 @@ def apply(data: bytes, folder: str) -> Outcome:
         if journal is None or journal.state == UNDONE:
             todo = [number for number in range(len(plan.operations)) if run.is_before(number)]
             if not todo:
-                return Outcome((), folder)
+                return Outcome(plan, ())
             if journal is None:
                 run.refuse_leftovers()
             journal = run.back_up(todo)
@@ -53,7 +53,7 @@ def apply(data: bytes, folder: str) -> Outcome:
             run.check_belongs(journal)
             todo = [number for number in journal.entries if run.is_before(number)]
         run.carry_out(journal, todo)
-        return Outcome(tuple(todo), folder)
+        return Outcome(plan, tuple(todo))
 
 
 def undo(folder: str) -> Outcome:
@@ -73,7 +73,7 @@ def undo(folder: str) -> Outcome:
             run.check_belongs(journal)
             todo = [number for number in journal.entries if not run.is_before(number)]
             run.take_back(journal, todo)
-            return Outcome(tuple(todo), folder)
+            return Outcome(plan, tuple(todo))
 
 
 @contextlib.contextmanager
@@ -208,8 +208,9 @@ class _Run:
                 self._exchange_back(number, journal.entries[number])
                 left -= 1
             self._clear(journal)
-            for path, times in journal.directories.items():
-                os.utime(self.places.at(path).parent, ns=times)
+            for operation in map(self.plan.operations.__getitem__, journal.entries):
+                if operation.path in journal.directories:
+                    os.utime(self._place(operation).parent, ns=journal.directories[operation.path])
             if todo or journal.state != UNDONE:
                 self.backup.publish(journal._replace(state=UNDONE))
         except OSError as error:

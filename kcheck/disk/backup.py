@@ -145,7 +145,9 @@ def _kept(row: Mapping[str, object]) -> Kept:
 
 
 def _pair(value: object) -> tuple[int, int]:
-    first, second = value if isinstance(value, list) else ()
+    if not isinstance(value, list):
+        raise ValueError(f"{value!r} is no pair")  # noqa: TRY004 - what a file holds is a value
+    first, second = value
     return _number(first), _number(second)
 
 

@@ -9,7 +9,7 @@ from kcheck.renderers._page import Page, cell, plural, size
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 
 
-def plan(report: Report, page: Page) -> None:
+def repair(report: Report, page: Page) -> None:
     """Write the answer."""
     body: Any = report.body
     page.wrapped(f"a plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")

@@ -10,8 +10,9 @@ from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
+from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_predict import predict, verdicts
-from kcheck.renderers._text_repair import plan
+from kcheck.renderers._text_repair import repair
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -267,7 +268,7 @@ def _predict(report: Report, page: Page, findings: Findings) -> None:
 
 def _plan(report: Report, page: Page, findings: Findings) -> None:
     del findings
-    plan(report, page)
+    (repair if "refused" in report.body else plan)(report, page)
 
 
 def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:

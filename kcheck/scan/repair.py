@@ -24,11 +24,12 @@ from kcheck.scan.start_partition import Lost
 
 
 class Repaired(NamedTuple):
-    """The answer, the plan itself, and how bad each finding is about which nothing is planned."""
+    """The answer, the plan itself, how bad each finding is about which nothing is planned, and the start after it."""
 
     report: Report
     plan: Plan
     left: tuple[str, ...]
+    starts: tuple[LogDirStart, ...]
 
 
 def plan_bytes(found: Repaired) -> bytes:
@@ -62,7 +63,7 @@ def repair(arguments: list[str], against: list[str], wish: Wish, *, accept_loss:
         collected=[each for each in collected if each.id.startswith("KC00")],
         checked=tuple(path for target in (*targets, *proofs) for path in (target.path, target.config) if path),
     )
-    return Repaired(report, plan, tuple(str(row["severity"]) for row in refused))
+    return Repaired(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
 
 
 def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, ...], Wanted]:
@@ -93,7 +94,7 @@ class _Planner:
         self.operations = Operations()
         self._refused: list[tuple[Site, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
-        self._starts = self._start()
+        self.starts = self._start()
 
     def _start(self) -> list[LogDirStart]:
         return decided([site.start() for site in self._sites])
@@ -133,8 +134,8 @@ class _Planner:
             site.edit(edit)
         for finding in (*about, step.finding):
             _settle(shown, finding)
-        before, self._starts = self._starts, self._start()
-        now, after = now_and_after(before, self._starts, site, step)
+        before, self.starts = self.starts, self._start()
+        now, after = now_and_after(before, self.starts, site, step)
         loses = None if lost is None else {"held": step.held, **lost_row(lost)}
         self.operations.add(site, step, loses, now, after)
 
