@@ -94,8 +94,10 @@ def verdict(start: LogDirStart) -> str:
     lost = [each.lost for each in start.partitions if each.lost is not None]
     if not lost:
         return "will boot"
-    known = [each.records for each in lost if each.records is not None]
-    return f"will boot but lose {'at least ' if len(known) < len(lost) else ''}{sum(known)} records"
+    known = sum(each.records or 0 for each in lost)
+    if all(each.records is not None for each in lost):
+        return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
+    return f"will boot but lose {f'{known} records and more' if known else 'an unknown number of records'}"
 
 
 def _log_dir_row(start: LogDirStart) -> Row:
@@ -137,6 +139,7 @@ def partition_row(found: Prediction) -> dict[str, object]:
         "partition": found.directory.partition,
         "outcome": str(found.outcome),
         "reason": found.reason,
+        "uncertain": found.uncertain,
         "log_start_offset": None if log is None else log.log_start_offset,
         "log_end_offset": None if log is None else log.log_end_offset,
         "recovery_point": None if log is None else log.recovery_point,

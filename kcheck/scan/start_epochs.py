@@ -5,7 +5,7 @@ from kcheck.core.startup import Outcome, failed_read
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, Offset
-from kcheck.model.names import LEADER_EPOCHS
+from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
 from kcheck.model.release import Release
 from kcheck.scan.start_files import Content, Folder, QueuedError, StartError, made
 
@@ -71,3 +71,4 @@ class EpochCache:
         offsets = [entry.start_offset for entry in entries]
         data = leader_epoch_checkpoint.serialize(LeaderEpochCheckpoint(0, epochs, offsets))
         self._folder.put(LEADER_EPOCHS, made(data))
+        self._folder.remove(LEADER_EPOCHS + TEMPORARY)

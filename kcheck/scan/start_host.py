@@ -1,6 +1,5 @@
 """What the next start makes of one log dir, and what the log dirs of one broker mean for each other: LogManager."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -85,7 +84,7 @@ def start_log_dir(
             collected.append(found)
         else:
             partitions.append(found)
-    readings = tuple(_checkpoint_readings(log_dir, release))
+    readings = tuple(_checkpoint_readings(log_dir, mode, release))
     return _judged(path, log_dir, readings, (clean, mode), tuple(partitions), release)
 
 
@@ -123,7 +122,7 @@ def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> S
     return Stored(clean, offset(told.log_start) or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
 
 
-def _checkpoint_readings(log_dir: LogDir, release: Release) -> Iterator[Reading]:
+def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
     """Yield what follows from the files at the top of a log dir."""
     for name in OFFSET_CHECKPOINTS:
         file = log_dir.view.files.get(name)
@@ -132,7 +131,9 @@ def _checkpoint_readings(log_dir: LogDir, release: Release) -> Iterator[Reading]
             if found is not None:
                 yield found
     meta = log_dir.view.files.get(META_PROPERTIES)
-    for finding in () if meta is None else kc121_meta_properties_unreadable.check(meta, release):
+    # With ZooKeeper a file that says nothing is written anew.
+    accepted = meta is None or (mode is Mode.ZOOKEEPER and names_nothing(meta.parsed.value.properties))
+    for finding in () if meta is None or accepted else kc121_meta_properties_unreadable.check(meta, release):
         offline = LOG_DIR_OFFLINE in finding.effect
         if offline or "does not start" in finding.effect:
             yield Reading(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)
@@ -151,14 +152,14 @@ def _judged(
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load."""
     aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
     aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
-    aborts += _duplicates(partitions)
+    aborts += _duplicates((path, each) for each in partitions)
     offline = [each.reason for each in readings if each.outcome is Outcome.OFFLINE]
     offline += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.OFFLINE]
-    unstable = [each.dir for each in partitions if each.log is not None and each.log.unstable]
+    touched = next((each.touched for each in partitions if each.touched is not None), None)
     uncertain = None
-    if offline and unstable and release.version >= (3,):
-        # A log with an unstable offset is read while its log dir is already given up: KafkaStorageException.
-        why = f"{unstable[0]} has a transaction that is not settled, and its log dir is already given up"
+    if offline and touched is not None and release.version >= (3,):
+        # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
+        why = f"{touched}, and its log dir is already given up"
         if any(each.queued for each in readings):
             aborts.append(f"{offline[0]}; {why}")
         elif any(each.queued for each in partitions):
@@ -170,18 +171,21 @@ def _judged(
     )
 
 
-def _duplicates(partitions: Iterable[Prediction]) -> list[str]:
-    """Return the partitions that are loaded twice (LogManager.loadLog)."""
+def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
+    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
     live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-    keys = [
-        (each.directory.topic, each.directory.partition, each.directory.state)
-        for each in partitions
-        if each.log is not None
-        and each.directory.state in live
-        and each.outcome is not Outcome.STRAY
-        and each.directory.topic != CLUSTER_METADATA
+    found: dict[tuple[str, int, DirectoryState], list[str]] = {}
+    for path, each in places:
+        directory = each.directory
+        loaded = each.log is not None and directory.state in live and each.outcome is not Outcome.STRAY
+        if loaded and directory.topic != CLUSTER_METADATA:
+            key = (directory.topic, directory.partition, directory.state)
+            found.setdefault(key, []).append(join(path, each.dir))
+    return [
+        f"{topic}-{number} stands there twice: {' and '.join(paths)}"
+        for (topic, number, _), paths in found.items()
+        if len(paths) > 1
     ]
-    return [f"{topic}-{number} stands there twice" for (topic, number, _), n in Counter(keys).items() if n > 1]
 
 
 def _is_same_broker(a: LogDirStart, b: LogDirStart) -> bool:
@@ -195,7 +199,7 @@ def decided(starts: list[LogDirStart]) -> list[LogDirStart]:
     found: list[LogDirStart] = []
     for start in starts:
         others = [each for each in starts if _is_same_broker(each, start)]
-        twice = _duplicates(part for each in others for part in each.partitions) if len(others) > 1 else []
+        twice = _duplicates((each.path, part) for each in others for part in each.partitions)
         bad = next((each for each in others if each.outcome is Outcome.ABORT and each is not start), None)
         if start.outcome is not Outcome.ABORT and (twice or bad is not None):
             why = twice[0] if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"

@@ -25,10 +25,12 @@ class Index:
             if max_size < layout.size:
                 raise StartError(f"{name} cannot be made: segment.index.bytes is {max_size}")
             folder.put(name, Content(self._rounded(max_size)))
+            self._data = b""
             self._rows: Any = np.zeros(0, dtype_of(layout))
             self.entries = 0
         else:
             data, size = folder.read(name)
+            self._data = data
             whole = min(len(data), size) // layout.size
             self._rows = np.frombuffer(data, dtype_of(layout), whole)
             if len(data) % layout.size and size // layout.size > whole:
@@ -50,14 +52,15 @@ class Index:
         return first, second
 
     def write(self, *columns: Column) -> None:
-        """Replace every entry; the size of the file stays."""
+        """Replace every entry; the size of the file stays, and what stood behind them before."""
         rows = np.zeros(len(columns[0]), dtype_of(self._layout))
         for (name, _), column in zip(self._layout.fields, columns, strict=True):
             rows[name] = column
         self._rows = rows
         self.entries = len(rows)
         data = rows.tobytes()
-        self._folder.put(self.name, Content(self.length, filled=len(data), data=data))
+        self._data = data + self._data[len(data) : self.length]
+        self._folder.put(self.name, Content(self.length, filled=len(self._data), data=self._data))
 
     def truncate(self, entries: int) -> None:
         """Forget the entries behind so many; the file stays as it is until it is resized or written over."""
@@ -70,6 +73,7 @@ class Index:
         if rounded == self.length:
             return
         self.length = rounded
+        self._data = self._data[:rounded]
         self._folder.put(self.name, self._folder.files[self.name].resized(rounded))
         if self.entries * self._layout.size > rounded:
             raise StartError(

@@ -24,10 +24,14 @@ Answer = TypeVar("Answer")
 
 
 class Cut(NamedTuple):
-    """What a start takes from a log: a segment from a position on, to the end of its file as it lies."""
+    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
+
+    `end_offset` is where the batches end that stay.
+    """
 
     path: str
     base_offset: Offset
+    end_offset: Offset
     position: int
     size: int
     why: str
@@ -61,6 +65,7 @@ class LogLoader:
         self.cuts: list[Cut] = []
         self.reasons: list[str] = []
         self.rescanned = 0
+        self.uncertain: str | None = None
         self._end_found = False
         self.epochs = EpochCache(folder, context.release)
         self.producers = Producers(folder, context.release)
@@ -109,7 +114,7 @@ class LogLoader:
             except SegmentOverflowError as error:
                 self.reasons.append(f"{error}: the segment is split")
                 replaced = split(error.segment, self.segments)
-                if replaced is not None:
+                if replaced is not None and self.context.release.version >= (3,):
                     self.producers.mark_deleted(replaced)
         raise StartError("offsets do not fit into their segments, however often these are split")
 
@@ -187,7 +192,8 @@ class LogLoader:
             end = self.segments[last].next_offset()
             if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
                 why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
-                self._delete(sorted(self.segments), why)
+                # Their snapshots are deleted with all others, at once.
+                self._delete(sorted(self.segments), why, with_snapshots=False)
                 if self.context.release.version >= (2, 8):
                     self.epochs.clear()
                 self.producers.start_at(self._log_start)
@@ -277,14 +283,15 @@ class LogLoader:
     def _cut(self, segment: Segment, position: int, why: str) -> None:
         before = self.folder.as_it_lay(segment.log_name)
         if before is not None and before.path is not None and before.size > position:
-            self.cuts.append(Cut(before.path, Offset(segment.base), position, before.size, why))
+            end = segment.next_offset() if position else segment.base
+            self.cuts.append(Cut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
         self.reasons.append(why)
 
-    def _delete(self, bases: Iterable[int], why: str) -> None:
+    def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
         """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""
         for base in bases:
             segment = self.segments.pop(base)
             self._cut(segment, 0, why)
             segment.mark_deleted()
-            if self.context.release.version >= (3,):
+            if with_snapshots and self.context.release.version >= (3,):
                 self.producers.mark_deleted(base)

@@ -1,6 +1,7 @@
 """What the next start makes of one partition directory: its load, what is lost by it, and which files change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -46,8 +47,10 @@ class Lost(NamedTuple):
 class Prediction(NamedTuple):
     """What becomes of one partition directory.
 
-    `log` is None where it is not loaded. `queued`: its log dir is offline as soon as the broker runs. `after` are the
-    files that stand there then.
+    `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
+    as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
+    `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
+    while the log dir waits to go offline.
     """
 
     dir: str
@@ -61,6 +64,8 @@ class Prediction(NamedTuple):
     changes: Changes
     after: Mapping[str, Content]
     queued: bool = False
+    uncertain: str | None = None
+    touched: str | None = None
 
 
 def start_partition(
@@ -102,7 +107,18 @@ def start_partition(
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
-    return Prediction(name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files)
+    return Prediction(
+        name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
+        uncertain=loader.uncertain, touched=_touched(name, directory, outcome, log),
+    )  # fmt: skip
+
+
+def _touched(name: str, directory: PartitionDirectory, outcome: Outcome, log: Loaded) -> str | None:
+    if log.unstable:
+        return f"{name} has a transaction that is not settled"
+    if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
+        return f"{name} is to be renamed"
+    return None
 
 
 def _topic_id(folder: Folder, release: Release) -> bool:
@@ -155,9 +171,9 @@ def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:
     )
 
 
-def _sum(counts: object) -> int | None:
+def _sum(counts: Iterable[int | None]) -> int | None:
     total = 0
-    for count in counts:  # type: ignore[attr-defined]
+    for count in counts:
         if count is None:
             return None
         total += count
@@ -179,7 +195,7 @@ def counted(cut: Cut, mark: int | None) -> Lost:
     except UnreadableError:
         return Lost(None, None, None, cut.size - cut.position, None)
     if behind is not None:
-        start = behind.base_offset if count.start is None else count.start
+        start = min(cut.end_offset, behind.base_offset, cut.end_offset if count.start is None else count.start)
         end = max(behind.last_offset + 1, count.end or 0)
         return Lost(Offset(start), Offset(end), None, cut.size - cut.position, None)
     return count.lost(cut.size - cut.position)
@@ -190,8 +206,9 @@ def _hidden(segment: Segment, log: Loaded, mark: int | None) -> Lost | None:
     if log.log_end_offset != segment.base or not segment.size:
         return None
     count = _Count(mark)
-    for columns, _ in segment.windows(0):
-        count.take(columns)
+    with suppress(StartError):  # The start itself did not read as far as that.
+        for columns, _ in segment.windows(0):
+            count.take(columns)
     return count.lost(segment.size) if count.end is not None and count.end > log.log_end_offset else None
 
 

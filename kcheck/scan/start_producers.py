@@ -1,6 +1,5 @@
 """The producers of a log while a start is simulated: ProducerStateManager with its snapshots, 2.8 to 4.3.1."""
 
-import os
 import struct
 from collections.abc import Iterable
 from itertools import islice
@@ -10,10 +9,9 @@ import numpy as np
 from kcheck.core.producer_state import Completed, Data, EmptyMarker, Entry, Marker, ProducerStates, Step
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import offset_of, stray_snapshots
-from kcheck.disk.read import opened
 from kcheck.formats import producer_snapshot
 from kcheck.formats._control_record import ABORT, COMMIT
-from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
+from kcheck.formats._record import Record, read_records
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot
 from kcheck.formats.record_batch import CODEC_MASK, CONTROL, NO_SEQUENCE, TRANSACTIONAL, increment_sequence
 from kcheck.formats.transaction_index import AbortedTxn
@@ -21,7 +19,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.release import Release
 from kcheck.scan.columns import Column, Columns
-from kcheck.scan.start_files import Folder, StartError, made, unreadable
+from kcheck.scan.start_files import Folder, StartError, made
 from kcheck.scan.start_segment import Segment
 
 _ENDING = ".snapshot"
@@ -210,11 +208,8 @@ def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
     producer_id = int(columns.producer_id[row])
     if not columns.record_count[row]:
         return EmptyMarker(producer_id)
-    content = segment.folder.files[segment.log_name]
-    assert content.path is not None
     position, size = int(columns.position[row]), int(columns.size[row])
-    with unreadable(segment.log_name), opened(content.path) as (descriptor, _):
-        data = os.pread(descriptor, min(size, BODY_SIZE_MAX), content.begin + position)
+    data = segment.read(position, size)
     offset, epoch = int(columns.base_offset[row]), int(columns.producer_epoch[row])
     timestamp = int(columns.max_timestamp[row])
     if size == _MARKER_BATCH_SIZE and columns.record_count[row] == 1 and not columns.attributes[row] & CODEC_MASK:

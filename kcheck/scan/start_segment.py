@@ -1,5 +1,6 @@
 """A segment as a starting broker handles it: LogSegment, FileRecords, LocalLog of 2.8 to 4.3.1."""
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -7,6 +8,8 @@ import numpy as np
 
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import opened
+from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
+from kcheck.formats.record_batch import CODEC_MASK
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
@@ -122,11 +125,40 @@ class Segment:
         for columns, _ in self.windows(start):
             last = int(columns.last_offset[-1])
             if found is None:
-                found = self._first(columns, offset, before)
+                found = self._first(self._decoded(columns, offset), offset, before)
             before = columns
         if found is None and before is not None and self._reaches_by_base and last >= offset:
             found = Found(int(before.position[-1]), int(before.base_offset[-1]))
         return Tail(found, last)
+
+    def _decoded(self, columns: Columns, offset: int) -> Columns:
+        """Look into the wrappers of old messages up to the one that a search ends at, as from 4.0 on a broker does.
+
+        It needs their first offsets, and so fails on what it cannot decompress.
+        """
+        if self.context.release.version < (4,) or int(columns.magic.min()) >= 2:
+            return columns
+        reached = columns.last_offset > offset
+        end = int(np.argmax(reached)) + 1 if reached.any() else len(reached)
+        wrappers = np.flatnonzero((columns.magic[:end] < 2) & (columns.attributes[:end] & CODEC_MASK != 0))
+        if not self._reaches_by_base:
+            wrappers = wrappers[columns.last_offset[wrappers] >= offset][:1]
+        bases = columns.base_offset.copy()
+        for row in wrappers.tolist():
+            position, size = int(columns.position[row]), int(columns.size[row])
+            first = next(read_records(self.read(position, size)), None)
+            if not isinstance(first, Record):
+                why = "it is empty" if first is None else first.message
+                raise StartError(f"the wrapper at position {position} of {self.log_name} cannot be read: {why}")
+            bases[row] = first.offset
+        return columns._replace(base_offset=bases)
+
+    def read(self, position: int, size: int) -> bytes:
+        """Return bytes of the `.log`, up to a limit of memory."""
+        content = self.folder.files[self.log_name]
+        assert content.path is not None
+        with unreadable(self.log_name), opened(content.path) as (descriptor, _):
+            return os.pread(descriptor, min(size, BODY_SIZE_MAX), content.begin + position)
 
     @property
     def _reaches_by_base(self) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
-from kcheck.model.names import segment_prefix
+from kcheck.model.names import CLEANED, SWAP, segment_prefix
 from kcheck.scan.start_files import Content, StartError
 from kcheck.scan.start_recover import build_indexes
 from kcheck.scan.start_segment import ENDINGS, Segment
@@ -38,9 +38,10 @@ def split(segment: Segment, segments: dict[int, Segment]) -> int | None:
         segment.mark_deleted()
         del segments[segment.base]
     for part in parts:
-        for ending in ENDINGS[1:]:
-            if known or ending != ".txnindex":
-                folder.remove(segment_prefix(Offset(part.base)) + ending)
+        for ending in ENDINGS[:-1]:
+            # The new files come by way of both suffixes, over whatever stands there.
+            for suffix in ("", SWAP, CLEANED):
+                folder.remove(segment_prefix(Offset(part.base)) + ending + suffix)
         size = part.end - part.begin
         name = segment_prefix(Offset(part.base)) + ".log"
         folder.put(name, Content(size, content.path, content.begin + part.begin, size))
@@ -54,8 +55,13 @@ def split(segment: Segment, segments: dict[int, Segment]) -> int | None:
 def _parts(segment: Segment) -> Iterator[_Part]:
     """Yield runs of batches of which each fits into a segment that begins with the first of them."""
     current: _Part | None = None
+    version = segment.context.release.version
+    looks = version >= (3, 9, 1) and version != (4, 0, 0)
     for columns, _ in segment.windows(0):
         row, count = 0, len(columns.position)
+        if looks and ((columns.magic < 0) | (columns.magic > 2)).any():
+            # The batches are appended as those of a leader are, with their indexes.
+            raise StartError(f"CorruptRecordException: {segment.log_name} cannot be split: a magic is not known")
         while row < count:
             if current is None:
                 at = int(columns.position[row])

@@ -53,6 +53,8 @@ def _delete_indexes(folder: Folder, base: int, suffix: str) -> None:
 
 def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
     """Recover each swap, and put it in the place of the segments that hold its offsets (completeSwapOperations)."""
+    if len(bases) > 1:
+        loader.uncertain = "several swaps are recovered in the order in which the file system lists them"
     for base in bases:
         swap = Segment(loader.folder, base, loader.context, suffix=SWAP)
         loader.reasons.append(f"{swap.log_name} is recovered and takes the place of what it holds")
