@@ -18,6 +18,7 @@ from kcheck.model.names import (
     LEADER_EPOCHS,
     SWAP,
     PartitionDirectory,
+    parse_directory,
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
@@ -45,7 +46,9 @@ class Partition:
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""
         self.path = join(log_dir.path, self.dir)
-        self.directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
+        directory = parse_directory(self.dir)
+        assert directory is not None
+        self.directory = directory
         try:
             sizes = file_sizes(self.path)
         except UnreadableError:
@@ -204,6 +207,12 @@ class Partition:
                 found.extend(np.stack([part[rows].astype(np.int64) for part in parts], axis=1).tolist())
         return found
 
+    def _valid_end(self, base: Offset) -> Offset:
+        """Return where the batches end that a recovery leaves of a segment."""
+        image = self.image()
+        cut_here = bool(image.cuts) and image.cuts[0].base_offset == base
+        return image.log_end_offset if cut_here else base
+
     def loss(self, edits: tuple[Edit, ...]) -> Lost | None:
         """Return the records that go with edits of its files, by the batches that stand there before them."""
         mark = self.view.high_watermark
@@ -218,7 +227,8 @@ class Partition:
                 position = edit.size if isinstance(edit, Cut) else 0
                 if content.path is not None and content.size > position:
                     base = Offset(int(log[:20]) if log[:20].isdigit() else 0)
-                    found.append(counted(Gone(content.path, base, position, content.size, ""), mark))
+                    end = self._valid_end(base) if position else base
+                    found.append(counted(Gone(content.path, base, end, position, content.size, ""), mark))
         found = [each for each in found if each.records != 0]
         return summed(found) if found else None
 
