@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kcheck.core.startup import Settings
 from kcheck.disk.read import UnreadableError, opened, read_whole
 from kcheck.disk.walk import file_sizes, join
 from kcheck.formats._contract import Format
@@ -59,6 +60,12 @@ class Partition:
         self.proven: tuple[Partition, ...] = ()
         self._planned: list[Finding] = []
         self._image: tuple[int, Image] | None = None
+
+    @property
+    def context(self) -> Context:
+        """The settings that the broker has for it: the log of KRaft takes none of those of topics."""
+        found = self.log_dir.context
+        return found._replace(settings=Settings()) if self.view.is_metadata_log else found
 
     @property
     def names(self) -> frozenset[str]:
@@ -133,9 +140,7 @@ class Partition:
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder.of(self.path, files)
         try:
-            loader = LogLoader(
-                folder, self.log_dir.context, clean=False, log_start=0, recovery_point=0, deleted=False
-            )  # fmt: skip
+            loader = LogLoader(folder, self.context, clean=False, log_start=0, recovery_point=0, deleted=False)
             log = loader.load()
         except StartError as error:
             return Image(error=str(error))
@@ -149,7 +154,7 @@ class Partition:
 
     def _segments(self) -> Iterator[Segment]:
         folder = self.folder()
-        return (Segment(folder, base, self.log_dir.context) for base in bases(self))
+        return (Segment(folder, base, self.context) for base in bases(self))
 
     def _columns(self, *names: str) -> Iterator[tuple[Column, ...]]:
         """Yield columns of the batches, window by window, up to the first place that is none."""
