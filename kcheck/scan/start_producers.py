@@ -87,6 +87,8 @@ class Producers:
 
     def reload(self, start: int, end: int) -> None:
         """Delete the snapshots that lie out of range, and begin with the newest of the others (truncateAndReload)."""
+        if self._release.version < (2, 8):
+            self.snapshots = self._list()
         for offset in sorted(self.snapshots):
             if offset > end or offset <= start:
                 self.remove(offset)

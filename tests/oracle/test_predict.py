@@ -140,29 +140,32 @@ def log_dirs(*roots: Path) -> list[Path]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_brokers(version: str) -> None:
-    """What brokers of eight releases left, after a clean stop and after none; a sample takes those of the release."""
-    brokers = ROOT / "fixtures" / "brokers"
-    dirs = log_dirs(brokers if SWEEP >= WHOLE else brokers / version)
-    jobs = [Job((path,), config=INDEX_SIZE, clean=clean) for path in dirs for clean in (True, False)]
-    judge(version, jobs, [(job.dirs[0].relative_to(brokers), job.clean) for job in jobs])
+def brokers(version: str) -> Iterator[tuple[object, Job]]:
+    """Yield what brokers of eight releases left, after a clean stop and after none; a sample is of the release."""
+    folder = ROOT / "fixtures" / "brokers"
+    for path in log_dirs(folder if SWEEP >= WHOLE else folder / version):
+        for clean in (True, False):
+            yield f"{path.relative_to(folder)} clean={clean}", Job((path,), config=INDEX_SIZE, clean=clean)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_cases(version: str) -> None:
-    """The damaged log dirs of the rules; a sample takes every eighth."""
+def damaged_cases() -> Iterator[tuple[object, Job]]:
+    """Yield the log dirs of the rules' cases; as a sample every eighth."""
     folder = ROOT / "fixtures" / "cases"
-    dirs = log_dirs(folder)[:: 1 if SWEEP >= WHOLE else 8]
-    judge(version, [Job((path,), config=INDEX_SIZE) for path in dirs], [path.relative_to(folder) for path in dirs])
+    for path in log_dirs(folder)[:: 1 if SWEEP >= WHOLE else 8]:
+        yield path.relative_to(folder), Job((path,), config=INDEX_SIZE)
+
+
+def damaged_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:
+    """Yield brokers that were damaged at random: a name like `0/17` makes one again (tests/damage.py)."""
+    for case in cases(SEED, DAMAGED_COUNT * SWEEP, folder, version):
+        yield f"{case.name} {'; '.join(case.what)}", Job(case.dirs, config=case.config)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_damaged_brokers(version: str, tmp_path: Path) -> None:
-    """Brokers that were damaged at random: a name like `0/17` makes one again (tests/damage.py)."""
-    made = list(cases(SEED, DAMAGED_COUNT * SWEEP, tmp_path, version))
-    jobs = [Job(case.dirs, config=case.config) for case in made]
-    judge(version, jobs, [f"{case.name} {'; '.join(case.what)}" for case in made])
+def test_starts(version: str, tmp_path: Path) -> None:
+    """What is predicted is what happens."""
+    named = [*brokers(version), *damaged_cases(), *damaged_brokers(version, tmp_path)]
+    judge(version, [job for _, job in named], [name for name, _ in named])
 
 
 def test_excuses_are_published() -> None:
