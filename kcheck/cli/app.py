@@ -112,7 +112,7 @@ def main() -> None:
     except KcheckError as error:
         print(f"kcheck: {printable(error)}", file=sys.stderr)
         left = error if isinstance(error, ApplyError) and error.changed else None
-        _end(error.exit_code, left and changed_line(left.changed, left.backup))
+        _end(error.exit_code, changed_line(left.changed, left.backup) if left else None)
     except KeyboardInterrupt:
         _end(130)
     except Exception as error:

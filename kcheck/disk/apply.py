@@ -216,6 +216,9 @@ class _Run:
         except OSError as error:
             message = f"{_words(error)}: {left} of {len(todo)} files are still to be brought back; run undo again"
             raise ApplyError(message, changed=left, backup=self.backup.path) from error
+        finally:
+            with contextlib.suppress(OSError):  # of a disk that fails the first error is the one to tell
+                self._clear(journal)
 
     def _stage(self, number: int) -> None:
         """Write the new file beside the old one."""

@@ -106,7 +106,7 @@ def _operation(row: object, what: str, log_dirs: tuple[str, ...]) -> FileOp:
     what = f"{what}, {op} {path}"
     before, after = (_digest(fields.pop(name, None), f"{what}: {name}") for name in ("before", "after"))
     why = _why(fields, what)
-    directory = _is(fields.pop("directory"), bool, f"{what}: directory") if "directory" in fields else False
+    directory = op in ("rename", "set-aside") and _is(fields.pop("directory", None), bool, f"{what}: directory")
     made: FileOp
     if op == "write" and after is not None:
         made = Write(path, before, after, why, _content(fields, what))

@@ -81,7 +81,7 @@ def _sweep(sample: int, seed: str) -> int:
         if sample:
             points = random.Random(seed).sample(points, sample)
         ends = Counter(trial.run(point) for point in points)
-    print(f"{len(points)} points: {', '.join(f'{count} {end}' for end, count in sorted(ends.items()))}")
+    print(f"{len(points)} points, seed {seed}: {', '.join(f'{count} {end}' for end, count in sorted(ends.items()))}")
     return 0
 
 
@@ -117,7 +117,8 @@ class Trial:
         """Stop at a point and go on from there; return how it ended."""
         self._prepare(point.verb)
         end = self._stopped(point)
-        mixed = {path: found for path, found in self._now(times=False).items() if not self._is_old_or_new(path, found)}
+        now = self._now(times=False)
+        mixed = [path for path in {*now, *self._before, *self._after} if not self._is_old_or_new(path, now.get(path))]
         assert not mixed, f"{point}: neither old nor new: {mixed}"
         if end.endswith("nothing is changed") and point.verb == "apply":
             self._expect_before(str(point), temporary=point.sticky)

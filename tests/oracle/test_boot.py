@@ -119,11 +119,14 @@ def test_recovery(version: str, tmp_path: Path) -> None:
     """A bad CRC below the recovery point stays; above it the log is cut there, and later segments go in a while."""
     below = two_segments(tmp_path / "below", damaged=LOG)
     above = two_segments(tmp_path / "above", damaged=SECOND)
+    leftover = ".kcheck-0123456789ab-0"  # what `kcheck apply` leaves when it is killed
+    write(below, {leftover: b"x", f"t-0/{leftover}": b"x"})
     first = broker(tmp_path / "first", [])
     write(first / "t-0", {path.name: path.read_bytes() for path in (below / "t-0").iterdir()})
     jobs = [Job((below,)), Job((above,)), Job((above,), clean=True), Job((first,), clean=False)]
     answers = booted(version, *jobs)
     assert [answer.logs[0].log_end_offset for answer in answers] == [1000, 600, 1000, 100]
+    assert {leftover, f"t-0/{leftover}"} <= answers[0].files_later[0].keys()
     cut = answers[-1]
     kept = cut.files[0][LOG]
     assert kept is not None
