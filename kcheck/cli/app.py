@@ -23,6 +23,7 @@ from kcheck.cli import (
     inspect,
     look,
     predict,
+    repair,
     rules,
     truncation,
     undo,
@@ -33,7 +34,7 @@ from kcheck.renderers._printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "dump", "rules", "explain"),
-    "Plan": ("predict", "end-offset", "truncation"),
+    "Plan": ("predict", "end-offset", "truncation", "repair"),
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
 }
@@ -92,6 +93,7 @@ app.command("check")(check.check)
 app.command("dump")(dump.dump)
 app.command("end-offset")(end_offset.end_offset)
 app.command("predict")(predict.predict)
+app.command("repair")(repair.repair)
 app.command(look.NAME, hidden=True)(look.look)
 app.command("truncation")(truncation.truncation)
 app.command("apply")(apply.apply)

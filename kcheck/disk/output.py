@@ -93,3 +93,11 @@ def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[
 def discard(path: str) -> None:
     """Remove a directory that `make_directory` made."""
     shutil.rmtree(path, ignore_errors=True)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Write a file that is whole once it is there, over an older one; UsageError: it cannot be written."""
+    try:
+        publish(path, data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

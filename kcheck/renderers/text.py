@@ -13,6 +13,7 @@ from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_predict import predict, verdicts
+from kcheck.renderers._text_repair import repair
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -266,6 +267,11 @@ def _predict(report: Report, page: Page, findings: Findings) -> None:
     predict(report, page)
 
 
+def _plan(report: Report, page: Page, findings: Findings) -> None:
+    del findings
+    (repair if "refused" in report.body else plan)(report, page)
+
+
 def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
     del findings
     body: Any = report.body
@@ -283,9 +289,9 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "end-offset": _end_offset,
     "truncation": _truncation,
     "predict": _predict,
+    "plan": _plan,
     "rules": _rules,
     "explain": _explain,
-    "plan": lambda report, page, _: plan(report, page),
     "fleet-scan": _fleet_scan,
     "fleet-report": fleet_report,
 }

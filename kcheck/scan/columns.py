@@ -92,6 +92,9 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
+Patches = tuple[tuple[int, bytes], ...]
+
+
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
@@ -104,10 +107,12 @@ class Reader:
         starts: Column | None = None,
         grow: bool = True,
         position: int = 0,
+        patches: Patches = (),
     ) -> None:
         """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
-        `position` is where the first batch begins.
+        `position` is where the first batch begins. `patches` are bytes of headers that count instead of those that
+        stand there, by their positions.
 
         `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
         """
@@ -119,6 +124,7 @@ class Reader:
         self._size = size
         self._verify = verify
         self._grow = grow
+        self._patches = patches
         self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else _NOWHERE
 
     def __iter__(self) -> Iterator[Columns]:
@@ -130,6 +136,10 @@ class Reader:
             if filled < wanted:
                 self.end = End.SHRUNK
                 return
+            for place, data in self._patches:
+                at = place - self.position
+                if 0 <= at <= wanted - len(data):
+                    buffer[at : at + len(data)] = data
             begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
             found, size, end = _entries(buffer, filled, remaining, self._starts[begin:behind] - self.position)
             if found.size:

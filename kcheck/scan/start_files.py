@@ -33,7 +33,7 @@ class Content(NamedTuple):
     """What a file holds: `filled` bytes, then zeros up to `size`.
 
     The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock.
+    they depend on the clock. `patches` are bytes that count instead of those of `path`, by their positions in it.
     """
 
     size: int
@@ -42,6 +42,7 @@ class Content(NamedTuple):
     filled: int = 0
     data: bytes = b""
     certain: bool = True
+    patches: tuple[tuple[int, bytes], ...] = ()
 
     def resized(self, size: int) -> "Content":
         """Return the file cut, or with zeros behind it."""
@@ -81,6 +82,15 @@ class Folder:
         self.files = {name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()}
         self._before = dict(self.files)
         self._origins = {name: name for name in sizes}
+
+    @classmethod
+    def of(cls, path: str, files: Mapping[str, Content]) -> "Folder":
+        """Return a directory with these files, as they would lie there."""
+        folder = cls(path, {})
+        folder.files = dict(files)
+        folder._before = dict(files)
+        folder._origins = {name: name for name in files}
+        return folder
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a file of this name."""

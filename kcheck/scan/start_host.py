@@ -25,6 +25,8 @@ from kcheck.scan.host import LogDir
 from kcheck.scan.start_partition import Prediction, Stored, start_partition
 from kcheck.scan.start_segment import Context
 
+Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
+
 
 class Wish(NamedTuple):
     """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings."""
@@ -53,9 +55,14 @@ class LogDirStart(NamedTuple):
 
 
 def start_log_dir(
-    path: str, log_dir: LogDir, directories: list[tuple[str, PartitionDirectory]], wish: Wish, collected: list[Finding]
+    path: str,
+    log_dir: LogDir,
+    directories: list[tuple[str, PartitionDirectory]],
+    wish: Wish,
+    collected: list[Finding],
+    load: Load = start_partition,
 ) -> LogDirStart:
-    """Return what the start makes of one log dir, looked at by itself."""
+    """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
     release = wish.release
     view = log_dir.view
     clean = view.clean_shutdown if wish.clean is None else wish.clean
@@ -71,7 +78,7 @@ def start_log_dir(
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
         # The log of KRaft takes none of the settings of a topic.
         own = context._replace(settings=Settings()) if _is_metadata_log(name, directory, release) else context
-        found = attempt(_task(join(path, name), name, directory, stored, own), where)
+        found = attempt(_task(load, join(path, name), name, directory, stored, own), where)
         if isinstance(found, Finding):
             collected.append(found)
         else:
@@ -81,9 +88,9 @@ def start_log_dir(
 
 
 def _task(
-    path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
+    load: Load, path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
 ) -> Callable[[], Prediction]:
-    return lambda: start_partition(path, name, directory, stored, context)
+    return lambda: load(path, name, directory, stored, context)
 
 
 def _mode(log_dir: LogDir, wish: Wish) -> Mode:

@@ -69,11 +69,16 @@ class Prediction(NamedTuple):
 
 
 def start_partition(
-    path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
+    path: str,
+    name: str,
+    directory: PartitionDirectory,
+    stored: Stored,
+    context: Context,
+    folder: Folder | None = None,
 ) -> Prediction:
-    """Return what the start makes of a partition directory; nothing is written."""
+    """Return what the start makes of a partition directory, or of `folder` in its place; nothing is written."""
     try:
-        folder = Folder(path, file_sizes(path))
+        folder = folder or Folder(path, file_sizes(path))
     except UnreadableError as error:
         # File.listFiles gives nothing then, and the first file that is made fails.
         why = f"the directory cannot be listed: {error}"
@@ -147,7 +152,7 @@ def _outcome(
 
 def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:
     """Return the records that are cut or deleted, and those that a log end below them hides."""
-    found = [_counted(cut, stored.high_watermark) for cut in log.cuts]
+    found = [counted(cut, stored.high_watermark) for cut in log.cuts]
     if not loader.deleted:
         last = loader.segments[log.bases[-1]]
         hidden = _hidden(last, log, stored.high_watermark)
@@ -175,7 +180,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return total
 
 
-def _counted(cut: Cut, mark: int | None) -> Lost:
+def counted(cut: Cut, mark: int | None) -> Lost:
     """Return what stands in the part of a `.log` that goes, by the headers that can be found there."""
     try:
         with opened(cut.path) as (descriptor, size):
