@@ -1,22 +1,34 @@
 """`kcheck fleet`: every broker at once."""
 
 import json
+import os
 import re
+import shlex
 import time
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from kcheck.cli import fleet_report
+from kcheck.cli.fleet_report import Metrics, can_be_written, measure
 from kcheck.cli.options import Common, end, leave, with_common
 from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
+
+if TYPE_CHECKING:
+    from kcheck.model.report import Report
+    from kcheck.scan.fleet import Run
 
 Roots = Annotated[
     list[str],
     typer.Argument(metavar="ROOT...", help="A layout such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
 ]
+_ENGINES = ("local", "spark")
 _FORMATS = ("text", "json", "ndjson")
 """Those of the summary."""
+_FOR_SPARK = "kcheck.fleet.spark"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -36,17 +48,21 @@ def scan(
     depth: Annotated[
         str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much is read.")
     ] = "checkpoints",
-    engine: Annotated[str, typer.Option("--engine", metavar="local", help="What runs the scan.")] = "local",
+    engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="What runs the scan.")] = "local",
+    master: Annotated[
+        str | None, typer.Option("--master", metavar="URL", help="Where Spark runs; without it, local[*].")
+    ] = None,
     run: Annotated[
         str | None, typer.Option("--run", metavar="ID", help="The name of the run; without it, the time.")
     ] = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
     ] = 600,
+    prometheus: Metrics = None,
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", metavar="N", help="So many processes, or requests at once of a store.", show_default=False
+            "--jobs", metavar="N", help="So many processes; of a store, requests at once.", show_default=False
         ),
     ] = None,
     storage_option: Annotated[
@@ -56,8 +72,8 @@ def scan(
     progress: ShowProgress = None,
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
-    from kcheck.scan import fleet as local
     from kcheck.scan.check import Depth
+    from kcheck.scan.fleet import Run
     from kcheck.scan.fleet_stages import How
 
     if depth not in tuple(Depth):
@@ -66,24 +82,85 @@ def scan(
         raise UsageError(f"--format {common.leaving.format}: the tables are Parquet; use {', '.join(_FORMATS)}")
     if common.leaving.output is not None:
         raise UsageError(f"-o {common.leaving.output}: the tables are written to --out, the summary to stdout")
-    if engine != "local":
-        raise UsageError(f"--engine {engine} is not known; known is local")
+    if engine not in _ENGINES:
+        raise UsageError(f"--engine {engine} is not known; known are {', '.join(_ENGINES)}")
+    if engine != "spark" and master is not None:
+        raise UsageError(f"--master {master}: only --engine spark has one")
+    if engine == "spark" and jobs != 1:
+        raise UsageError(f"--jobs {jobs}: Spark tells by itself how many; use --master 'local[{jobs}]'")
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
     if run is not None and not _RUN.fullmatch(run):
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
+    can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
     name = _name(_now()) if run is None else run
     jobs = None if jobs is None else parse_jobs(jobs)
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
-        asked = local.Run(
+        asked = Run(
             name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails,
             tell=showing.tell, options=dict(map(_option, storage_option or ())),
         )  # fmt: skip
-        report, failed = local.scan(roots, asked)
-    leave(report, common.leaving, written=str(report.body["path"]))
+        report, failed = _scan(engine, master, roots, asked)
+    written = [str(report.body["path"])]
+    if prometheus is not None:
+        measure(written[0], shown, prometheus)
+        written.append(prometheus)
+    leave(report, common.leaving, written=" and ".join(written))
     end(report, failed=failed)
+
+
+app.command("report")(fleet_report.report)
+app.command("diff")(fleet_report.diff)
+
+
+class _Submit(TyperCommand):
+    """Keeps what stands behind `--` apart: that is for spark-submit."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Leave options of scan as they are written."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_FOR_SPARK] = args[at + 1 :]
+        return super().parse_args(ctx, args[:at])
+
+
+@app.command(
+    "submit", cls=_Submit, context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    options_metavar="[OPTIONS] [ROOT...] [OPTIONS OF SCAN] -- [OPTIONS OF SPARK-SUBMIT]",
+)  # fmt: skip
+def submit(
+    context: typer.Context,
+    show: Annotated[bool, typer.Option("--print", help="Show the command, and run nothing.")] = False,
+) -> None:
+    """Have spark-submit run a scan on a cluster."""
+    from kcheck.spark.submit import run, submission
+
+    # What scan would refuse is refused here, before anything is started.
+    command = typer.main.get_command(app)
+    asked = command.commands["scan"].make_context("scan", [*context.args], parent=context.parent)  # type: ignore[attr-defined]  # a group
+    if (asked.params["engine"], asked.params["master"], asked.params["jobs"]) != ("local", None, None):
+        raise UsageError(
+            "--engine, --master and --jobs are told to spark-submit: kcheck fleet submit ... -- --master URL"
+        )
+    wanted = submission(context.args, context.meta[_FOR_SPARK], os.environ)
+    if not show:
+        run(wanted)
+    assignments = (f"{name}={shlex.quote(value)}" for name, value in wanted.environment)
+    print(*assignments, shlex.join(wanted.command))
+
+
+def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":
+    if engine == "local":
+        from kcheck.scan.fleet import scan as scan_here
+
+        return scan_here(roots, asked)
+    from kcheck.spark.session import session, spark_version
+
+    spark_version()
+    from kcheck.spark.fleet import scan as scan_by_spark
+
+    return scan_by_spark(roots, asked, session(master))
 
 
 def _option(text: str) -> tuple[str, object]:

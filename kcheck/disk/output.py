@@ -1,7 +1,10 @@
 """What kcheck writes where it was told to: a new directory, files in it that are whole once they are there."""
 
+import contextlib
 import os
 import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from kcheck.errors import UsageError
@@ -49,6 +52,52 @@ def publish(path: str, data: bytes) -> None:
         os.close(folder)
 
 
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """Give a file that takes the place of `path` when it is written; after a failure that is as it was."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with create(temporary) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[str]:
+    """Give a directory where the system keeps what is temporary; it is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
+        yield path
+
+
+def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Give the files that somebody else wrote into a directory new names in their order; remove what ends otherwise.
+
+    Yields the name of each and the file, opened to read: the caller has it settled.
+    """
+    found = sorted(os.listdir(folder))
+    for other in found:
+        if not other.endswith(ending):
+            os.remove(os.path.join(folder, other))
+    for number, old in enumerate(each for each in found if each.endswith(ending)):
+        new = name(number)
+        os.rename(os.path.join(folder, old), os.path.join(folder, new))
+        yield new, open(os.path.join(folder, new), "rb")  # noqa: SIM115 - `settle` closes it
+
+
 def discard(path: str) -> None:
     """Remove a directory that `make_directory` made."""
     shutil.rmtree(path, ignore_errors=True)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Write a file that is whole once it is there, over an older one; UsageError: it cannot be written."""
+    try:
+        publish(path, data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -95,6 +95,22 @@ def sizes(path: str, ending: str) -> list[int]:
         return []
 
 
+def file_sizes(path: str) -> dict[str, int]:
+    """Return the regular files of a directory and their sizes in bytes, links followed; UnreadableError if it fails.
+
+    So File.isFile and File.length see them; what a link leads to is not opened by that.
+    """
+    found: dict[str, int] = {}
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_file():
+                    found[entry.name] = entry.stat().st_size
+    except (OSError, ValueError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or str(error)) from error
+    return found
+
+
 def file_size(path: str) -> int:
     """Return the size of a file in bytes without following a link; UnreadableError if it is gone."""
     try:

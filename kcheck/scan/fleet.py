@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,21 +11,14 @@ from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
-from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
+from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_output import RunOutput
-from kcheck.scan.fleet_replicas import KEY, replica_rows, tables_of_compared
-from kcheck.scan.fleet_rows import Place, findings_batch, items_batch, items_of, seen_of, tables_of
-from kcheck.scan.fleet_stages import (
-    How,
-    Identified,
-    compare_partitions,
-    identify,
-    list_items,
-    look_at_broker,
-    scan_items,
-)
+from kcheck.scan.fleet_replicas import replica_rows
+from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
+from kcheck.scan.fleet_rows import Place, findings_batch, seen_of, tables_of
+from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Task, Workers
 from kcheck.tables import runs
@@ -34,8 +26,6 @@ from kcheck.tables import runs
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MEMORY_MAX = 4 << 30
-"""A directory that needs more bytes than these becomes a finding."""
 PROCESSES, THREADS = 1, 48
 """So many at once, unless it is said."""
 _LISTED = 4
@@ -44,8 +34,6 @@ _AHEAD = 16
 """For each process so many batches of directories are held, at most."""
 _REPLICAS = "_replicas"
 """What is on the disk only while replicas are put together."""
-_FIRST = 1 << 60
-"""What others wait for is begun first."""
 
 Chosen = Callable[[str, Severity], bool]
 """Tells by the id of its rule and by its severity whether a finding is meant."""
@@ -81,8 +69,6 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     started = run.now()
     urls = [root for root in roots if is_url(root)]
     run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
-    if is_url(run.out):
-        raise UsageError(f"--out {run.out}: tables are written to directories of this machine")
     with mounted(urls, run.options):
         return _scan(roots, run, started, in_threads=len(urls) > 0)
 
@@ -91,34 +77,18 @@ def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> 
     from kcheck.scan.fleet_groups import Groups
 
     found = inventory(roots)
-    _outside(run.out, found.log_dirs)
-    release, depth = run.how.release.name, run.how.depth
+    outside(run.out, found.log_dirs)
     coverage = Coverage()
     with (
-        RunOutput(run.out, run.name, {"kafka": release, "depth": depth}) as output,
+        RunOutput(run.out, run.name, about(run)) as output,
         _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
         engine = _Engine(run, workers, output, coverage)
         with Groups(join(output.path, _REPLICAS)) as groups:
             engine.look(found, groups.add)
             engine.compare(groups.batches())
-        rows = output.rows
-        counts = (rows[name] for name in ("log_dirs", "partitions", "findings"))
-        row = (
-            run.name,
-            started,
-            run.now(),
-            __version__,
-            release,
-            depth,
-            json.dumps([*roots]),
-            *counts,
-            engine.finished,
-        )
-        output.write("runs", batch_of([row], runs.TABLE.run_columns))
-        output.finish({"finished": engine.finished})
-    body = {"run": run.name, "path": output.path, "depth": depth, "finished": engine.finished, "rows": output.rows}
-    return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=engine.counts), engine.failed
+        report = conclude(run, roots, started, output, engine.judged)
+    return report, engine.judged.failed
 
 
 def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
@@ -129,8 +99,47 @@ def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers
     return Workers(run.jobs, done=lambda _: None, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
 
 
-def _outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
-    """UsageError where a run would be written into what is looked at."""
+class Judged:
+    """The findings of a run: `counts` of those that are written, by severity; whether it `failed` or is `finished`."""
+
+    def __init__(self, run: Run) -> None:
+        self.counts = {str(severity): 0 for severity in Severity}
+        self.failed = False
+        self.finished = True
+        self._run = run
+
+    def count(self, rule: str, severity: Severity, number: int = 1) -> bool:
+        """Count findings of a rule that are alike; return whether they are to be written."""
+        is_shown = self._run.shown(rule, severity)
+        self.counts[severity] += number * is_shown
+        self.failed = self.failed or self._run.fails(rule, severity)
+        self.finished = self.finished and not rule.startswith("KC00")
+        return is_shown
+
+
+def about(run: Run) -> dict[str, str]:
+    """Return what stands in the manifest of a run and in each file."""
+    return {"kafka": run.how.release.name, "depth": run.how.depth}
+
+
+def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, judged: Judged) -> Report:
+    """Write what is left of a run, the manifest last, and return how much it was."""
+    release, depth = run.how.release.name, run.how.depth
+    counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
+    ended = run.now()
+    row = (
+        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
+    )  # fmt: skip
+    output.write("runs", batch_of([row], runs.TABLE.run_columns))
+    output.finish({"started": started, "ended": ended, "finished": judged.finished})
+    body = {"run": run.name, "path": output.path, "depth": depth, "finished": judged.finished, "rows": output.rows}
+    return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
+
+
+def outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
+    """UsageError where a run would be written into what is looked at, or to another machine."""
+    if is_url(out):
+        raise UsageError(f"--out {out}: tables are written to directories of this machine")
     target = real(out)
     for log_dir in log_dirs:
         path = real(log_dir.path)
@@ -149,17 +158,15 @@ class _Step(NamedTuple):
 
 
 class _Engine:
-    """One run: `counts` are the findings that were written, by severity."""
+    """One run, and what is to be said of its findings."""
 
     def __init__(self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage) -> None:
-        self.counts = {str(severity): 0 for severity in Severity}
-        self.failed = False
-        self.finished = True
         assert run.jobs is not None
         self._jobs = run.jobs
+        self.judged = Judged(run)
         self._run = run
-        self._how = run.how
         self._workers = workers
+        self._retry = Retry(workers, run.how)
         self._output = output
         self._coverage = coverage
 
@@ -174,39 +181,32 @@ class _Engine:
             if step.failed is not None:
                 self._tell(_place(step.log_dir), (step.failed,))
             elif step.items is not None:
-                for batch in self._scanned(step.log_dir, step.items, answers[0]):
-                    for name, rows in tables_of(batch).items():
-                        self._write(name, rows)
-                    keep(replica_rows(batch))
-                    of_log_dir.append(to_bytes(seen_of(batch)))
+                for name, batch in self._retry.scanned(step.items, answers[0]):
+                    for table, rows in (tables_of(batch) if name == "replicas" else {name: batch}).items():
+                        self._write(table, rows)
+                    if name == "replicas":
+                        keep(replica_rows(batch))
+                        of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:
                 of_broker.append((step.log_dir, of_log_dir))
                 of_log_dir = []
             if step.is_end_of_broker:
-                self._whole_broker(of_broker)
+                for name, batch in self._retry.whole_broker(of_broker):
+                    self._write(name, batch)
                 for log_dir, _ in of_broker:
                     drop_listing(log_dir.path)
                 of_broker = []
 
     def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
-        """Compare the replicas of partitions on several brokers; where that fails, one by one."""
-        tasks = ((batch, (self._task(compare_partitions, to_bytes(batch), Location()),)) for batch in groups)
+        """Compare the replicas of partitions on several brokers."""
+        tasks = ((each, (self._retry.task(compare_partitions, to_bytes(each), Location()),)) for each in groups)
         for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._jobs):
-            if not isinstance(answer, Finding):
-                for data in answer or ():
-                    for found in from_bytes(data):
-                        for name, rows in tables_of_compared(found).items():
-                            self._write(name, rows)
-            elif batch.num_rows > 1:
-                self.compare([batch.slice(number, 1) for number in range(batch.num_rows)])
-            else:
-                (row,) = batch.select(KEY).to_pylist()
-                where = Location(topic=row["topic"], partition=row["partition"])
-                self._tell((row["cluster"], None), (answer._replace(where=where),))
+            for name, rows in self._retry.compared(batch, answer):
+                self._write(name, rows)
 
     def _identified(self, log_dirs: Iterable[FleetLogDir]) -> Iterator[Identified]:
-        tasks = ((each, (self._task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
+        tasks = ((each, (self._retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
         for log_dir, (answer,) in self._workers.run(tasks):
             if isinstance(answer, Identified):
                 yield answer
@@ -216,7 +216,7 @@ class _Engine:
     def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_Step, tuple[Task[Any], ...]]]:
         """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
         listed = self._workers.run(
-            ((each, (self._task(list_items, each, _where(each), first=True),)) for each in log_dirs),
+            ((each, (self._retry.task(list_items, each, where(each), first=True),)) for each in log_dirs),
             ahead=2 * min(self._jobs, _LISTED),
         )
         for _, same in groupby(listed, key=lambda each: each[0].group):
@@ -227,47 +227,9 @@ class _Engine:
                     continue
                 for count, items in answer or ():
                     self._coverage.planned["partitions"] += count
-                    yield _Step(log_dir, items=items), (self._task(scan_items, items, _where(log_dir)),)
+                    yield _Step(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
                 yield _Step(log_dir, is_end=True), ()
             yield _Step(log_dir, is_end_of_broker=True), ()
-
-    def _task(self, stage: Callable[[Any, How], Any], given: Any, where: Location, *, first: bool = False) -> Task[Any]:
-        return Task(partial(stage, given, self._how), where, _FIRST if first else 0)
-
-    def _scanned(self, log_dir: Identified, items: bytes, answer: Any) -> "Iterator[pa.RecordBatch]":
-        """Yield what was found in directories; where they could not be looked at together, one by one."""
-        if not isinstance(answer, Finding):
-            for data in answer or ():
-                yield from from_bytes(data)
-            return
-        alone = [item for batch in from_bytes(items) for item in items_of(batch)]
-        if len(alone) == 1:
-            self._tell(_place(log_dir), (answer._replace(where=alone[0].where),))
-            return
-        parts = [to_bytes(items_batch((item,))) for item in alone]
-        tasks = [self._task(scan_items, part, item.where) for part, item in zip(parts, alone, strict=True)]
-        for part, found in zip(parts, self._answers(tasks), strict=True):
-            yield from self._scanned(log_dir, part, found)
-
-    def _whole_broker(self, found: Sequence[tuple[Identified, list[bytes]]]) -> None:
-        """Look at the log dirs of a broker together; where that fails, one by one."""
-        if not found:
-            return
-        first = found[0][0]
-        (answer,) = self._answers([self._task(look_at_broker, found, _where(first), first=True)])
-        if not isinstance(answer, Finding):
-            for name, data in answer or ():
-                for batch in from_bytes(data):
-                    self._write(name, batch)
-        elif len(found) == 1:
-            self._tell(_place(first), (answer,))
-        else:
-            for each in found:
-                self._whole_broker((each,))
-
-    def _answers(self, tasks: Sequence[Task[Any]]) -> list[Any]:
-        ((_, answers),) = self._workers.run([(None, tasks)])
-        return answers
 
     def _tell(self, place: Place, found: Sequence[Finding]) -> None:
         self._write("findings", findings_batch(place, found))
@@ -281,19 +243,9 @@ class _Engine:
         """Return the findings that are to be written, and count them."""
         import pyarrow as pa
 
-        ids, severities = batch.column("id").to_pylist(), map(Severity, batch.column("severity").to_pylist())
-        is_shown = []
-        for rule, severity in zip(ids, severities, strict=True):
-            is_shown.append(self._run.shown(rule, severity))
-            self.counts[severity] += is_shown[-1]
-            self.failed = self.failed or self._run.fails(rule, severity)
-            self.finished = self.finished and not rule.startswith("KC00")
-        return batch.filter(pa.array(is_shown))
+        pairs = zip(batch.column("id").to_pylist(), map(Severity, batch.column("severity").to_pylist()), strict=True)
+        return batch.filter(pa.array([self.judged.count(*pair) for pair in pairs]))
 
 
 def _place(log_dir: Identified) -> Place:
     return log_dir.cluster, log_dir.broker
-
-
-def _where(log_dir: Identified) -> Location:
-    return Location(broker_id=log_dir.broker_id, log_dir=log_dir.path)

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from kcheck import __version__
-from kcheck.disk.output import create, discard, make_directory, publish, settle
+from kcheck.disk.output import create, discard, make_directory, publish, settle, take_over
 from kcheck.disk.walk import join
 from kcheck.errors import KcheckError
 from kcheck.registry import discover
@@ -58,6 +58,18 @@ class RunOutput:
         """Add rows to a table."""
         _guarded(lambda: self._tables[name].write(batch))
 
+    def drop(self, name: str) -> None:
+        """Remove a directory that is no table."""
+        discard(join(self.path, name))
+
+    def folder(self, name: str) -> str:
+        """Return where the files of a table stand."""
+        return join(self.path, name)
+
+    def take_over(self, name: str) -> None:
+        """Make the files that somebody else wrote into the folder of a table, in their order, those of the table."""
+        _guarded(self._tables[name].take_over)
+
     @property
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
@@ -103,6 +115,16 @@ class _TableOutput:
             if self._part_count >= _PART_COUNT:
                 self._close()
 
+    def take_over(self) -> None:
+        """Count what stands in the folder."""
+        from pyarrow import parquet
+
+        for name, stream in take_over(self._folder, ".parquet", _part):
+            rows = parquet.read_metadata(stream).num_rows
+            self.count += rows
+            self._parts.append({"file": name, "rows": rows, "size": stream.seek(0, 2)})
+            settle(stream)
+
     def finish(self) -> dict[str, object]:
         """Write the rest, and return what the manifest says."""
         if self._held or not self._parts:
@@ -116,8 +138,10 @@ class _TableOutput:
         from pyarrow import parquet
 
         if self._stream is None:
-            self._stream = create(join(self._folder, f"part-{len(self._parts):05}.parquet"))
-            self._writer = parquet.ParquetWriter(self._stream, self._schema, compression="zstd")
+            self._stream = create(join(self._folder, _part(len(self._parts))))
+            self._writer = parquet.ParquetWriter(
+                self._stream, self._schema, compression="zstd", write_page_checksum=True
+            )
         batches = [batch.replace_schema_metadata(self._schema.metadata) for batch in self._held]
         self._writer.write_table(pa.Table.from_batches(batches, self._schema))
         self._part_count += self._held_count
@@ -128,8 +152,12 @@ class _TableOutput:
         self._writer.close()
         size = self._stream.tell()
         settle(self._stream)
-        self._parts.append({"file": f"part-{len(self._parts):05}.parquet", "rows": self._part_count, "size": size})
+        self._parts.append({"file": _part(len(self._parts)), "rows": self._part_count, "size": size})
         self._stream, self._part_count = None, 0
+
+
+def _part(number: int) -> str:
+    return f"part-{number:05}.parquet"
 
 
 def _guarded(write: Callable[[], Any]) -> Any:

@@ -1,6 +1,6 @@
 """The rules: run over views, listed, explained."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from kcheck.core.releases import NEWEST_TESTED
@@ -88,6 +88,12 @@ def one_rule(wanted: str) -> Report:
         known = ", ".join(rule.id for rule in all_rules())
         raise UsageError(f"{wanted} is not a rule; known are {known}")
     return _report("explain", tuple(found))
+
+
+def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
+    """Return these rules as `kcheck explain` shows them; nothing for an id that is not known."""
+    wanted = {*ids}
+    return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
 
 
 def _report(verb: str, rules: tuple[Rule, ...]) -> Report:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+from kcheck.disk.descriptors import let_go_sockets
 from kcheck.disk.memory import bound_memory
 from kcheck.model.finding import Finding, Location
 from kcheck.scan.attempt import attempt, failed
@@ -273,6 +274,7 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     for other in others:
         other.close()
+    let_go_sockets(connection.fileno())
     if limits is not None:
         bound_memory(limits.memory)
     try:

@@ -1,0 +1,223 @@
+"""`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kcheck.model.finding import Severity
+from kcheck.model.report import Column, Report
+from kcheck.scan.arrow import batch_of, to_bytes
+from kcheck.scan.coverage import Coverage
+from kcheck.scan.fleet import Judged, Run, about, conclude, outside
+from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
+from kcheck.scan.fleet_output import RunOutput, run_tables
+from kcheck.scan.fleet_replicas import FIELDS, KEY
+from kcheck.scan.fleet_rows import findings_batch
+from kcheck.scan.fleet_stages import Identified
+from kcheck.spark import stages
+from kcheck.spark.progress import Progress
+from kcheck.spark.session import in_a_line
+from kcheck.spark.stages import Asked, ddl, ddl_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+_STAGING = "_staging"
+_SLICES_MAX = 20_000
+_OF_SLICE = {"checkpoints": 500}
+"""So many directories are looked at by one task, where little is read of each."""
+_OF_SLICE_DEEP = 8
+_LOG_DIRS_OF_SLICE = 16
+_BROKER_SLICES_OF_CORE = 4
+_SIDE_BY_SIDE = 4
+"""So many jobs wait for executors."""
+_OF_FILE = 20_000
+"""The rows of so many directories stand in a file."""
+_BLOCK_SIZE = 16 << 20
+"""A writer holds so many bytes."""
+
+
+def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
+    """Look at every log dir that the roots name and write the tables of the run; see `kcheck.scan.fleet.scan`.
+
+    The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths. Spark has
+    stopped before what a dead run has left is removed.
+    """
+    started = run.now()
+    found = inventory(roots)
+    outside(run.out, found.log_dirs)
+    with RunOutput(run.out, run.name, about(run)) as output, session as spark, in_a_line():
+        engine = _Engine(run, spark, output)
+        engine.look(found)
+        report = conclude(run, roots, started, output, engine.judged)
+    return report, engine.judged.failed
+
+
+class _Engine:
+    """One run, and what is to be said of its findings."""
+
+    def __init__(self, run: Run, spark: "SparkSession", output: RunOutput) -> None:
+        self.judged = Judged(run)
+        self._asked = Asked(run.how, run.seconds)
+        self._run = run
+        self._spark = spark
+        self._output = output
+        self._files = 1
+        self._progress = Progress(spark, Coverage(), run.tell)
+
+    def look(self, found: Inventory) -> None:
+        """Look at all of it, and write every table but that of the run."""
+        with self._progress.phase("cores"):
+            cores = self._cores()
+        log_dirs, failed = self._identified(found.log_dirs, cores)
+        place = to_bytes(findings_batch((None, None), found.findings))
+        before = [place, *failed]
+        with self._progress.phase("list"):
+            listed, count = self._listed(log_dirs, cores)
+        with self._progress.phase("scan"):
+            scanned = self._scanned(listed, count, cores)
+        brokers = min(len({each.group for each in log_dirs}), _BROKER_SLICES_OF_CORE * cores)
+        with self._progress.phase("compare"):
+            of_brokers, compared = _side_by_side(
+                partial(self._of_brokers, listed, scanned, brokers),
+                partial(self._compared, scanned, max(cores, self._files)),
+            )
+        rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
+        columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
+        of_findings = (self._frame(rows, columns), listed, scanned, of_brokers, compared)
+        sources = {stages.OF_SCANNED: scanned, stages.OF_BROKER: of_brokers, stages.OF_COMPARED: compared}
+        of_one = {name: staged for names, staged in sources.items() for name in names}
+        with self._progress.phase("tables"):
+            _side_by_side(
+                lambda: self._table("findings", of_findings, self._shown(of_findings)),
+                *(partial(self._table, name, (staged,)) for name, staged in of_one.items()),
+            )
+        for name in ("findings", *of_one):
+            self._output.take_over(name)
+        self._output.drop(_STAGING)
+
+    def _cores(self) -> int:
+        """Return how many tasks Spark runs side by side: that is what a range is cut into."""
+        from pyspark.sql import functions
+
+        ranges = self._spark.range(_SLICES_MAX).select(functions.spark_partition_id().alias("number"))
+        (row,) = ranges.agg(functions.max("number")).collect()
+        return int(row[0]) + 1
+
+    def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
+        """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
+        rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        frame = self._frame(rows, stages.NAMED).repartitionByRange(min(cores, max(len(rows), 1)), "at")
+        with self._progress.phase("identify"):
+            answers = self._mapped(frame, stages.identify_all, stages.IDENTIFIED).toArrow().to_pylist()
+        answers.sort(key=lambda row: row["at"])
+        found = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
+        failed = [row["findings"] for row in answers if row["findings"] is not None]
+        return sorted(found, key=lambda each: (each.group, each.path)), failed
+
+    def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", int]:
+        """Return the parts of all log dirs, and the number of their directories."""
+        from pyspark.sql import functions
+
+        brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
+        rows = [(brokers[each.group], at, 0, 0, stages.told(each), 0, None, None) for at, each in enumerate(log_dirs)]
+        frame = self._frame(rows, stages.LISTED)
+        slices = min(max(cores, len(rows) // _LOG_DIRS_OF_SLICE), _SLICES_MAX)
+        listed = self._staged("list", self._mapped(frame.repartition(slices, "at"), stages.list_all, stages.LISTED))
+        (row,) = listed.agg(functions.sum("count")).collect()
+        self._progress.coverage.planned["partitions"] = count = row[0] or 0
+        self._files = min(1 + count // _OF_FILE, _SLICES_MAX)
+        return listed, count
+
+    def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
+        slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
+        # By hash, not in turn: a task that is run again must have the rows that it had.
+        items = listed.where("items is not null").repartition(slices, "at", "part")
+        return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
+
+    def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
+        from pyspark.sql import functions
+
+        named = listed.where("told is not null").selectExpr(*stages.KEY_NAMES, "told", "cast(null as binary) as light")
+        seen = scanned.where("light is not null").selectExpr(*stages.KEY_NAMES, "cast(null as string) as told", "light")
+        each = functions.struct(*stages.KEY_NAMES[1:], "told", "light")
+        brokers = (
+            named.union(seen)
+            .repartition(max(slices, 1), "broker")
+            .groupBy("broker")
+            .agg(functions.collect_list(each).alias("seen"))
+        )
+        look = self._mapped(brokers, stages.look_at_all, stages.BROKERS)
+        return self._staged("brokers", look)
+
+    def _compared(self, scanned: "DataFrame", slices: int) -> "DataFrame":
+        """Return what is found in partitions that stand on several brokers; their replicas meet here."""
+        from pyspark.sql import functions
+
+        seen = scanned.where("replicas is not null").select("replicas")
+        replicas = seen.mapInArrow(stages.opened, ddl_of(stages.replica_types())).repartition(slices, *KEY)
+        groups = replicas.groupBy(*KEY).agg(functions.collect_list(functions.struct(*FIELDS)).alias("replicas"))
+        groups = groups.withColumn("brokers", functions.expr("size(array_distinct(replicas.broker_id))"))
+        staged = self._staged("groups", groups)
+        topics = staged.groupBy("cluster", "topic").agg(functions.max("brokers").cast("bigint").alias("largest"))
+        topics = topics.withColumnsRenamed({"cluster": "of_cluster", "topic": "of_topic"})
+        whole = staged.join(topics, functions.expr("cluster <=> of_cluster and topic = of_topic")).select(
+            *KEY, functions.col("largest").alias("replicas_of_topic"), "replicas"
+        )
+        in_order = whole.repartitionByRange(slices, *KEY).sortWithinPartitions(*KEY)
+        return self._staged("compare", self._mapped(in_order, stages.compare_all, stages.COMPARED))
+
+    def _shown(self, staged: "Iterable[DataFrame]") -> frozenset[tuple[str, str]]:
+        """Count the findings; return the rules and severities of those that are to be written."""
+        frame = self._mapped(_of("findings", staged), stages.tally, stages.TALLY)
+        counted = frame.groupBy("id", "severity").count().collect()
+        return frozenset(
+            (rule, kind) for rule, kind, count in counted if self.judged.count(rule, Severity(kind), count)
+        )
+
+    def _table(self, name: str, staged: "Iterable[DataFrame]", shown: frozenset[tuple[str, str]] | None = None) -> None:
+        """Write the rows of a table in the order of their keys."""
+        frame = _of(name, staged).repartitionByRange(self._files, *stages.KEY_NAMES)
+        frame = frame.sortWithinPartitions(*stages.KEY_NAMES)
+        opened = frame.mapInArrow(partial(stages.opened, shown=shown), ddl(run_tables()[name].run_columns))
+        _save(opened, self._output.folder(name))
+
+    def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
+        """Have rows on the disk: what comes behind reads them as often as it likes."""
+        path = self._output.folder(f"{_STAGING}/{name}")
+        _save(frame, path)
+        return self._spark.read.schema(frame.schema).parquet(path)
+
+    def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
+        run = stage if stage is stages.tally else partial(stage, asked=self._asked)
+        return frame.mapInArrow(run, ddl(columns))
+
+    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]) -> "DataFrame":
+        import pyarrow as pa
+
+        return self._spark.createDataFrame(pa.Table.from_batches([batch_of(rows, columns)]))
+
+
+def _side_by_side(*calls: Callable[[], T]) -> list[T]:
+    """Run jobs that do not wait for each other; where one fails, those that have not begun never do."""
+    pool = ThreadPoolExecutor(_SIDE_BY_SIDE)
+    try:
+        return [each.result() for each in [pool.submit(call) for call in calls]]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _of(name: str, staged: "Iterable[DataFrame]") -> "DataFrame":
+    """Return the key and one column of all that was left."""
+    first, *others = (frame.where(f"{name} is not null").select(*stages.KEY_NAMES, name) for frame in staged)
+    for other in others:
+        first = first.union(other)
+    return first
+
+
+def _save(frame: "DataFrame", path: str) -> None:
+    frame.write.mode("append").option("parquet.block.size", _BLOCK_SIZE).parquet(path)

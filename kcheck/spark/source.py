@@ -1,0 +1,133 @@
+"""`spark.read.format("kcheck")`: the tables of a fleet scan as DataFrames, of log dirs or of a run that is there.
+
+`register(spark)` makes the format known to a session. Options are `table` (findings without it), and those of the
+command: `depth`, `kafka`, `topic`, `time_limit`.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from kcheck.core.releases import NEWEST_TESTED, release
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import join, split
+from kcheck.errors import UsageError
+from kcheck.model.finding import Finding
+from kcheck.model.report import Wanted
+from kcheck.scan.check import Depth
+from kcheck.scan.fleet_inventory import inventory
+from kcheck.scan.fleet_output import MANIFEST, run_tables
+from kcheck.scan.fleet_rows import findings_batch
+from kcheck.scan.fleet_stages import How, Identified
+from kcheck.spark.session import ship
+from kcheck.spark.stages import Asked, broker_rows, ddl, identified_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_OF_ONE = ("partitions", "leader_epochs", "segments")
+"""Their rows need one log dir alone."""
+_OF_BROKER = ("log_dirs", "checkpoints", "findings")
+_TIME_LIMIT = "600"
+
+
+class _Part(NamedTuple):
+    """What one task reads: log dirs, or a file of a run; `told` are findings that are there already."""
+
+    log_dirs: tuple[Identified, ...] = ()
+    told: tuple[tuple[str | None, str | None, Finding], ...] = ()
+    file: str | None = None
+
+
+class KcheckDataSource(DataSource):
+    """The format `kcheck`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return what the format is called."""
+        return "kcheck"
+
+    def schema(self) -> str:
+        """Return the columns of the table that is asked for."""
+        return ddl(run_tables()[self._table()].run_columns)
+
+    def reader(self, schema: StructType) -> "KcheckReader":
+        """Return what reads the table."""
+        del schema
+        return KcheckReader(self._table(), dict(self.options))
+
+    def _table(self) -> str:
+        table = self.options.get("table", "findings")
+        if table not in run_tables():
+            raise UsageError(f"table {table} is not known; known are {', '.join(sorted(run_tables()))}")
+        return table
+
+
+class KcheckReader(DataSourceReader):
+    """Reads one table; nothing is opened before Spark asks for the partitions."""
+
+    def __init__(self, table: str, options: dict[str, str]) -> None:
+        self._table = table
+        self._options = {name.lower(): value for name, value in options.items()}
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return what can be read side by side: brokers, log dirs where one is enough, files of a run."""
+        path = self._options.get("path")
+        if path is None:
+            raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
+        if split(path)[1].startswith("run="):
+            return [InputPartition(_Part(file=file)) for file in self._files(path)]
+        if self._table not in (*_OF_ONE, *_OF_BROKER):
+            raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
+        asked = self._asked()
+        found = inventory([path])
+        answers = [*identified_of(found.log_dirs, asked)]
+        log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
+        failed = ((each.cluster, each.broker, answer) for each, answer in answers if isinstance(answer, Finding))
+        told = (*((None, None, finding) for finding in found.findings), *failed)
+        parts = [] if self._table in _OF_ONE else [_Part(told=told)]
+        in_order = sorted(log_dirs, key=lambda each: (each.group, each.path))
+        for _, same in groupby(in_order, key=lambda each: each.group if self._table in _OF_BROKER else each.path):
+            parts.append(_Part(log_dirs=tuple(same)))
+        return [InputPartition(part) for part in parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one partition."""
+        part: _Part = partition.value
+        if part.file is not None:
+            with parquet.ParquetFile(part.file) as file:
+                yield from file.iter_batches()
+            return
+        for cluster, broker, finding in part.told:
+            yield findings_batch((cluster, broker), (finding,))
+        for name, batch in broker_rows(part.log_dirs, self._asked(), whole=self._table in _OF_BROKER):
+            if name == self._table:
+                yield batch
+
+    def _files(self, path: str) -> Iterator[str]:
+        try:
+            manifest = json.loads(read_whole(join(path, MANIFEST), follow=True))
+        except (UnreadableError, ValueError) as error:
+            raise UsageError(f"{path} is no finished run: {error}") from error
+        for part in manifest["tables"][self._table]["parts"]:
+            yield join(path, self._table, part["file"])
+
+    def _asked(self) -> Asked:
+        depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
+        if depth not in tuple(Depth):
+            raise UsageError(f"depth {depth} is not known; known are {', '.join(Depth)}")
+        wanted = Wanted(topics=() if topics is None else (topics,))
+        how = How(depth, wanted, release(self._options.get("kafka", NEWEST_TESTED)))
+        return Asked(how, float(self._options.get("time_limit", _TIME_LIMIT)))
+
+
+def register(spark: "SparkSession") -> None:
+    """Make the format known to a session, and hand kcheck to its executors."""
+    ship(spark)
+    spark.dataSource.register(KcheckDataSource)

@@ -1,0 +1,301 @@
+"""What executors run: the steps of a scan of a fleet, as functions from Arrow batches to Arrow batches.
+
+Every row has a key, its place in the tables of the run: the numbers of its broker and log dir, of the part of the log
+dir, of the piece of that part. What a step found stays Arrow as bytes, a column for each table, until the tables are
+written: Spark moves it and looks into nothing.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck.model.finding import Finding, Location
+from kcheck.model.report import Column
+from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
+from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_replicas import FIELDS, LISTS, OWN, replica_rows
+from kcheck.scan.fleet_replicas import KEY as GROUP
+from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
+from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
+from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.scan.workers import Limits, Workers
+from kcheck.tables import partitions
+from kcheck.tables._contract import PLACE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batches = Iterator[pa.RecordBatch]
+
+KEY = tuple(
+    Column(name, "int64", meaning)
+    for name, meaning in (
+        ("broker", "The number of the broker, -1 for what is of none."),
+        ("at", "The number of the log dir, BEHIND for what is of the whole broker."),
+        ("part", "The number of the part of the log dir."),
+        ("piece", "The number of the piece of the part."),
+    )
+)
+KEY_NAMES = tuple(column.name for column in KEY)
+BEHIND = 1 << 40
+"""What is of a whole broker stands behind its log dirs, what is of several brokers behind all of them."""
+_FINDINGS = Column("findings", "bytes", "Rows of findings.")
+_TOLD = Column("told", "string", "A log dir as JSON; None where its row is no first one.")
+
+NAMED = (KEY[1], _TOLD)
+"""Log dirs as the inventory names them."""
+IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
+LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
+OF_SCANNED = ("partitions", "leader_epochs", "segments")
+"""Tables whose rows are those of one directory; then those of a broker, and of a partition on several brokers."""
+OF_BROKER = ("log_dirs", "checkpoints")
+OF_COMPARED = ("replica_sets", "truncation_plans")
+
+SCANNED = (
+    *KEY,
+    *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
+)
+BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
+COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
+TALLY = (Column("id", "string", "The id of a rule."), Column("severity", "string", "What it is there."))
+
+_AHEAD = 2
+_COMPARED_COUNT = 4096
+_HELD_SIZE = 8 << 20
+"""So many bytes are passed on together."""
+
+
+class Asked(NamedTuple):
+    """How directories are looked at; one that takes more than `seconds` becomes a finding."""
+
+    how: How
+    seconds: float
+
+
+def told(value: FleetLogDir | Identified) -> str:
+    """Return a log dir as a text that is Unicode, whatever its path is."""
+    return json.dumps(value)
+
+
+def identified(text: str) -> Identified:
+    """Return what `told` wrote."""
+    group, *rest = json.loads(text)
+    return Identified(tuple(group), *rest)
+
+
+def identified_of(log_dirs: Iterable[FleetLogDir], asked: Asked) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
+    """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        groups = ((each, (retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
+        for log_dir, (answer,) in workers.run(groups, ahead=_AHEAD):
+            assert answer is not None
+            yield log_dir, answer
+
+
+def identify_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield whose each log dir is, or the finding that nobody could tell."""
+    named = [*_rows(batches)]
+    log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
+    rows: list[tuple[Any, ...]] = []
+    for row, (log_dir, answer) in zip(named, identified_of(log_dirs, asked), strict=True):
+        if isinstance(answer, Identified):
+            rows.append((row["at"], told(answer), None))
+        else:
+            rows.append((row["at"], None, to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))))
+    yield batch_of(rows, IDENTIFIED)
+
+
+def list_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
+    named = ((row, identified(row["told"])) for row in _rows(batches))
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        groups = ((each, (retry.task(list_items, each[1], where(each[1])),)) for each in named)
+        for (row, log_dir), (answer,) in workers.run(groups, ahead=_AHEAD):
+            key = (row["broker"], row["at"])
+            if isinstance(answer, Finding):
+                failed = to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))
+                yield batch_of([(*key, 0, 0, None, 0, None, failed)], LISTED)
+                continue
+            parts = [
+                (*key, part, 0, None, count, items, None) for part, (count, items) in enumerate(answer or (), start=1)
+            ]
+            yield from _in_batches([(*key, 0, 0, row["told"], 0, None, None), *parts], LISTED)
+
+
+def scan_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+
+        def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
+            for row in _rows(batches):
+                yield row, (retry.task(scan_items, row["items"], Location()),)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            for row, (answer,) in workers.run(tasks(), ahead=_AHEAD):
+                key = (row["broker"], row["at"], row["part"])
+                for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
+                    found = {name: batch}
+                    if name == "replicas":
+                        found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
+                    yield (*key, piece, *_as_bytes(found, SCANNED))
+
+        yield from _in_batches(rows(), SCANNED)
+
+
+def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield rows of tables for each broker; a row that comes in has all that was listed and seen of one."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            for row in _rows(batches):
+                found: list[tuple[Identified, list[bytes]]] = []
+                for each in sorted(row["seen"], key=lambda each: [each[name] for name in KEY_NAMES[1:]]):
+                    if each["told"] is not None:
+                        found.append((identified(each["told"]), []))
+                    else:
+                        found[-1][1].append(each["light"])
+                for piece, (name, batch) in enumerate(retry.whole_broker(found)):
+                    yield (row["broker"], BEHIND, 0, piece, *_as_bytes({name: batch}, BROKERS))
+
+        yield from _in_batches(rows(), BROKERS)
+
+
+def compare_all(batches: "Batches", asked: Asked) -> "Batches":
+    """Yield rows of tables for partitions, which come sorted and with all of their replicas."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    number = context.partitionId()
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in _large(batches))
+            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_AHEAD)):
+                for piece, (name, found) in enumerate(retry.compared(batch, answer)):
+                    yield (BEHIND, number, part, piece, *_as_bytes({name: found}, COMPARED))
+
+        yield from _in_batches(rows(), COMPARED)
+
+
+def _large(batches: "Batches") -> "Batches":
+    """Yield the rows of many batches as one: the comparison of many partitions costs little more than that of one."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) >= _COMPARED_COUNT:
+            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+            held = []
+    if held:
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+
+
+def replica_types() -> "pa.Schema":
+    """Return the columns of replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
+    import pyarrow as pa
+
+    known = {column.name: column for column in (*PLACE, *partitions.TABLE.columns, *OWN)}
+    lists = {name: pa.list_(pa.struct(list(schema_of(columns)))) for name, columns in LISTS.items()}
+    plain = schema_of(known.values())
+    return pa.schema([(name, lists[name] if name in lists else plain.field(name).type) for name in (*GROUP, *FIELDS)])
+
+
+def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
+    """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        found: list[tuple[Identified, list[bytes]]] = []
+        groups = ((each, (retry.task(list_items, each, where(each)),)) for each in log_dirs)
+        for log_dir, (listed,) in workers.run(groups, ahead=_AHEAD):
+            if isinstance(listed, Finding):
+                yield "findings", findings_batch((log_dir.cluster, log_dir.broker), (listed,))
+                continue
+            seen: list[bytes] = []
+            parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
+            for items, (answer,) in workers.run(parts, ahead=_AHEAD):
+                for name, batch in retry.scanned(items, answer):
+                    yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
+                    if name == "replicas" and whole:
+                        seen.append(to_bytes(seen_of(batch)))
+            found.append((log_dir, seen))
+        if whole:
+            yield from retry.whole_broker(found)
+
+
+def tally(batches: "Batches") -> "Batches":
+    """Yield the rule and the severity of every finding."""
+    for batch in opened(batches):
+        yield batch.select([column.name for column in TALLY])
+
+
+def opened(batches: "Batches", shown: frozenset[tuple[str, str]] | None = None) -> "Batches":
+    """Yield the rows of a table that the last column holds as bytes; of findings those that are shown."""
+    import pyarrow as pa
+
+    for outer in batches:
+        for data in outer.column(outer.num_columns - 1).to_pylist():
+            for batch in from_bytes(data):
+                if shown is None:
+                    yield batch
+                    continue
+                pairs = zip(batch.column("id").to_pylist(), batch.column("severity").to_pylist(), strict=True)
+                yield batch.filter(pa.array([pair in shown for pair in pairs], pa.bool_()))
+
+
+def _workers(asked: Asked) -> Workers:
+    limits = Limits(asked.seconds, MEMORY_MAX)
+    return Workers(1, done=lambda _: None, tick=lambda: None, limits=limits)
+
+
+def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _as_bytes(found: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
+    """Return the columns behind the key; None where nothing was found."""
+    assert found.keys() <= {column.name for column in columns}
+    rows = (found.get(column.name) for column in columns[len(KEY) :])
+    return tuple(None if each is None else to_bytes(each) for each in rows)
+
+
+def _in_batches(rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]) -> "Batches":
+    """Yield rows in batches of bounded size."""
+    held: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += sum(len(value) for value in row if isinstance(value, bytes))
+        if size >= _HELD_SIZE:
+            yield batch_of(held, columns)
+            held, size = [], 0
+    if held:
+        yield batch_of(held, columns)
+
+
+def ddl(columns: Iterable[Column]) -> str:
+    """Return columns as Spark declares them."""
+    return ddl_of(schema_of(columns))
+
+
+def ddl_of(schema: "pa.Schema") -> str:
+    """Return Arrow columns as Spark declares them."""
+    return ", ".join(f"`{field.name}` {_declared(field.type)}" for field in schema)
+
+
+def _declared(kind: "pa.DataType") -> str:
+    import pyarrow as pa
+
+    if pa.types.is_list(kind):
+        return f"array<{_declared(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return "struct<" + ", ".join(f"`{field.name}`: {_declared(field.type)}" for field in kind) + ">"
+    names = {"int64": "bigint", "bool": "boolean", "timestamp[us, tz=UTC]": "timestamp"}
+    return names.get(str(kind), str(kind))

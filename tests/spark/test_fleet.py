@@ -1,0 +1,141 @@
+"""A scan by Spark: its rows are those of one machine, in their order, whatever happens to an executor."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kcheck.core.releases import release
+from kcheck.errors import KcheckError, UsageError
+from kcheck.model.finding import Severity
+from kcheck.model.report import Report, Wanted
+from kcheck.scan import fleet
+from kcheck.scan.fleet import Run
+from kcheck.scan.fleet_inventory import inventory
+from kcheck.scan.fleet_stages import How
+from kcheck.spark import stages
+from kcheck.spark.fleet import scan
+from tests.builders import broker, flip_byte, log_dir, partition_dir, run
+from tests.scan.test_fleet import LAYOUT, tables
+from tests.spark import harm
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def asked(out: Path, name: str, **how: Any) -> Run:
+    """Return a run whose time stands still."""
+    depth, seconds = how.pop("depth", "checkpoints"), how.pop("seconds", 60)
+    every: dict[str, Any] = {"shown": lambda *_: True, "fails": lambda *_: False, "tell": lambda _: None}
+    looked = How(depth, how.pop("wanted", Wanted()), release("4.3"))
+    return Run(name, str(out), looked, jobs=2, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
+
+
+def both(spark: SparkSession, out: Path, roots: Sequence[Path | str], **how: Any) -> tuple[Report, Rows]:
+    """Return the report and the rows of a scan by Spark; those of one machine are the same."""
+    names = [str(root) for root in roots]
+    here, here_fails = fleet.scan(names, asked(out, "here", **how))
+    there, there_fails = scan(names, asked(out, "there", **how), nullcontext(spark))
+    expected, found = tables(out / "run=here"), tables(out / "run=there")
+    assert [{**row, "id": "there"} for row in expected.pop("runs")] == found["runs"]
+    assert expected == {name: rows for name, rows in found.items() if name != "runs"}
+    assert (here.summary(), here.unfinished, here_fails) == (there.summary(), there.unfinished, there_fails)
+    assert here.body == {**there.body, "run": "here", "path": here.body["path"]}
+    return there, found
+
+
+def cases() -> Iterator[Path]:
+    """Yield the damaged copies that have a log dir."""
+    for path in sorted(FIXTURES.glob("cases/*/*/before")):
+        try:
+            inventory([str(path)])
+        except UsageError:
+            continue
+        yield path
+
+
+def test_every_fixture_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: Path) -> None:
+    """Table by table, row by row, in the same order."""
+    brokers = [path / LAYOUT for path in sorted((FIXTURES / "brokers").iterdir()) if path.is_dir()]
+    damaged = [*cases()]
+    assert len(damaged) > 100
+    _, rows = both(spark, tmp_path, [*brokers, *damaged])
+    assert all(rows.values())
+    assert len({row["id"] for row in rows["findings"]}) > 25
+
+
+def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: Path) -> None:
+    """Names that are no text lead to their directory, and what is not shown is counted all the same."""
+    data = tmp_path / "fleet" / "\udcff{b}\n" / "d\udcfe"
+    broker(data, [*run(0, 59), *run(60, 89, epoch=2)], epoch_entries=[(0, 0), (1, 60)])
+    partition_dir(data / "t\udcfd-0", [run(0, 99), run(100, 199)])
+    flip_byte(data / "t\udcfd-0" / "00000000000000000000.log", 150)
+    shown = {
+        "shown": lambda rule, _: rule == "KC141",
+        "fails": lambda _, severity: severity is Severity.WARNING,
+    }
+    layout = tmp_path / "fleet" / "{broker}" / "{log_dir}"
+    report, rows = both(spark, tmp_path / "out", [layout], depth="records", **shown)
+    assert ["KC141"] == [row["id"] for row in rows["findings"]]
+    assert {"info": 0, "warning": 0, "error": 1, "fatal": 0} == report.summary()
+
+
+def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory, a log dir or a broker that crashes, hangs or meets a bug: the job goes on, as on one machine."""
+    for name in ("fine", "unidentified", "unlisted", "unseen"):
+        path = log_dir(tmp_path / "fleet" / "1" / name, recovery_point={}, high_watermark={}, log_start={})
+        for topic in (*harm.HARMS, "t") if name == "fine" else ("u",):
+            partition_dir(path / f"{topic}-0", [run(0, 9)])
+    monkeypatch.setattr(fleet, "MEMORY_MAX", harm.MEMORY_MAX)
+    for step in ("identify_all", "list_all", "scan_all", "look_at_all"):
+        monkeypatch.setattr(stages, step, getattr(harm, step))
+    with harm.harmful():
+        report, rows = both(spark, tmp_path / "out", [tmp_path / "fleet" / "{broker}" / "{log_dir}"], seconds=2)
+    failed = [row for row in rows["findings"] if row["id"] == "KC000"]
+    told = {Path(row["log_dir"]).name if row["dir"] is None else row["dir"]: row["message"] for row in failed}
+    assert {
+        "kill-0": "kcheck failed here: the process that read it ended: SIGKILL",
+        "hang-0": "kcheck failed here: no answer in 2 s",
+        "exhaust-0": "kcheck failed here: MemoryError: ",
+        "raises-0": "kcheck failed here: RuntimeError: boom",
+        "unidentified": "kcheck failed here: the process that read it ended: SIGKILL",
+        "unlisted": "kcheck failed here: RuntimeError: boom",
+        "unseen": "kcheck failed here: the process that read it ended: SIGKILL",
+    } == told
+    assert report.unfinished
+    assert ["fine"] == [Path(row["log_dir"]).name for row in rows["log_dirs"]]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Make a log dir with a few partitions."""
+    names = [f"{topic}-0" for topic in "abcdef"]
+    path = log_dir(tmp_path / "data", recovery_point=dict.fromkeys(names, 10), high_watermark=dict.fromkeys(names, 10))
+    for name in names:
+        partition_dir(path / name, [run(0, 9)])
+    return path
+
+
+def test_a_task_that_is_run_again_gives_the_same_rows(
+    spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the first attempt had found counts for nothing."""
+    monkeypatch.setattr(stages, "scan_all", harm.scan_once_more)
+    both(spark, tmp_path / "out", [data])
+    assert ["lost"] == os.listdir(os.environ["KCHECK_TEST_MARKS"])
+
+
+def test_a_run_that_spark_gives_up_is_none(
+    spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line tells why, and nothing is left."""
+    monkeypatch.setattr(stages, "scan_all", harm.scan_never)
+    with pytest.raises(KcheckError, match=r"Spark could not finish: .*[Pp]ython worker"):
+        scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
+    assert [] == [*(tmp_path / "out").iterdir()]
