@@ -79,7 +79,13 @@ class Refused(NamedTuple):
     why: str
 
 
-Answer = Step | Refused
+class Settled(NamedTuple):
+    """Edits for another finding have put it right."""
+
+    finding: Finding
+
+
+Answer = Step | Refused | Settled
 
 
 class LogCut(NamedTuple):

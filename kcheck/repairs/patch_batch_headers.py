@@ -17,7 +17,7 @@ from kcheck.core.leader_epochs import epoch_for_offset
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.repairs._contract import Answer, Evidence, Patch, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Evidence, Patch, PartitionSite, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import bases, log_name, path_of
 
@@ -132,7 +132,7 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         for patch in log.patches
     )
     if not log.patches:
-        return Refused(finding, "no single field explains it")
+        return Settled(finding)
     return Step(finding, tuple(log.patches), f"{'; '.join(reasons)}: no other value fits", evidence)
 
 

@@ -104,7 +104,7 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
             changes[-1] += "" if low is None else " is none of the log"
             continue
         if name == REPLICATION_OFFSET and end is not None and low > end and there is not None:
-            damaged = unsettled(there, DAMAGE)
+            damaged = unsettled(there, (*DAMAGE, "KC221"))
             if damaged is not None:
                 # It is the proof that committed records stood where the damage is.
                 return _Kept((), (), f"{where} is damaged: its high watermark tells what was lost ({damaged.id})")

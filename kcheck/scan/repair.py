@@ -11,7 +11,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.registry import discover
-from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
@@ -115,7 +115,9 @@ class _Planner:
         answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
             self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
-            if isinstance(answer, Refused):
+            if isinstance(answer, Settled):
+                _settle(site, answer.finding)
+            elif isinstance(answer, Refused):
                 self._refused.append((site, answer))
             else:
                 self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))

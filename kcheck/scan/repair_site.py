@@ -91,12 +91,17 @@ class Partition:
         return self.files[name].size
 
     def bytes_at(self, name: str, position: int, size: int) -> bytes:
-        """Return some bytes of a file as it lay, fewer at its end."""
+        """Return some bytes of a file, fewer at its end, patches in it."""
         try:
             with opened(join(self.path, name)) as (descriptor, _):
-                return os.pread(descriptor, size, position)
+                data = bytearray(os.pread(descriptor, size, position))
         except UnreadableError:
             return b""
+        for place, patch in self.files[name].patches:
+            at = place - position
+            if 0 <= at <= len(data) - len(patch):
+                data[at : at + len(patch)] = patch
+        return bytes(data)
 
     def settled(self, finding: Finding) -> bool:
         """Whether an edit was planned for a finding."""
