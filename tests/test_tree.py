@@ -23,6 +23,7 @@ import kcheck
 from kcheck.formats._contract import Format
 from kcheck.registry import discover, plug_names
 from kcheck.renderers._contract import Renderer
+from kcheck.repairs._contract import Repair
 from kcheck.rules._contract import Rule
 from kcheck.tables._contract import Table
 
@@ -35,15 +36,17 @@ HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "pyspark")
 PLUGS: dict[str, tuple[str, type]] = {
     "formats": ("FORMAT", Format),
     "renderers": ("RENDERER", Renderer),
+    "repairs": ("REPAIR", Repair),
     "rules": ("RULE", Rule),
     "tables": ("TABLE", Table),
 }
 """The plural packages: the constant of each, and what it is an instance of."""
 
-BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan", "tables")
+BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "repairs", "rules", "scan", "tables")
 
 ENGINE_NAMES = (
     "beyond", "check", "columns", "contents", "deep", "indexes", "lockstep", "predict", "producers", "records",
+    "repair", "repair_operations", "repair_partition", "repair_proof", "repair_site", "repair_survey", "repair_words",
     "segment", "snapshots", "start_host", "start_index", "start_log", "start_partition", "start_producers",
     "start_recover", "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
 )  # fmt: skip

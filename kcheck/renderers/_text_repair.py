@@ -31,7 +31,11 @@ def _step(finding: str, reason: str, rows: list[Row], page: Page, log_dirs: tupl
         after: Any = row["after"]
         sizes = f"{'new' if before is None else size(before['size'])}"
         sizes += "" if after is None else f" to {size(after['size'])}" if before else f", {size(after['size'])}"
-        page.wrapped(f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))} ({sizes})", indent="  ", hanging="    ")
+        page.wrapped(
+            f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))} ({sizes})",
+            indent="  ",
+            hanging="    ",
+        )
     first: Any = rows[0]
     proof: Any = first["evidence"]
     for each in (proof, *proof["more"]):

@@ -51,7 +51,9 @@ def _cut(site: PartitionSite, finding: Finding, name: str, position: int) -> Ans
     if first is None or (first.base_offset, first.position) != (base, position):
         at = "nowhere" if first is None else f"at position {first.position} of {log_name(first.base_offset)}"
         return Refused(finding, f"a recovery would cut the log {at}, not at position {position} of {name}")
-    evidence = (Evidence(path_of(site, name), position, crc_verified=True, what=f"valid batches end here: {first.why}"),)
+    evidence = (
+        Evidence(path_of(site, name), position, crc_verified=True, what=f"valid batches end here: {first.why}"),
+    )
     later = [other for other in bases(site) if other > base]
     hole = _hole(site, finding, later)
     if later and finding.id in _TAILS and finding.data.get("beyond") is None:
@@ -83,11 +85,13 @@ def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> 
         if found.kind is FileKind.PRODUCER_SNAPSHOT and not found.suffix and (found.offset or 0) > end:
             gone.add(name)
     yield from (Aside(path_of(site, name)) for name in sorted(gone))
-    left = {name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > log_name(bases(site)[0])[:20]}
+    left = {
+        name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > log_name(bases(site)[0])[:20]
+    }
     if not left:
         # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.
-        built = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
-        yield from (Write(path_of(site, name), data) for name, data in sorted(built.items()))
+        snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
+        yield from (Write(path_of(site, name), image.files[name]) for name in snapshots)
     epochs = entries_of(site)
     kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
     if kept != epochs:

@@ -6,8 +6,18 @@ Where each of them holds something that the other does not, nothing tells which 
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
-from kcheck.repairs._contract import Answer, Aside, Edit, Evidence, LogDirSite, PartitionSite, Refused, Repair, Scope
-from kcheck.repairs._contract import Step
+from kcheck.repairs._contract import (
+    Answer,
+    Aside,
+    Edit,
+    Evidence,
+    LogDirSite,
+    PartitionSite,
+    Refused,
+    Repair,
+    Scope,
+    Step,
+)
 from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import whole_log
 

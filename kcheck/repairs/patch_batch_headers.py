@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from kcheck.core.leader_epochs import epoch_for_offset
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c
-from kcheck.model.entries import Offset
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
-from kcheck.repairs._contract import Answer, Evidence, Patch, PartitionSite, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import bases, log_name, path_of
 
@@ -103,7 +103,9 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         rows = finding.data.get("batches")
         assert isinstance(rows, tuple)
         if finding.data.get("count") != len(rows) and finding.id != "KC149":
-            yield Refused(finding, f"{finding.data.get('count')} batches are wrong: too many for one field to be the cause")
+            yield Refused(
+                finding, f"{finding.data.get('count')} batches are wrong: too many for one field to be the cause"
+            )
             continue
         yield _answer(_Log(site), finding, [int(row["position"]) for row in rows])
 
@@ -115,7 +117,9 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
     for position in positions:
         header = log.whole(log.header(name, position))
         if header is None:
-            return Refused(finding, f"the batch at position {position} does not match its CRC: more than a field is wrong")
+            return Refused(
+                finding, f"the batch at position {position} does not match its CRC: more than a field is wrong"
+            )
         if not field.is_wrong(log, header):
             continue  # It was another batch that made it look so.
         suspects = (header, log.before(header)) if field.may_be_before else (header,)
@@ -131,8 +135,10 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         Evidence(patch.path, patch.position, crc_verified=True, what="the batch matches its CRC-32C")
         for patch in log.patches
     )
-    if not log.patches:
+    if not log.patches and log.site.is_patched(name):
         return Settled(finding)
+    if not log.patches:
+        return Refused(finding, "no single field explains it")
     return Step(finding, tuple(log.patches), f"{'; '.join(reasons)}: no other value fits", evidence)
 
 
@@ -161,6 +167,8 @@ def _offset_is_wrong(log: _Log, header: _Header) -> bool:
 
 def _too_far(log: _Log, header: _Header) -> bool:
     behind = log.behind(header)
+    if header.base_offset + header.last_offset_delta > int(header.name[:20]) + RELATIVE_OFFSET_MAX:
+        return True
     return behind is not None and header.base_offset + header.last_offset_delta >= behind.base_offset
 
 

@@ -16,8 +16,14 @@ from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANER_OFFSET, LOG_START, OFFSET_CHECKPOINTS, RECOVERY_POINT, REPLICATION_OFFSET
-from kcheck.model.names import is_legal_topic
+from kcheck.model.names import (
+    CLEANER_OFFSET,
+    LOG_START,
+    OFFSET_CHECKPOINTS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    is_legal_topic,
+)
 from kcheck.repairs._contract import Answer, Evidence, LogDirSite, PartitionSite, Refused, Repair, Scope, Step, Write
 from kcheck.repairs._entries import serialized
 from kcheck.repairs._epochs import entries_of
@@ -85,7 +91,8 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
         values.setdefault((entry.topic, entry.partition), set()).add(entry.offset)
     kept: list[OffsetEntry] = []
     changes: list[str] = []
-    for (topic, partition), offsets in values.items():
+    for (topic, partition), stated in values.items():
+        offsets = stated
         end, there = site.end_of(topic, partition)
         where = f"{topic}-{partition}"
         if not is_legal_topic(topic) or partition < 0:
@@ -95,7 +102,7 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
             changes.append(f"{where} is left out: it is not in this log dir")
             continue
         if name == LOG_START:
-            offsets = {offset for offset in offsets if end is None or offset <= end}
+            offsets = {offset for offset in stated if end is None or offset <= end}
             if len(offsets) > 1:
                 return _Kept((), (), f"{where} has {len(offsets)} log starts, and nothing tells which is right")
         low = min(offsets, default=None)

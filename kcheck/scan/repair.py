@@ -15,8 +15,9 @@ from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settle
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
+from kcheck.scan.repair_partition import Partition, summed
 from kcheck.scan.repair_proof import prove
-from kcheck.scan.repair_site import Partition, Site, summed
+from kcheck.scan.repair_site import Site
 from kcheck.scan.repair_survey import survey
 from kcheck.scan.repair_words import now_and_after
 from kcheck.scan.start_host import LogDirStart, Wish, decided
@@ -77,10 +78,10 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
         if target.kind is Kind.PARTITION:
             parent, name = split(target.path)
             names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)
-            target = target._replace(kind=Kind.LOG_DIR, path=parent)
+            found.setdefault(parent, target._replace(kind=Kind.LOG_DIR, path=parent))
         else:
             whole = True
-        found.setdefault(target.path, target)
+            found.setdefault(target.path, target)
     if names and whole:
         raise UsageError("log dirs and partition directories cannot be mixed; name the log dirs, and --partition")
     return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
@@ -123,7 +124,7 @@ class _Planner:
                 self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))
 
     def _step(self, shown: Site, step: Step, about: tuple[Finding, ...]) -> None:
-        site = next((each for each in self._sites if each is step.log_dir), shown)
+        site = step.log_dir if isinstance(step.log_dir, Site) else shown
         lost = _lost(site, step)
         why_not = None
         if lost is not None and step.held is None and not self._accept_loss:
@@ -158,7 +159,6 @@ class _Planner:
             if not _is_settled(site, finding) and key not in seen:
                 seen.add(key)
                 yield row
-
 
     def _unknown(self) -> Iterator[tuple[Site, Refused]]:
         """Yield the errors for which no repair has said anything."""

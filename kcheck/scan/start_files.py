@@ -88,8 +88,8 @@ class Folder:
         """Return a directory with these files, as they would lie there."""
         folder = cls(path, {})
         folder.files = dict(files)
-        folder._before = dict(files)  # noqa: SLF001 - it is one of its own
-        folder._origins = {name: name for name in files}  # noqa: SLF001 - likewise
+        folder._before = dict(files)
+        folder._origins = {name: name for name in files}
         return folder
 
     def __contains__(self, name: str) -> bool:

@@ -25,7 +25,6 @@ from kcheck.scan.host import LogDir
 from kcheck.scan.start_partition import Prediction, Stored, start_partition
 from kcheck.scan.start_segment import Context
 
-
 Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
 
 

@@ -109,9 +109,7 @@ class Segment:
             return
         with unreadable(self.log_name), opened(content.path) as (descriptor, _):
             begin = content.begin
-            reader = Reader(
-                descriptor, begin + end, verify=verify, position=begin + position, patches=content.patches
-            )
+            reader = Reader(descriptor, begin + end, verify=verify, position=begin + position, patches=content.patches)
             for columns in reader:
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             if reader.end is End.CORRUPT and not verify:
