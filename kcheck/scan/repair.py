@@ -10,7 +10,6 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
-from kcheck.registry import discover
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.predict import lost_row
@@ -20,6 +19,7 @@ from kcheck.scan.repair_proof import prove
 from kcheck.scan.repair_site import Site
 from kcheck.scan.repair_survey import survey
 from kcheck.scan.repair_words import now_and_after
+from kcheck.scan.rules import all_repairs
 from kcheck.scan.start_host import LogDirStart, Wish, decided
 from kcheck.scan.start_partition import Lost
 
@@ -36,12 +36,6 @@ class Repaired(NamedTuple):
 def plan_bytes(found: Repaired) -> bytes:
     """Return the plan file."""
     return serialize_plan(found.plan, kcheck=__version__)
-
-
-def all_repairs() -> tuple[Repair, ...]:
-    """Return every repair, in the order in which they are asked."""
-    found = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
-    return tuple(sorted(found, key=lambda repair: (repair.rank, repair.name)))
 
 
 def repair(arguments: list[str], against: list[str], wish: Wish, *, accept_loss: bool) -> Repaired:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, PartitionSite, Patch, Write
 from kcheck.repairs._files import INDEX_ENDINGS, bases
-from kcheck.scan.columns import Column
+from kcheck.scan.columns import Columns
 from kcheck.scan.start_files import Content, Folder, StartError, made
 from kcheck.scan.start_log import Cut as Gone
 from kcheck.scan.start_log import LogLoader
@@ -163,20 +164,12 @@ class Partition:
         folder = self.folder()
         return (Segment(folder, base, self.context) for base in bases(self))
 
-    def _columns(self, *names: str) -> Iterator[tuple[Column, ...]]:
-        """Yield columns of the batches, window by window, up to the first place that is none."""
-        for segment in self._segments():
-            try:
-                for columns, _ in segment.windows(0):
-                    modern = columns.magic >= 2
-                    yield tuple(getattr(columns, name)[modern].astype(np.int64) for name in names)
-            except StartError:
-                return
-
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return which epochs its batches carry, in the order of the log."""
         runs: list[EpochRun] = []
-        for epoch, first, last in self._columns("epoch", "base_offset", "last_offset"):
+        for columns in self._windows():
+            modern = columns.magic >= 2
+            epoch, first, last = columns.epoch[modern], columns.base_offset[modern], columns.last_offset[modern]
             begins = np.flatnonzero(np.diff(epoch, prepend=epoch[:1] - 1))
             for at, behind in zip(begins.tolist(), [*begins[1:].tolist(), len(epoch)], strict=True):
                 run = EpochRun(Epoch(int(epoch[at])), Offset(int(first[at])), Offset(int(last[behind - 1])))
@@ -186,16 +179,15 @@ class Partition:
                     runs.append(run)
         return tuple(runs)
 
-    def batches(self) -> Column:
-        """Return base offset, last offset, epoch and CRC of each batch, a row for each."""
-        rows = [np.stack(part, axis=1) for part in self._columns("base_offset", "last_offset", "epoch", "crc")]
-        return np.concatenate(rows) if rows else np.zeros((0, 4), np.int64)
+    def _windows(self) -> Iterator[Columns]:
+        """Yield the batches, window by window; StartError at the first place that is none."""
+        return (columns for segment in self._segments() for columns, _ in segment.windows(0))
 
     def contains(self, other: PartitionSite) -> bool:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
         assert isinstance(other, Partition)
-        mine, theirs = (np.ascontiguousarray(each.batches()).view("V32").ravel() for each in (self, other))
-        return bool(np.isin(theirs.astype("S32"), mine.astype("S32")).all()) if theirs.size else True
+        mine = {row for columns in self._windows() for row in _rows(columns)}
+        return all(row in mine for columns in other._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
 
     def agrees_with(self, other: PartitionSite) -> bool:
         """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
@@ -204,22 +196,18 @@ class Partition:
         brokers do each for itself, is known to have been at work.
         """
         assert isinstance(other, Partition)
-        mine, theirs = ({tuple(row[:3]): row[3] for row in each.sound_batches()} for each in (self, other))
+        mine, theirs = ({row[:3]: row[3] for row in each.sound_batches()} for each in (self, other))
         lacking = [key for key in theirs if key not in mine and key[1] < (self.view.log_end_offset or 0)]
         if lacking and not self.view.cleaned and not other.view.cleaned:
             return False
         return all(mine.get(key, crc) == crc for key, crc in theirs.items())
 
-    def sound_batches(self) -> list[list[int]]:
-        """Return base offset, last offset, epoch and CRC of each batch whose CRC matches."""
-        found: list[list[int]] = []
+    def sound_batches(self) -> Iterator[tuple[int, ...]]:
+        """Yield base offset, last offset, epoch and CRC of each batch whose CRC matches."""
         for segment in self._segments():
             for columns, _ in segment.windows(0, verify=True):
                 assert columns.valid is not None
-                rows = np.flatnonzero(columns.valid)
-                parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
-                found.extend(np.stack([part[rows].astype(np.int64) for part in parts], axis=1).tolist())
-        return found
+                yield from compress(_rows(columns), columns.valid.tolist())
 
     def _valid_end(self, base: Offset) -> Offset:
         """Return where the batches end that a recovery leaves of a segment."""
@@ -245,6 +233,12 @@ class Partition:
                     found.append(counted(Gone(content.path, base, end, position, content.size, ""), mark))
         found = [each for each in found if each.records != 0]
         return summed(found) if found else None
+
+
+def _rows(columns: Columns) -> list[tuple[int, ...]]:
+    """Return base offset, last offset, epoch and CRC of each batch."""
+    parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
+    return list(zip(*(part.tolist() for part in parts), strict=True))
 
 
 def summed(found: list[Lost]) -> Lost:
