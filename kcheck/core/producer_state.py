@@ -91,11 +91,20 @@ class ProducerStates:
         """The first offset of the earliest transaction that is open or was ended by a replayed marker."""
         return min((*self.ongoing, *self.decided), default=None)
 
-    def update(self, latest: Mapping[int, Entry]) -> None:
-        """Take the last batches of producers of which none is in a transaction."""
+    def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
+        """Take batches of records at once: the last one of each producer, and where it begins a transaction.
+
+        None of them may lie outside of a transaction that is open.
+        """
         for producer_id, entry in latest.items():
             known = self.entries.get(producer_id, Entry(producer_id))
-            self.entries[producer_id] = entry._replace(coordinator_epoch=known.coordinator_epoch)
+            first = known.current_txn_first_offset
+            if first < 0 and producer_id in opened:
+                first = opened[producer_id]
+                self.ongoing[first] = producer_id
+            self.entries[producer_id] = entry._replace(
+                coordinator_epoch=known.coordinator_epoch, current_txn_first_offset=first
+            )
 
     def append(self, step: Step) -> Completed | None:
         """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
