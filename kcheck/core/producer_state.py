@@ -65,6 +65,23 @@ class Completed(NamedTuple):
     aborted: bool
 
 
+def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries in the order in which a java.util.HashMap by producer id gives them, in which snapshots are written.
+
+    They come in the order in which they were put there.
+    """
+    put = list(entries)
+    room = 16
+    while len(put) > room * 3 // 4:
+        room *= 2
+
+    def bucket(entry: Entry) -> int:
+        folded = (entry.producer_id ^ (entry.producer_id & (1 << 64) - 1) >> 32) & (1 << 32) - 1
+        return (folded ^ folded >> 16) & room - 1
+
+    return sorted(put, key=bucket)
+
+
 class TransactionStateError(Exception):
     """The broker's start aborts: the message tells the exception, and why."""
 

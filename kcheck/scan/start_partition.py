@@ -12,8 +12,15 @@ from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
-from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory, skipped_by_broker
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    PARTITION_METADATA,
+    DirectoryState,
+    PartitionDirectory,
+    skipped_by_broker,
+)
 from kcheck.model.release import Release
+from kcheck.scan import start_metadata
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
 from kcheck.scan.start_files import Changes, Content, Folder, QueuedError, StartError
@@ -85,6 +92,8 @@ def start_partition(
             deleted=name.endswith("-delete"),
         )  # fmt: skip
         log = loader.load()
+        if directory.topic == CLUSTER_METADATA and skipped_by_broker(name, context.release):
+            log = start_metadata.finish(loader, log)
         has_topic_id = _topic_id(folder, context.release)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline else Outcome.ABORT

@@ -6,7 +6,16 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from kcheck.core.producer_state import Completed, Data, EmptyMarker, Entry, Marker, ProducerStates, Step
+from kcheck.core.producer_state import (
+    Completed,
+    Data,
+    EmptyMarker,
+    Entry,
+    Marker,
+    ProducerStates,
+    Step,
+    in_java_order,
+)
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import offset_of, stray_snapshots
 from kcheck.formats import producer_snapshot
@@ -121,7 +130,8 @@ class Producers:
         if self.map_end <= self._snapshot_end:
             return
         name = segment_prefix(Offset(self.map_end)) + _ENDING
-        entries = {entry.producer_id: Producer._make(entry) for entry in self.states.entries.values()}
+        ordered = in_java_order(self.states.entries.values())
+        entries = {entry.producer_id: Producer._make(entry) for entry in ordered}
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, tuple(entries.values())))
         if self._holds(name, entries):
             data = self._folder.read(name)[0]

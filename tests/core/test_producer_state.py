@@ -10,6 +10,7 @@ from kcheck.core.producer_state import (
     Marker,
     ProducerStates,
     TransactionStateError,
+    in_java_order,
 )
 
 
@@ -100,3 +101,9 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
     states.append(marker(9))
     with pytest.raises(TransactionStateError, match="which was not started"):
         states.append(marker(10, producer_id=2))
+
+
+def test_the_order_of_a_snapshot() -> None:
+    """That of a hash table of 16 places, or of more where it holds more: seen with java.util.HashMap."""
+    assert [16, 3, 4] == [entry.producer_id for entry in in_java_order(map(Entry, (4, 3, 16)))]
+    assert [*range(13)] == [entry.producer_id for entry in in_java_order(map(Entry, reversed(range(13))))]

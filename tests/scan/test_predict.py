@@ -213,6 +213,32 @@ def test_a_swap_takes_the_place_of_its_segment() -> None:
         assert {"from": f"{LOG}.swap", "to": LOG} in partition["files"]["renamed"]
 
 
+def metadata_log(path: Path, *snapshots: str, base: int = 0) -> Path:
+    """Write a log dir with a log of KRaft of ten offsets, and snapshots of these names."""
+    log_dir(path, clean=True)
+    log = partition_dir(path / "__cluster_metadata-0", [run(base, base + 9)], epoch_entries=[(0, base)])
+    return write(log, dict.fromkeys(snapshots, b"x"))
+
+
+def test_the_log_of_kraft_gives_way_to_a_snapshot_beyond_it() -> None:
+    """It is read from its begin, clean or not; parts of snapshots are removed."""
+    part = f"{5:020d}-{0:010d}-4711.checkpoint.part"
+    metadata_log(Path("d"), f"{50:020d}-{3:010d}.checkpoint", part)
+    row, partition = one("d")
+    assert (row["outcome"], partition["outcome"], partition["lost"]) == ("ok", "repaired", None)
+    assert (partition["log_start_offset"], partition["log_end_offset"]) == (50, 50)
+    assert partition["scan_bytes"] > 0
+    assert part in partition["files"]["removed"]
+
+
+def test_the_log_of_kraft_needs_a_snapshot_below_its_start() -> None:
+    metadata_log(Path("d"), f"{5:020d}-{0:010d}.checkpoint", base=20)
+    row, _ = one("d")
+    assert row["reason"].endswith("no snapshot covers the offsets below 20")
+    metadata_log(Path("e"), f"{25:020d}-{0:010d}.checkpoint", base=20)
+    assert one("e")[1]["log_end_offset"] == 30
+
+
 def test_a_partition_that_stands_alone() -> None:
     """The checkpoints around it count."""
     whole(Path("d"), clean=True)
