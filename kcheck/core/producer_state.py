@@ -66,7 +66,7 @@ class Completed(NamedTuple):
 
 
 def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries in the order in which a java.util.HashMap by producer id gives them, in which snapshots are written.
+    """Return entries in the order of a java.util.HashMap by producer id, which is that of a snapshot.
 
     They come in the order in which they were put there.
     """

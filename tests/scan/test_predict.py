@@ -11,9 +11,11 @@ from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
+from kcheck.scan.fleet_predict import rows_of
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
 from kcheck.scan.start_host import Wish
+from kcheck.tables.predictions import TABLE
 from tests.builders import (
     batch,
     broker,
@@ -281,6 +283,29 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
         settings_of([], None, ("x",), newest)
     with pytest.raises(UsageError, match=r"missing\.properties"):
         settings_of([], "missing.properties", (), newest)
+
+
+def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
+    """After an unclean stop only the boot cost is known then; the row of the log dir tells the verdict."""
+    whole(Path("clean"), clean=True)
+    whole(Path("killed"), clean=False)
+    metadata_log(Path("kraft"))
+    places = [("c", str(number), number, path) for number, path in enumerate(("clean", "killed", "kraft"))]
+    rows = [row for place in places for row in rows_of([place], Wanted(), release("4.3"), reads=False)]
+    found = [dict(zip(TABLE.run_columns, row, strict=True)) for row in rows]
+    told = [tuple(row[column] for column in TABLE.run_columns if column.name in _TOLD) for row in found]
+    assert [
+        ("clean", None, "ok", "will boot", 0),
+        ("clean", "t-0", "ok", None, 0),
+        ("killed", None, "unknown", "not known", 100),
+        ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
+    ] == [(*row[:4], row[4] and 100) for row in told[:4]]
+    assert ("kraft", None, "ok", "will boot") == told[4][:4]
+    (row, _) = rows_of([places[1]], Wanted(), release("4.3"), reads=True)
+    assert row[7:9] == ("ok", "will boot")
+
+
+_TOLD = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
 
 
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])
