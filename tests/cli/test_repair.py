@@ -80,3 +80,11 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     assert "cannot be mixed" in kcheck("repair", made, made / "t-0").err
     nowhere = kcheck("repair", made, "-o", tmp_path / "none" / "plan.json")
     assert (2, True) == (nowhere.code, "cannot be written" in nowhere.err)
+
+
+def test_only_the_chosen_rules_are_repaired(tmp_path: Path) -> None:
+    """Nor is anything said of the others."""
+    made = broker(tmp_path / "data", run(0, 99), high_watermark=200)
+    flip_byte(made / LOG, 299)
+    plan = kcheck("repair", made, "--select", "KC154,KC213", "--format", "json")
+    assert {"KC154", "KC213"} == {row["finding"] for row in json.loads(plan.out)["refused"]}
