@@ -46,9 +46,11 @@ class _Grouped(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a section for each group."""
         del ctx
+        formatter.write_paragraph()
         for title, names in _GROUPS.items():
             commands = [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
-            with formatter.section(title):
+            formatter.write_heading(title)  # no line between the groups: the help is one screen
+            with formatter.indentation():
                 formatter.write_dl(commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

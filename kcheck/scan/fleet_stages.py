@@ -257,10 +257,23 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
         views.append(whole)
+    rows.extend(("predictions", batch) for batch in predictions_of([each for each, _ in found], how))
     first = found[0][0]
     told = _sorted(check_broker(tuple(views), how.release), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
     return tuple((name, to_bytes(batch)) for name, batch in rows)
+
+
+def predictions_of(log_dirs: Sequence[Identified], how: How) -> "Iterator[pa.RecordBatch]":
+    """Yield what the next start makes of the log dirs of a broker; logs are read through where all batches are."""
+    from kcheck.scan.fleet_predict import rows_of  # numpy: worth its import where log dirs are looked at
+    from kcheck.tables import predictions
+
+    whole = how.depth in ("crc", "records")
+    places = [(each.cluster, each.broker, each.broker_id, each.path) for each in log_dirs]
+    found = rows_of(places, how.wanted, how.release, reads=whole)
+    for part in iter(lambda: list(islice(found, _BATCH_COUNT)), []):
+        yield batch_of(part, predictions.TABLE.run_columns)
 
 
 def _light(where: Location, rows: Iterable[dict[str, object]]) -> Iterator[tuple[PartitionView, bool]]:
