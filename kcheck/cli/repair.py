@@ -32,7 +32,7 @@ def repair(
     from kcheck.scan.settings import settings_of
     from kcheck.scan.start_host import Wish
 
-    release, fail_on, output = common.release(), parse_severity(common.fail_on), common.leaving.output
+    release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.leaving.output
     wish = Wish(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
     shown, _ = common.chosen()
     found = look(paths, against or [], wish, accept_loss=accept_loss, keep=shown)
