@@ -6,13 +6,14 @@ goes in and out are small values and Arrow batches.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import join
+from kcheck.disk.walk import hold_listing, is_remote, join
 from kcheck.formats import meta_properties
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
@@ -47,8 +48,10 @@ if TYPE_CHECKING:
 
     from kcheck.scan.deep import Deep
 
-ITEM_COUNT = 64
+ITEM_COUNT = 256
 """So many directories are looked at as one task, where little is read of each."""
+REMOTE_ITEM_COUNT = 4
+"""In a store, where many tasks wait side by side."""
 _BATCH_COUNT = 1024
 _ENTRY_COUNT = 65_536
 """A batch holds so many directories, or checkpoint entries, at most."""
@@ -99,6 +102,8 @@ def identify(log_dir: FleetLogDir, how: How) -> Identified:
 
 def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
+    with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+        hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
     recovery_point, log_start, high_watermark, _ = opened.checkpoints
     views = opened.view.files.items()
@@ -120,7 +125,8 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
         )
         for name, found in wanted_directories(opened, how.wanted)
     )
-    count = ITEM_COUNT if how.depth == "checkpoints" else 1
+    count = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    count = count if how.depth == "checkpoints" else 1
     return tuple((len(part), to_bytes(items_batch(part))) for part in iter(lambda: list(islice(items, count)), []))
 
 
