@@ -15,7 +15,7 @@ from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet import THREADS, Judged, Run, about, conclude, outside
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_output import RunOutput, run_tables
-from kcheck.scan.fleet_replicas import FIELDS, KEY
+from kcheck.scan.fleet_replicas import FIELDS, KEY, replicas_schema
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import Identified
 from kcheck.spark import stages
@@ -169,7 +169,7 @@ class _Engine:
         from pyspark.sql import functions
 
         seen = scanned.where("replicas is not null").select("replicas")
-        replicas = seen.mapInArrow(stages.opened, ddl_of(stages.replica_types())).repartition(slices, *KEY)
+        replicas = seen.mapInArrow(stages.opened, ddl_of(replicas_schema())).repartition(slices, *KEY)
         groups = replicas.groupBy(*KEY).agg(functions.collect_list(functions.struct(*FIELDS)).alias("replicas"))
         groups = groups.withColumn("brokers", functions.expr("size(array_distinct(replicas.broker_id))"))
         staged = self._staged("groups", groups)

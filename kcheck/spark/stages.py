@@ -16,15 +16,12 @@ from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_replicas import FIELDS, LISTS, OWN, replica_rows
-from kcheck.scan.fleet_replicas import KEY as GROUP
+from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Workers
-from kcheck.tables import partitions
-from kcheck.tables._contract import PLACE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -204,16 +201,6 @@ def _large(batches: "Batches") -> "Batches":
             held = []
     if held:
         yield from pa.Table.from_batches(held).combine_chunks().to_batches()
-
-
-def replica_types() -> "pa.Schema":
-    """Return the columns of replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
-    import pyarrow as pa
-
-    known = {column.name: column for column in (*PLACE, *partitions.TABLE.columns, *OWN)}
-    lists = {name: pa.list_(pa.struct(list(schema_of(columns)))) for name, columns in LISTS.items()}
-    plain = schema_of(known.values())
-    return pa.schema([(name, lists[name] if name in lists else plain.field(name).type) for name in (*GROUP, *FIELDS)])
 
 
 def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
