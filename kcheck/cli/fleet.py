@@ -72,6 +72,7 @@ def scan(
     progress: ShowProgress = None,
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
+    from kcheck.disk.remote import is_url
     from kcheck.scan.check import Depth
     from kcheck.scan.fleet import Run
     from kcheck.scan.fleet_stages import How
@@ -86,7 +87,7 @@ def scan(
         raise UsageError(f"--engine {engine} is not known; known are {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
         raise UsageError(f"--master {master}: only --engine spark has one")
-    if engine == "spark" and jobs != 1:
+    if engine == "spark" and jobs is not None and not any(map(is_url, roots)):
         raise UsageError(f"--jobs {jobs}: Spark tells by itself how many; use --master 'local[{jobs}]'")
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
@@ -139,9 +140,9 @@ def submit(
     # What scan would refuse is refused here, before anything is started.
     command = typer.main.get_command(app)
     asked = command.commands["scan"].make_context("scan", [*context.args], parent=context.parent)  # type: ignore[attr-defined]  # a group
-    if (asked.params["engine"], asked.params["master"], asked.params["jobs"]) != ("local", None, None):
+    if (asked.params["engine"], asked.params["master"]) != ("local", None):
         raise UsageError(
-            "--engine, --master and --jobs are told to spark-submit: kcheck fleet submit ... -- --master URL"
+            "--engine is spark here, --master is for spark-submit: kcheck fleet submit ... -- --master URL"
         )
     wanted = submission(context.args, context.meta[_FOR_SPARK], os.environ)
     if not show:
