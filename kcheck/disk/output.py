@@ -91,5 +91,19 @@ def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[
 
 
 def discard(path: str) -> None:
-    """Remove a directory that `make_directory` made."""
-    shutil.rmtree(path, ignore_errors=True)
+    """Remove a directory that `make_directory` made, or a file."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def keep_aside(folder: str, aside: str) -> None:
+    """Move the files of a directory that `make_directory` made into another one, over those of their names."""
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+        if names:
+            os.makedirs(aside, exist_ok=True)
+        for name in names:
+            os.replace(os.path.join(folder, name), os.path.join(aside, name))

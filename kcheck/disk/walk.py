@@ -43,6 +43,19 @@ def list_directory(path: str) -> Listing:
     return Listing(tuple(files), tuple(directories), tuple(others))
 
 
+def states(path: str) -> list[tuple[str, int, int, int]]:
+    """Return what tells whether something in a directory changed: names, kinds, sizes and times in ns, sorted.
+
+    UnreadableError if it cannot be listed.
+    """
+    try:
+        with os.scandir(path) as entries:
+            found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+    except (OSError, ValueError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or str(error)) from error
+    return sorted((name, stat.st_mode, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+
+
 def _inside(directory: str, link: str) -> bool:
     """Whether a link leads to a directory below `directory`; one that leads in a circle leads nowhere."""
     if not os.path.isdir(link):
