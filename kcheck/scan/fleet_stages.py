@@ -129,12 +129,17 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     )
     count = ITEM_COUNT if how.depth == "checkpoints" else 1
     if not how.remembers:
-        return tuple((len(part), to_bytes(items_batch(part))) for part in iter(lambda: list(islice(items, count)), []))
+        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
     known = remembered(how.since, log_dir.path)
     signed = (item._replace(signature=signature(item, (how.depth, how.release))) for item in items)
-    return tuple(
-        (len(part), to_bytes(with_known(part, known))) for part in iter(lambda: list(islice(signed, count)), [])
-    )
+    # What is known is many directories at once: it costs nothing to look at.
+    same = groupby(signed, key=lambda item: item.signature in known.at)
+    parts = (part for is_known, group in same for part in _parts(group, ITEM_COUNT if is_known else count))
+    return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
+
+
+def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    return iter(lambda: list(islice(items, count)), [])
 
 
 def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
