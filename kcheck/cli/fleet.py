@@ -179,8 +179,7 @@ def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -
     spark_version()
     from kcheck.spark.fleet import scan as scan_by_spark
 
-    with session(master) as spark:
-        return scan_by_spark(roots, asked, spark)
+    return scan_by_spark(roots, asked, session(master))
 
 
 def _now() -> int:

@@ -1,8 +1,10 @@
 """`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
@@ -22,27 +24,33 @@ from kcheck.spark.stages import Asked, ddl, ddl_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+T = TypeVar("T")
+
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
 _OF_SLICE = {"checkpoints": 500}
 """So many directories are looked at by one task, where little is read of each."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 16
+_BROKER_SLICES_OF_CORE = 4
+_SIDE_BY_SIDE = 4
+"""So many jobs wait for executors."""
 _OF_FILE = 20_000
 """The rows of so many directories stand in a file."""
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
 
 
-def scan(roots: Sequence[str], run: Run, spark: "SparkSession") -> tuple[Report, bool]:
+def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
     """Look at every log dir that the roots name and write the tables of the run; see `kcheck.scan.fleet.scan`.
 
-    The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths.
+    The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths. Spark has
+    stopped before what a dead run has left is removed.
     """
     started = run.now()
     found = inventory(roots)
     outside(run.out, found.log_dirs)
-    with RunOutput(run.out, run.name, about(run)) as output, in_a_line():
+    with RunOutput(run.out, run.name, about(run)) as output, session as spark, in_a_line():
         engine = _Engine(run, spark, output)
         engine.look(found)
         report = conclude(run, roots, started, output, engine.judged)
@@ -68,21 +76,28 @@ class _Engine:
         log_dirs, failed = self._identified(found.log_dirs, cores)
         place = to_bytes(findings_batch((None, None), found.findings))
         before = [place, *failed]
-        listed, count = self._listed(log_dirs, cores)
-        scanned = self._scanned(listed, count, cores)
-        of_brokers = self._of_brokers(listed, scanned, min(len({each.group for each in log_dirs}), 4 * cores))
+        with self._progress.phase("list"):
+            listed, count = self._listed(log_dirs, cores)
+        with self._progress.phase("scan"):
+            scanned = self._scanned(listed, count, cores)
+        brokers = min(len({each.group for each in log_dirs}), _BROKER_SLICES_OF_CORE * cores)
+        with self._progress.phase("compare"):
+            of_brokers, compared = _side_by_side(
+                partial(self._of_brokers, listed, scanned, brokers),
+                partial(self._compared, scanned, max(cores, self._files)),
+            )
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
-        compared = self._compared(scanned, max(cores, self._files))
-        for names, staged in (
-            (stages.OF_SCANNED, scanned),
-            (stages.OF_BROKER, of_brokers),
-            (stages.OF_COMPARED, compared),
-        ):
-            for name in names:
-                self._table(name, (staged,))
         of_findings = (self._frame(rows, columns), listed, scanned, of_brokers, compared)
-        self._table("findings", of_findings, self._shown(of_findings))
+        sources = {stages.OF_SCANNED: scanned, stages.OF_BROKER: of_brokers, stages.OF_COMPARED: compared}
+        of_one = {name: staged for names, staged in sources.items() for name in names}
+        with self._progress.phase("tables"):
+            _side_by_side(
+                lambda: self._table("findings", of_findings, self._shown(of_findings)),
+                *(partial(self._table, name, (staged,)) for name, staged in of_one.items()),
+            )
+        for name in ("findings", *of_one):
+            self._output.take_over(name)
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
@@ -159,8 +174,7 @@ class _Engine:
     def _shown(self, staged: "Iterable[DataFrame]") -> frozenset[tuple[str, str]]:
         """Count the findings; return the rules and severities of those that are to be written."""
         frame = self._mapped(_of("findings", staged), stages.tally, stages.TALLY)
-        with self._progress.phase("findings"):
-            counted = frame.groupBy("id", "severity").count().collect()
+        counted = frame.groupBy("id", "severity").count().collect()
         return frozenset(
             (rule, kind) for rule, kind, count in counted if self.judged.count(rule, Severity(kind), count)
         )
@@ -170,15 +184,12 @@ class _Engine:
         frame = _of(name, staged).repartitionByRange(self._files, *stages.KEY_NAMES)
         frame = frame.sortWithinPartitions(*stages.KEY_NAMES)
         opened = frame.mapInArrow(partial(stages.opened, shown=shown), ddl(run_tables()[name].run_columns))
-        with self._progress.phase(name):
-            _save(opened, self._output.folder(name))
-        self._output.take_over(name)
+        _save(opened, self._output.folder(name))
 
     def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Have rows on the disk: what comes behind reads them as often as it likes."""
         path = self._output.folder(f"{_STAGING}/{name}")
-        with self._progress.phase(name):
-            _save(frame, path)
+        _save(frame, path)
         return self._spark.read.schema(frame.schema).parquet(path)
 
     def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
@@ -189,6 +200,15 @@ class _Engine:
         import pyarrow as pa
 
         return self._spark.createDataFrame(pa.Table.from_batches([batch_of(rows, columns)]))
+
+
+def _side_by_side(*calls: Callable[[], T]) -> list[T]:
+    """Run jobs that do not wait for each other; where one fails, those that have not begun never do."""
+    pool = ThreadPoolExecutor(_SIDE_BY_SIDE)
+    try:
+        return [each.result() for each in [pool.submit(call) for call in calls]]
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _of(name: str, staged: "Iterable[DataFrame]") -> "DataFrame":

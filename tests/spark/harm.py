@@ -36,7 +36,14 @@ def raises() -> None:
     raise RuntimeError("boom")
 
 
-HARMS: dict[str, Callable[[], None]] = {"kill": kill, "hang": hang, "raises": raises}
+def exhaust() -> None:
+    """Take more memory than there may be."""
+    held = [bytearray(1 << 24) for _ in range(1 << 10)]
+    assert held
+
+
+MEMORY_MAX = 1 << 26
+HARMS: dict[str, Callable[[], None]] = {"kill": kill, "exhaust": exhaust, "hang": hang, "raises": raises}
 
 
 def harmed_check(view: PartitionView, kafka: Any) -> Any:
@@ -90,8 +97,8 @@ def list_all(batches: Batches, asked: Asked) -> Batches:
 
 
 def scan_all(batches: Batches, asked: Asked) -> Batches:
-    """Scan, with harm."""
-    with harmful():
+    """Scan, with harm, and with less memory."""
+    with harmful(), mock.patch.object(stages, "MEMORY_MAX", MEMORY_MAX):
         yield from stages.scan_all(batches, asked)
 
 

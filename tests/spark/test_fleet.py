@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def both(spark: SparkSession, out: Path, roots: Sequence[Path | str], **how: Any
     """Return the report and the rows of a scan by Spark; those of one machine are the same."""
     names = [str(root) for root in roots]
     here, here_fails = fleet.scan(names, asked(out, "here", **how))
-    there, there_fails = scan(names, asked(out, "there", **how), spark)
+    there, there_fails = scan(names, asked(out, "there", **how), nullcontext(spark))
     expected, found = tables(out / "run=here"), tables(out / "run=there")
     assert [{**row, "id": "there"} for row in expected.pop("runs")] == found["runs"]
     assert expected == {name: rows for name, rows in found.items() if name != "runs"}
@@ -71,7 +72,7 @@ def test_every_fixture_has_the_rows_of_one_machine(spark: SparkSession, tmp_path
 
 def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: Path) -> None:
     """Names that are no text lead to their directory, and what is not shown is counted all the same."""
-    data = tmp_path / "\udcff{b}\n" / "d\udcfe"
+    data = tmp_path / "fleet" / "\udcff{b}\n" / "d\udcfe"
     broker(data, [*run(0, 59), *run(60, 89, epoch=2)], epoch_entries=[(0, 0), (1, 60)])
     partition_dir(data / "t\udcfd-0", [run(0, 99), run(100, 199)])
     flip_byte(data / "t\udcfd-0" / "00000000000000000000.log", 150)
@@ -79,7 +80,8 @@ def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: 
         "shown": lambda rule, _: rule == "KC141",
         "fails": lambda _, severity: severity is Severity.WARNING,
     }
-    report, rows = both(spark, tmp_path / "out", [tmp_path / "{broker}" / "{log_dir}"], depth="records", **shown)
+    layout = tmp_path / "fleet" / "{broker}" / "{log_dir}"
+    report, rows = both(spark, tmp_path / "out", [layout], depth="records", **shown)
     assert ["KC141"] == [row["id"] for row in rows["findings"]]
     assert {"info": 0, "warning": 0, "error": 1, "fatal": 0} == report.summary()
 
@@ -90,15 +92,17 @@ def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, mo
         path = log_dir(tmp_path / "fleet" / "1" / name, recovery_point={}, high_watermark={}, log_start={})
         for topic in (*harm.HARMS, "t") if name == "fine" else ("u",):
             partition_dir(path / f"{topic}-0", [run(0, 9)])
+    monkeypatch.setattr(fleet, "MEMORY_MAX", harm.MEMORY_MAX)
     for step in ("identify_all", "list_all", "scan_all", "look_at_all"):
         monkeypatch.setattr(stages, step, getattr(harm, step))
     with harm.harmful():
-        report, rows = both(spark, tmp_path / "out", [tmp_path / "fleet" / "{broker}" / "{log_dir}"], seconds=1)
+        report, rows = both(spark, tmp_path / "out", [tmp_path / "fleet" / "{broker}" / "{log_dir}"], seconds=2)
     failed = [row for row in rows["findings"] if row["id"] == "KC000"]
     told = {Path(row["log_dir"]).name if row["dir"] is None else row["dir"]: row["message"] for row in failed}
     assert {
         "kill-0": "kcheck failed here: the process that read it ended: SIGKILL",
-        "hang-0": "kcheck failed here: no answer in 1 s",
+        "hang-0": "kcheck failed here: no answer in 2 s",
+        "exhaust-0": "kcheck failed here: MemoryError: ",
         "raises-0": "kcheck failed here: RuntimeError: boom",
         "unidentified": "kcheck failed here: the process that read it ended: SIGKILL",
         "unlisted": "kcheck failed here: RuntimeError: boom",
@@ -133,5 +137,5 @@ def test_a_run_that_spark_gives_up_is_none(
     """One line tells why, and nothing is left."""
     monkeypatch.setattr(stages, "scan_all", harm.scan_never)
     with pytest.raises(KcheckError, match=r"Spark could not finish: .*[Pp]ython worker"):
-        scan([str(data)], asked(tmp_path / "out", "r"), spark)
+        scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]
