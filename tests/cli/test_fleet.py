@@ -31,7 +31,7 @@ def test_it_says_what_was_written(root: str, tmp_path: Path) -> None:
     (written,) = (tmp_path / "out").iterdir()
     assert re.fullmatch(r"run=\d{8}T\d{6}\.\d{3}Z", written.name)
     assert (0, f"Written: out/{written.name}\n") == (done.code, done.err)
-    assert "partitions     1" in done.out
+    assert re.search(r"^partitions +1$", done.out, re.MULTILINE)
     options = ("--run", "x", "--quiet", "--format", "json", "--fail-on", "fatal")
     done = shell("fleet", "scan", root, "--out", "out", *options, cwd=tmp_path)
     found = json.loads(done.out)
@@ -59,7 +59,7 @@ def test_it_ends_as_check_does(root: str, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--depth", "deep"), "--depth deep is not known; known are checkpoints, headers, crc, records"),
-        (("--engine", "spark"), "--engine spark is not known; known is local"),
+        (("--engine", "flink"), "--engine flink is not known; known are local, spark"),
         (("--time-limit", "0"), "--time-limit 0: more than 0 seconds are needed"),
         (("--run", "../x"), "--run ../x: letters, digits and ._- are needed"),
         (("--jobs", "0"), "--jobs 0: a number from 1 to 256 is needed"),
