@@ -14,7 +14,6 @@ from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, can_be_written, measure
 from kcheck.cli.options import Common, end, leave, with_common
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
-from kcheck.disk.walk import split
 from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ def _remembering(
         return run, how._replace(since=folder, remembers=True)
     if run is not None or since is not None:
         raise UsageError(f"--resume {resume}: it has its name, and what it was begun with; leave out --run and --since")
-    name = split(resume)[1].removeprefix("run=")
+    name = os.path.basename(os.path.normpath(resume)).removeprefix("run=")
     return name, how._replace(since=left_by(out, name), remembers=True)
 
 
