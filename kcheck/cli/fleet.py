@@ -1,5 +1,6 @@
 """`kcheck fleet`: every broker at once."""
 
+import json
 import os
 import re
 import shlex
@@ -13,7 +14,7 @@ from typer.core import TyperCommand
 from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, can_be_written, measure
 from kcheck.cli.options import Common, end, leave, with_common
-from kcheck.cli.reading import Jobs, Nice, ShowProgress, at_length, parse_jobs
+from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,11 +67,20 @@ def scan(
     ] = None,
     remember: Annotated[bool, typer.Option("--remember", help="Keep what --since and --resume need.")] = False,
     prometheus: Metrics = None,
-    jobs: Jobs = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", metavar="N", help="So many processes, or requests at once of a store.", show_default=False
+        ),
+    ] = None,
+    storage_option: Annotated[
+        list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
+    ] = None,
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
+    from kcheck.disk.remote import is_url
     from kcheck.scan.check import Depth
     from kcheck.scan.fleet import Run
     from kcheck.scan.fleet_stages import How
@@ -85,7 +95,7 @@ def scan(
         raise UsageError(f"--engine {engine} is not known; known are {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
         raise UsageError(f"--master {master}: only --engine spark has one")
-    if engine == "spark" and jobs != 1:
+    if engine == "spark" and jobs is not None and not any(map(is_url, roots)):
         raise UsageError(f"--jobs {jobs}: Spark tells by itself how many; use --master 'local[{jobs}]'")
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
@@ -99,10 +109,11 @@ def scan(
             raise UsageError(f"--engine {engine}: --remember, --since and --resume are for the local one")
         run, how = _remembering(how, out, run, since, resume)
     name = _name(_now()) if run is None else run
+    jobs = None if jobs is None else parse_jobs(jobs)
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
         asked = Run(
-            name, out, how, jobs=parse_jobs(jobs), seconds=time_limit, now=_now, shown=shown, fails=fails,
-            tell=showing.tell,
+            name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails,
+            tell=showing.tell, options=dict(map(_option, storage_option or ())),
         )  # fmt: skip
         report, failed = _scan(engine, master, roots, asked)
     written = [str(report.body["path"])]
@@ -141,9 +152,9 @@ def submit(
     # What scan would refuse is refused here, before anything is started.
     command = typer.main.get_command(app)
     asked = command.commands["scan"].make_context("scan", [*context.args], parent=context.parent)  # type: ignore[attr-defined]  # a group
-    if (asked.params["engine"], asked.params["master"], asked.params["jobs"]) != ("local", None, 1):
+    if (asked.params["engine"], asked.params["master"]) != ("local", None):
         raise UsageError(
-            "--engine, --master and --jobs are told to spark-submit: kcheck fleet submit ... -- --master URL"
+            "--engine is spark here, --master is for spark-submit: kcheck fleet submit ... -- --master URL"
         )
     wanted = submission(context.args, context.meta[_FOR_SPARK], os.environ)
     if not show:
@@ -179,6 +190,17 @@ def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -
     from kcheck.spark.fleet import scan as scan_by_spark
 
     return scan_by_spark(roots, asked, session(master))
+
+
+def _option(text: str) -> tuple[str, object]:
+    """Return an option of a file system: a value that is JSON stands for what it says, any other for itself."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise UsageError(f"--storage-option {text}: NAME=VALUE is needed")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _now() -> int:

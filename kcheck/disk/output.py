@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from kcheck.disk.read import UnreadableError, opened
 from kcheck.errors import UsageError
 
 
@@ -29,6 +30,16 @@ def create(path: str) -> BinaryIO:
 def read_again(path: str) -> BinaryIO:
     """Open a file that `create` made."""
     return open(path, "rb")
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a file of a run, wherever that has been; gives it and its size. UnreadableError if it is no file here."""
+    with opened(path) as (descriptor, size):
+        if not isinstance(descriptor, int):
+            raise UnreadableError("it is in a store, and runs are on this machine")
+        with open(descriptor, "rb", closefd=False) as stream:
+            yield stream, size
 
 
 def settle(stream: BinaryIO) -> None:

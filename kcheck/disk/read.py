@@ -5,6 +5,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from kcheck.disk.remote import RemoteFile, Store, store_of
 from kcheck.errors import KcheckError
 
 _HOLE_SIZE_MIN = 64 << 10
@@ -16,12 +17,16 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os,
 _NOATIME = getattr(os, "O_NOATIME", 0)
 
 
+Source = int | RemoteFile
+"""An open file: a descriptor, or a file of a store. Read by `pread`."""
+
+
 class UnreadableError(KcheckError):
     """The operating system does not let us read this file; the message is its own word for it."""
 
 
 class opened:  # noqa: N801 - it is used as a function is
-    """Open a regular file; gives (descriptor, size in bytes). UnreadableError for anything else.
+    """Open a regular file; gives (source, size in bytes). UnreadableError for anything else.
 
     `follow` is for a path that the user named; inside a checked directory no link is followed. An OSError inside of the
     block becomes an UnreadableError too.
@@ -32,7 +37,9 @@ class opened:  # noqa: N801 - it is used as a function is
     def __init__(self, path: str, *, follow: bool = False) -> None:
         self._descriptor = _open(path, follow=follow)
 
-    def __enter__(self) -> tuple[int, int]:
+    def __enter__(self) -> tuple[Source, int]:
+        if not isinstance(self._descriptor, int):
+            return self._descriptor, self._descriptor.size
         try:
             status = os.fstat(self._descriptor)
         except BaseException:
@@ -44,9 +51,36 @@ class opened:  # noqa: N801 - it is used as a function is
         return self._descriptor, status.st_size
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        os.close(self._descriptor)
+        if isinstance(self._descriptor, int):
+            os.close(self._descriptor)
         if isinstance(error, OSError):
             raise UnreadableError(error.strerror or str(error)) from error
+
+
+def pread(source: Source, size: int, position: int) -> bytes:
+    """Return so many bytes from a position on, fewer where the file ends."""
+    return os.pread(source, size, position) if isinstance(source, int) else source.pread(size, position)
+
+
+def pread_into(source: Source, buffer: memoryview, position: int) -> int:
+    """Fill a buffer from a position on; return how many bytes there were."""
+    if isinstance(source, int):
+        return os.preadv(source, [buffer], position)
+    data = source.pread(len(buffer), position)
+    buffer[: len(data)] = data
+    return len(data)
+
+
+def readable_size(path: str) -> int:
+    """Return the size in bytes of a regular file that could be opened; UnreadableError as `opened` for any other."""
+    try:
+        status = os.lstat(path) if store_of(path) is None else None
+        if status is not None and stat.S_ISREG(status.st_mode) and os.access(path, os.R_OK):
+            return status.st_size
+    except (OSError, ValueError):
+        pass
+    with opened(path) as (_, size):
+        return size
 
 
 class Filled(NamedTuple):
@@ -65,13 +99,16 @@ def read_filled(path: str) -> Filled:
         filled = size if size <= _HOLE_SIZE_MIN else _before_hole(descriptor, size)
         if filled > SMALL_FILE_SIZE_MAX:
             raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
-        os.lseek(descriptor, 0, os.SEEK_SET)
+        if isinstance(descriptor, int):
+            os.lseek(descriptor, 0, os.SEEK_SET)
         data = _read(descriptor, filled)
         return Filled(data, size if len(data) == filled else len(data))
 
 
-def _before_hole(descriptor: int, size: int) -> int:
+def _before_hole(descriptor: Source, size: int) -> int:
     """Return where the hole begins that goes on to the end of a file; `size` where there is none, or none is known."""
+    if not isinstance(descriptor, int):
+        return size
     try:
         hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
     except OSError:
@@ -79,11 +116,13 @@ def _before_hole(descriptor: int, size: int) -> int:
     return hole if next_data(descriptor, hole) is None else size
 
 
-def next_data(descriptor: int, position: int) -> int | None:
+def next_data(descriptor: Source, position: int) -> int | None:
     """Return from where on, at or behind a position, bytes were written; None: only a hole follows, of zeros.
 
     The position itself where the file system does not know. Files are read by position, so theirs may move.
     """
+    if not isinstance(descriptor, int):
+        return position
     try:
         return os.lseek(descriptor, position, os.SEEK_DATA)
     except OSError as error:
@@ -92,14 +131,30 @@ def next_data(descriptor: int, position: int) -> int | None:
 
 def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX) -> bytes:
     """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
+    store = store_of(path)
+    if store is not None and not store.is_held(path):
+        return _read_unlisted(store, path, size_max)
     with opened(path, follow=follow) as (descriptor, size):
         if size > size_max:
             raise UnreadableError(f"{size} bytes are too many for a file of this kind")
         return _read(descriptor, size)
 
 
-def _read(descriptor: int, size: int) -> bytes:
+def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
+    """Return the bytes of a small file of which no size is known: to ask for it would be a request more."""
+    try:
+        data = store.read(path, 0, size_max + 1)
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
+    if len(data) > size_max:
+        raise UnreadableError(f"more than {size_max} bytes are too many for a file of this kind")
+    return data
+
+
+def _read(descriptor: Source, size: int) -> bytes:
     """Return so many bytes from the start of a file, fewer where it has become shorter."""
+    if not isinstance(descriptor, int):
+        return descriptor.pread(size, 0)
     data = os.read(descriptor, size)
     while 0 < len(data) < size:
         more = os.read(descriptor, size - len(data))
@@ -109,7 +164,13 @@ def _read(descriptor: int, size: int) -> bytes:
     return data
 
 
-def _open(path: str, *, follow: bool) -> int:
+def _open(path: str, *, follow: bool) -> Source:
+    store = store_of(path)
+    if store is not None:
+        try:
+            return RemoteFile(store, path, store.size(path))
+        except OSError as error:
+            raise UnreadableError(error.strerror or str(error)) from error
     flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
     try:
         try:

@@ -1,9 +1,13 @@
 """What stands in a directory, without following a link out of it."""
 
 import os
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from kcheck.disk.read import UnreadableError
+from kcheck.disk.remote import store_of
+
+T = TypeVar("T")
 
 
 class Listing(NamedTuple):
@@ -19,17 +23,19 @@ class Listing(NamedTuple):
 
 def list_directory(path: str) -> Listing:
     """Return what stands in `path`; UnreadableError if it cannot be listed."""
+    store = store_of(path)
+    if store is not None:
+        found = _asked(lambda: store.list_directory(path))
+        return Listing(tuple(sorted(found.sizes)), found.directories, ())
     files: list[str] = []
     directories: list[str] = []
     others: list[str] = []
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                if entry.is_symlink():
-                    (directories if _inside(path, entry.path) else others).append(entry.name)
-                elif entry.is_file(follow_symlinks=False):
+                if entry.is_file(follow_symlinks=False):
                     files.append(entry.name)
-                elif entry.is_dir(follow_symlinks=False):
+                elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, entry.path)):
                     directories.append(entry.name)
                 else:
                     others.append(entry.name)
@@ -54,6 +60,32 @@ def states(path: str) -> list[tuple[str, int, int, int]]:
     except (OSError, ValueError) as error:
         raise UnreadableError(getattr(error, "strerror", None) or str(error)) from error
     return sorted((name, stat.st_mode, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+
+
+def hold_listing(path: str) -> None:
+    """List a log dir in a store with all that is below it, until `drop_listing`; UnreadableError if that fails."""
+    store = store_of(path)
+    if store is not None:
+        _asked(lambda: store.hold(path))
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is in a store: each request takes long, and many can be under way."""
+    return store_of(path) is not None
+
+
+def drop_listing(path: str) -> None:
+    """Forget what `hold_listing` listed."""
+    store = store_of(path)
+    if store is not None:
+        store.drop(path)
+
+
+def _asked(ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from error
 
 
 def _inside(directory: str, link: str) -> bool:
@@ -85,23 +117,35 @@ def file_size(path: str) -> int:
 
 
 def is_directory(path: str) -> bool:
-    """Whether the user's path is a directory; a link that the user named is followed."""
+    """Whether the user's path is a directory; a link that the user named is followed.
+
+    In a store there are no empty ones. UnreadableError if it does not answer.
+    """
+    store = store_of(path)
+    if store is not None:
+        found = _asked(lambda: store.find(path))
+        return bool(found.sizes or found.directories)
     return os.path.isdir(path)
 
 
 def exists(path: str) -> bool:
     """Whether the user's path names anything."""
+    store = store_of(path)
+    if store is not None:
+        folder, name = split(path)
+        found = _asked(lambda: store.find(folder))
+        return name in found.sizes or name in found.directories
     return os.path.lexists(path)
 
 
 def real(path: str) -> str:
     """Return the one name of what a path names, with every link followed."""
-    return os.path.realpath(path)
+    return os.path.realpath(path) if store_of(path) is None else path.rstrip("/")
 
 
 def is_link(path: str) -> bool:
     """Whether a path is a symbolic link."""
-    return os.path.islink(path)
+    return store_of(path) is None and os.path.islink(path)
 
 
 def join(directory: str, *names: str) -> str:
@@ -111,5 +155,8 @@ def join(directory: str, *names: str) -> str:
 
 def split(path: str) -> tuple[str, str]:
     """Return (directory, last name) of the user's path; `x/` has the last name x."""
+    if store_of(path) is not None:
+        folder, _, name = path.rstrip("/").rpartition("/")
+        return folder, name
     head, tail = os.path.split(os.path.normpath(path))
     return head or ".", tail

@@ -6,7 +6,7 @@ LogManager.loadLogs.
 
 import re
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kcheck.model.entries import Epoch, Offset
@@ -68,6 +68,7 @@ def is_legal_topic(topic: str) -> bool:
     return _LEGAL_TOPIC.fullmatch(topic) is not None and topic not in (".", "..")
 
 
+@lru_cache(maxsize=4096)
 def parse_directory(name: str) -> PartitionDirectory | None:
     """Return what the newest broker reads in a directory's name, None where it is no partition directory."""
     match = _CANONICAL.fullmatch(name)
@@ -88,7 +89,7 @@ def broker_accepts(name: str, release: Release) -> TopicPartition | None:
     None: its start aborts (LocalLog.parseTopicPartitionName; Log up to 2.8). Suffixes newer than the release are not
     known to it.
     """
-    return _parse(name, tuple(suffix for suffix, since in _SUFFIX_SINCE.items() if release.version >= since))
+    return _parse(name, _suffixes(release.version))
 
 
 def skipped_by_broker(name: str, release: Release) -> bool:
@@ -99,6 +100,12 @@ def skipped_by_broker(name: str, release: Release) -> bool:
     return found is not None and found.topic == CLUSTER_METADATA and release.version >= (2, 8)
 
 
+@cache
+def _suffixes(version: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(suffix for suffix, since in _SUFFIX_SINCE.items() if version >= since)
+
+
+@lru_cache(maxsize=4096)
 def _parse(name: str, suffixes: tuple[str, ...]) -> TopicPartition | None:
     if "-" not in name:
         return None
@@ -179,7 +186,7 @@ _NEVER_TEMPORARY = (FileKind.CLEAN_SHUTDOWN, FileKind.LOCK)
 """These are written in place."""
 
 
-@lru_cache(16_384)  # Each rule on the files of a partition asks anew.
+@lru_cache(65_536)  # Each rule on the files of a partition asks anew.
 def parse_file(name: str) -> KafkaFile:
     """Return what a file is: LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1.
 

@@ -234,3 +234,10 @@ class SegmentView(NamedTuple):
     scanned: bool | None = None
     records: RecordsView | None = None
     holes: bool | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether no batch, record or index entry has a fault, and the batches end where the file does."""
+        if self.end is not End.WHOLE or self.counts or (self.records is not None and self.records.counts):
+            return False
+        return all(index is None or not (index.counts or index.torn) for index in (self.offset_index, self.time_index))

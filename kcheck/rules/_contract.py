@@ -11,11 +11,13 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView, a SegmentView, a PartitionView, a LogDirView, every LogDirView of one broker (a tuple), a ReplicasView.
+    A FileView, a SegmentView, one that is not sound, a PartitionView, a LogDirView, every LogDirView of one broker (a
+    tuple), a ReplicasView.
     """
 
     FILE = "file"
     SEGMENT = "segment"
+    FAULTY_SEGMENT = "faulty segment"
     PARTITION = "partition"
     LOG_DIR = "log dir"
     BROKER = "broker"
@@ -26,7 +28,10 @@ Check = Callable[[Any, Release], Iterable[Finding]]
 
 
 class Rule(NamedTuple):
-    """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains."""
+    """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains.
+
+    A rule of files is shown those of its `kinds`.
+    """
 
     id: str
     name: str
@@ -34,6 +39,7 @@ class Rule(NamedTuple):
     scope: Scope
     check: Check
     page: str | None
+    kinds: tuple[str, ...] = ()
 
     def finding(
         self,

@@ -34,7 +34,7 @@ from kcheck.rules._words import and_further, at, defect_rows
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader raises something that is no IOException."""
-    if view.kind not in CHECKPOINT_KINDS or view.reads is None or view.reads.error in (None, *IO_ERRORS):
+    if view.reads is None or view.reads.error in (None, *IO_ERRORS):
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
@@ -57,4 +57,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=CHECKPOINT_KINDS,
 )

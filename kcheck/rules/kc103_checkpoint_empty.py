@@ -41,7 +41,7 @@ EFFECTS = {
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint of 0 bytes, or with a version line alone."""
-    if view.kind not in CHECKPOINT_KINDS or not readable(view) or not holds_nothing(view):
+    if not readable(view) or not holds_nothing(view):
         return
     if view.kind == LEADER_EPOCH_KIND and not release.epoch_cache:
         return
@@ -70,4 +70,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=CHECKPOINT_KINDS,
 )

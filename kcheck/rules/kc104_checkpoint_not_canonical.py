@@ -28,7 +28,7 @@ from kcheck.rules._words import and_further, at, defect_rows, kafka
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the defects that the reader of this release passes over."""
-    if view.kind not in CHECKPOINT_KINDS or not readable(view) or holds_nothing(view):
+    if not readable(view) or holds_nothing(view):
         return
     if view.kind == LEADER_EPOCH_KIND and not release.epoch_cache:
         return
@@ -61,4 +61,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=CHECKPOINT_KINDS,
 )

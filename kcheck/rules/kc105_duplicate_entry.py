@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
+from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, offsets_in_words, on_line, partition_name, readable, repeated
 from kcheck.rules._words import DATA_MAX, counted, kafka, listed
@@ -60,4 +61,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=(OFFSET_CHECKPOINT_KIND,),
 )

@@ -32,7 +32,7 @@ ONE_PARTITION_IS_NOT_FATAL = (3, 2, 1)
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the partition.metadata whose reader fails."""
-    if view.kind != KIND or view.reads is None or view.reads.error is None:
+    if view.reads is None or view.reads.error is None:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     offline = view.reads.error in IO_ERRORS and release.version >= ONE_PARTITION_IS_NOT_FATAL
@@ -58,4 +58,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=(KIND,),
 )

@@ -37,7 +37,7 @@ RESERVED_IDS = 100
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the meta.properties that the broker cannot read or not use."""
-    if view.kind != META_PROPERTIES_KIND or view.reads is None or release.version < FIRST_RELEASE:
+    if view.reads is None or release.version < FIRST_RELEASE:
         return
     problem = _problem(view, release)
     if problem is None:
@@ -98,4 +98,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=(META_PROPERTIES_KIND,),
 )

@@ -26,7 +26,7 @@ HAS_ELIGIBLE_LEADERS = (4,)
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the marker without an epoch, for a release that writes one."""
-    if view.kind != KIND or release.version < HOLDS_EPOCH or view.parsed.value.broker_epoch is not None:
+    if release.version < HOLDS_EPOCH or view.parsed.value.broker_epoch is not None:
         return
     defects = view.parsed.defects
     unclean = release.version >= HAS_ELIGIBLE_LEADERS
@@ -48,4 +48,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=(KIND,),
 )

@@ -44,7 +44,7 @@ RULE = Rule(
     id="KC141",
     name="batch-crc",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -53,7 +53,7 @@ RULE = Rule(
     id="KC142",
     name="batch-framing",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

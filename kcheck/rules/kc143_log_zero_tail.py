@@ -62,7 +62,7 @@ RULE = Rule(
     id="KC143",
     name="log-zero-tail",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

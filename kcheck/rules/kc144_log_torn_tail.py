@@ -57,7 +57,7 @@ RULE = Rule(
     id="KC144",
     name="log-torn-tail",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -34,7 +34,7 @@ RULE = Rule(
     id="KC145",
     name="batch-magic",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -42,7 +42,7 @@ RULE = Rule(
     id="KC146",
     name="batch-offset-order",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

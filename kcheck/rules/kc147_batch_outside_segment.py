@@ -39,7 +39,7 @@ RULE = Rule(
     id="KC147",
     name="batch-outside-segment",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

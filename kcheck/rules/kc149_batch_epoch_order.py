@@ -37,7 +37,7 @@ RULE = Rule(
     id="KC149",
     name="batch-epoch-order",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -34,7 +34,7 @@ RULE = Rule(
     id="KC150",
     name="log-shrunk",
     severity=Severity.INFO,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

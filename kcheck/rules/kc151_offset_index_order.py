@@ -40,7 +40,7 @@ RULE = Rule(
     id="KC151",
     name="offset-index-order",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -50,7 +50,7 @@ RULE = Rule(
     id="KC152",
     name="offset-index-position",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -43,7 +43,7 @@ RULE = Rule(
     id="KC153",
     name="offset-index-offset",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -38,7 +38,7 @@ RULE = Rule(
     id="KC161",
     name="time-index-order",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

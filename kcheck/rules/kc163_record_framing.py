@@ -36,7 +36,7 @@ RULE = Rule(
     id="KC163",
     name="record-framing",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

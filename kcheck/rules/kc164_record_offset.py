@@ -40,7 +40,7 @@ RULE = Rule(
     id="KC164",
     name="record-offset",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

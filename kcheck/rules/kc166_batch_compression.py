@@ -35,7 +35,7 @@ RULE = Rule(
     id="KC166",
     name="batch-compression",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

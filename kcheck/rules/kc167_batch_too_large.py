@@ -35,7 +35,7 @@ RULE = Rule(
     id="KC167",
     name="batch-too-large",
     severity=Severity.INFO,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

@@ -75,7 +75,7 @@ RULE = Rule(
     id="KC168",
     name="control-batch",
     severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
+    scope=Scope.FAULTY_SEGMENT,
     check=check,
     page=__doc__,
 )

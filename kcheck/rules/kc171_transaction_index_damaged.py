@@ -24,7 +24,7 @@ from kcheck.rules._words import and_further, at, defect_rows, kafka
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a transaction index with a defect."""
-    if view.kind != "transaction-index" or not view.parsed.defects:
+    if not view.parsed.defects:
         return
     refused = view.reads is not None and view.reads.error is not None
     effect = "fails at its next start" if refused else "takes it as it stands: consumers get aborted records"
@@ -45,4 +45,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=("transaction-index",),
 )

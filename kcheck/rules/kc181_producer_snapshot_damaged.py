@@ -22,7 +22,7 @@ from kcheck.rules._words import and_further, at, defect_rows, kafka
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a producer snapshot with a defect."""
-    if view.kind != "producer-snapshot" or not view.parsed.defects:
+    if not view.parsed.defects:
         return
     refused = view.reads is not None and view.reads.error is not None
     effect = "deletes it and takes an older one" if refused else "believes it: duplicates get in"
@@ -43,4 +43,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=("producer-snapshot",),
 )

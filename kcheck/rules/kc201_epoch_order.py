@@ -26,6 +26,7 @@ from kcheck.model.entries import EpochEntries
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import EpochLoad, Release
 from kcheck.model.views import FileView
+from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, on_line
 from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
@@ -81,4 +82,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=(LEADER_EPOCH_KIND,),
 )

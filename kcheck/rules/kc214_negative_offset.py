@@ -22,6 +22,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
+from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
 from kcheck.rules._words import DATA_MAX, counted, kafka
@@ -73,4 +74,5 @@ RULE = Rule(
     scope=Scope.FILE,
     check=check,
     page=__doc__,
+    kinds=(OFFSET_CHECKPOINT_KIND,),
 )

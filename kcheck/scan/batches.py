@@ -1,9 +1,8 @@
 """Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
 
-import os
 from collections.abc import Iterator
 
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import Source, UnreadableError, opened, pread
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 from kcheck.model.entries import Batch, Offset, OffsetPosition
@@ -31,7 +30,7 @@ class Walk:
     cuts short). With `verify` a batch whose CRC does not match ends the walk too, as in LogSegment.recover.
     """
 
-    def __init__(self, descriptor: int, size: int, *, position: int = 0, verify: bool = False) -> None:
+    def __init__(self, descriptor: Source, size: int, *, position: int = 0, verify: bool = False) -> None:
         """Take an open file and the size up to which it counts."""
         self.position = max(position, 0)
         self.corrupt: str | None = None
@@ -46,7 +45,7 @@ class Walk:
             at, remaining = self.position - start, self._size - self.position
             if len(window) - at < min(HEADER.size, remaining):
                 start, at = self.position, 0
-                window = os.pread(self._descriptor, min(_WINDOW_SIZE, remaining), start) if remaining > 0 else b""
+                window = pread(self._descriptor, min(_WINDOW_SIZE, remaining), start) if remaining > 0 else b""
                 if len(window) < min(HEADER.size, remaining):
                     return  # The file has become shorter.
             total = entry_size(window, at, remaining=remaining)
@@ -71,11 +70,11 @@ class Walk:
         return crc_on_disk(self._descriptor, batch.position, batch.size, batch.magic) == batch.crc
 
 
-def crc_on_disk(descriptor: int, position: int, size: int, magic: int) -> int | None:
+def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int | None:
     """Return the CRC of a batch that is read piece by piece, None where the file ends before it."""
     at, end, running = position + body_from(magic), position + size, 0
     while at < end:
-        part = os.pread(descriptor, min(_WINDOW_SIZE, end - at), at)
+        part = pread(descriptor, min(_WINDOW_SIZE, end - at), at)
         if not part:
             return None
         running = checksum(part, magic, running)
@@ -90,7 +89,7 @@ def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | Non
         return _entry_of_slot(descriptor, slot, base_offset) if slot >= 0 else None
 
 
-def tail_position(log_path: str, log: int, size: int, base_offset: Offset) -> int:
+def tail_position(log_path: str, log: Source, size: int, base_offset: Offset) -> int:
     """Return where to begin to find the end of a log: the position of its last sane index entry, else 0.
 
     Sane: above the base offset, within the file, and a batch stands there whose offsets fit.
@@ -107,25 +106,30 @@ def tail_position(log_path: str, log: int, size: int, base_offset: Offset) -> in
     return 0
 
 
-def _used_slots(descriptor: int, count: int) -> int:
+def _used_slots(descriptor: Source, count: int) -> int:
     """Return how many slots stand before the zeros that a running broker keeps ahead: entries rise, zeros follow."""
+    if count and any(_slot(descriptor, count - 1)):
+        return count  # Its broker has closed it.
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
-        data = os.pread(descriptor, OFFSET_INDEX_ENTRY.size, middle * OFFSET_INDEX_ENTRY.size)
-        if any(data):
+        if any(_slot(descriptor, middle)):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def _entry_of_slot(descriptor: int, slot: int, base_offset: Offset) -> OffsetPosition | None:
-    data = os.pread(descriptor, OFFSET_INDEX_ENTRY.size, slot * OFFSET_INDEX_ENTRY.size)
+def _slot(descriptor: Source, slot: int) -> bytes:
+    return pread(descriptor, OFFSET_INDEX_ENTRY.size, slot * OFFSET_INDEX_ENTRY.size)
+
+
+def _entry_of_slot(descriptor: Source, slot: int, base_offset: Offset) -> OffsetPosition | None:
+    data = _slot(descriptor, slot)
     return entry(data, 0, base_offset) if len(data) == OFFSET_INDEX_ENTRY.size else None
 
 
-def _leads_to_a_batch(log: int, size: int, found: OffsetPosition, base_offset: Offset) -> bool:
+def _leads_to_a_batch(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bool:
     if not (0 <= found.position < size and found.offset >= base_offset):
         return False
     batch = next(iter(Walk(log, size, position=found.position)), None)

@@ -1,9 +1,8 @@
 """Whole batches behind damage: what stands there is a batch only if its CRC says so."""
 
-import os
-
 import numpy as np
 
+from kcheck.disk.read import Source, pread
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.segments import Beyond
@@ -16,7 +15,7 @@ _TRIED_SIZE_MAX = 64 << 20
 """So many bytes are read in the search: what looks like headers may be made to look so."""
 
 
-def intact_batches(descriptor: int, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
+def intact_batches(descriptor: Source, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
     """Return the first run of batches of magic 2 behind `position` whose CRCs match, None where there is none.
 
     Their offsets must lie above `after` and within the segment of `base`.
@@ -25,7 +24,7 @@ def intact_batches(descriptor: int, position: int, size: int, *, base: Offset, a
     left = _TRIED_SIZE_MAX
     start = position
     while size - start >= HEADER.size:
-        piece = os.pread(descriptor, min(_PIECE_SIZE + HEADER.size, size - start), start)
+        piece = pread(descriptor, min(_PIECE_SIZE + HEADER.size, size - start), start)
         if len(piece) < HEADER.size:
             return None
         for at in _headers(piece, size - start, low=low, high=high):
@@ -54,7 +53,7 @@ def _headers(piece: bytes, remaining: int, *, low: int, high: int) -> list[int]:
     return found
 
 
-def _run(descriptor: int, size: int, first: Batch, *, high: int) -> Beyond:
+def _run(descriptor: Source, size: int, first: Batch, *, high: int) -> Beyond:
     """Return the batches from `first` on, as far as their CRCs match and their offsets rise up to `high`."""
     last, count = first.last_offset, 1
     for batch in Walk(descriptor, size, position=first.position + first.size, verify=True):

@@ -4,7 +4,6 @@ The end of valid data is that of FileLogInputStream 0.11 to 4.3.1, as in `kcheck
 headers one by one.
 """
 
-import os
 import struct
 from collections.abc import Iterator
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kcheck.disk.read import Source, pread, pread_into
 from kcheck.formats._layout import Layout
 from kcheck.formats.record_batch import (
     CODEC_MASK,
@@ -96,7 +96,7 @@ class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
     def __init__(
-        self, descriptor: int, size: int, *, verify: bool, starts: Column | None = None, grow: bool = True
+        self, descriptor: Source, size: int, *, verify: bool, starts: Column | None = None, grow: bool = True
     ) -> None:
         """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
@@ -117,7 +117,7 @@ class Reader:
         buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + PADDING)
         while (remaining := self._size - self.position) > 0:
             wanted = min(len(buffer) - PADDING, remaining)
-            filled = os.preadv(self._descriptor, [memoryview(buffer)[:wanted]], self.position)
+            filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK
                 return
@@ -148,7 +148,7 @@ class Reader:
         """
         columns = _columns(buffer, np.zeros(1, np.int64), self.position)
         size, magic = int(columns.size[0]), int(columns.magic[0])
-        if not os.pread(self._descriptor, 1, self.position + size - 1):
+        if not pread(self._descriptor, 1, self.position + size - 1):
             return None
         if self._verify:
             found = crc_on_disk(self._descriptor, self.position, size, magic)

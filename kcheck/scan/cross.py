@@ -67,10 +67,14 @@ def is_at_once(release: Release) -> bool:
 
 
 class _Group(NamedTuple):
-    """Partitions of a batch: numbers of them, their replicas by broker id, and these as Arrow columns."""
+    """Partitions of a batch: numbers of them, their replicas by broker id, and these as Arrow columns.
+
+    `first` are the first replicas, `order` tells where in the columns each replica stands.
+    """
 
     number: Numbers
     counts: Numbers
+    first: Numbers
     replicas: Replicas
     order: Numbers
     columns: Values
@@ -79,7 +83,7 @@ class _Group(NamedTuple):
 class _Decided(NamedTuple):
     """What was decided at once: the partitions, rows of SETS for them, rows of PLANS and the partition of each.
 
-    `flagged` are the partitions in which a rule may find something.
+    `flagged` are the partitions in which a rule may find something, `parted` those in which logs part.
     """
 
     number: Numbers
@@ -87,6 +91,7 @@ class _Decided(NamedTuple):
     owner: Numbers
     plans: "pa.StructArray"
     flagged: Numbers
+    parted: frozenset[int]
 
 
 def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
@@ -99,13 +104,13 @@ def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
     for number, found in zip(odd, alone, strict=True):
         told[number] = found.findings
     for number, row in zip(at_once.flagged, _rows(batch, at_once.flagged), strict=True):
-        told[number] = findings_of(row, release)
-    whole = pa.concat_arrays([at_once.sets, _struct([each.whole for each in alone], SETS)])
-    order = np.argsort(np.concatenate((at_once.number, odd)))
-    plans = pa.concat_arrays([at_once.plans, _struct([row for each in alone for row in each.plans], PLANS)])
-    owner = np.concatenate((at_once.owner, np.repeat(odd, [len(each.plans) for each in alone])))
+        told[number] = findings_of(row, release, part=number in at_once.parted)
+    whole, plans, owner = at_once.sets, at_once.plans, at_once.owner
     if alone:
-        whole = whole.take(pa.array(order))
+        whole = pa.concat_arrays([whole, _struct([each.whole for each in alone], SETS)])
+        whole = whole.take(pa.array(np.argsort(np.concatenate((at_once.number, odd)))))
+        plans = pa.concat_arrays([plans, _struct([row for each in alone for row in each.plans], PLANS)])
+        owner = np.concatenate((owner, np.repeat(odd, [len(each.plans) for each in alone])))
         plans = plans.take(pa.array(np.argsort(owner, kind="stable")))
     offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=batch.num_rows))))
     lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), plans)
@@ -126,11 +131,12 @@ def _struct(rows: Sequence[Sequence[Any]], columns: "Sequence[Column]") -> "pa.S
 
 
 _NO_NUMBERS = np.zeros(0, np.int64)
-_NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLANS), _NO_NUMBERS)
+_NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLANS), _NO_NUMBERS, frozenset())
 
 
 def _numbers(values: "pa.Array", unknown: int = NONE) -> Numbers:
-    found: Numbers = compute.fill_null(values, unknown).to_numpy(zero_copy_only=False).astype(np.int64)
+    known = compute.fill_null(values, unknown) if values.null_count else values
+    found: Numbers = known.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return found
 
 
@@ -171,7 +177,7 @@ def _plain(batch: "pa.RecordBatch") -> _Group | None:
     replicas = Replicas(
         of_kept, log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own]
     )
-    return _Group(number, counts, replicas, order[kept], columns)
+    return _Group(number, counts, first, replicas, order[kept], columns)
 
 
 def _caches(lists: "pa.ListArray", order: Numbers) -> Caches:
@@ -193,12 +199,15 @@ def _decided(batch: "pa.RecordBatch", plain: _Group) -> _Decided:
     below = np.maximum(0, np.minimum(replicas.high_watermark[pairs.follower], before) - lost_from)
     below = np.where(is_lost, below, 0)
     best = _best(replicas, pairs, below, lost)
+    differs = np.zeros(len(plain.number), bool)
+    differs[replicas.group[pairs.leader[forks.first_difference >= 0]]] = True
     return _Decided(
         plain.number,
         _sets(batch, plain, pairs, forks, best, (lost, below)),
         plain.number[replicas.group[pairs.leader]],
         _plans(batch, plain, pairs, forks, after, best, (lost_from, is_lost, below)),
-        plain.number[_may_be_told(batch, plain, pairs.leader[forks.first_difference >= 0])],
+        plain.number[differs | _may_be_told(batch, plain)],
+        frozenset(plain.number[differs].tolist()),
     )
 
 
@@ -243,7 +252,7 @@ def _plans(
     broker, broker_id = (plain.columns[name].take(pa.array(plain.order)) for name in ("broker", "broker_id"))
     at = pa.array(plain.number[group])
     of_leader, of_follower = pa.array(leader), pa.array(follower)
-    seen = np.maximum.reduceat(_numbers(plain.columns["seen_epoch"])[plain.order], np.unique(replicas.first))
+    seen = np.maximum.reduceat(_numbers(plain.columns["seen_epoch"])[plain.order], plain.first)
     # A partition with a problem is none of these: every replica counts.
     columns = {
         "broker": broker.take(of_follower),
@@ -284,12 +293,12 @@ def _sets(
 ) -> "pa.StructArray":
     replicas = plain.replicas
     count = len(replicas.group)
-    first = np.unique(replicas.first)
-    mark = np.maximum.reduceat(replicas.high_watermark, first)
+    mark = np.maximum.reduceat(replicas.high_watermark, plain.first)
     end = replicas.log_end[best]
     # What the others have of the best one's log: the most of it.
     shared = np.full(count, NONE)
-    np.maximum.at(shared, pairs.leader, forks.shared)
+    led = np.flatnonzero(pairs.block < np.append(pairs.block[1:], len(pairs.leader)))
+    shared[led] = np.maximum.reduceat(forks.shared, pairs.block[led]) if len(led) else NONE
     start = np.maximum(replicas.log_start[best], shared[best])
     risk = start < end
     broker, broker_id = (plain.columns[name].take(pa.array(plain.order[best])) for name in ("broker", "broker_id"))
@@ -316,12 +325,9 @@ def _sets(
     return pa.StructArray.from_arrays([columns[field.name] for field in fields], fields=fields)
 
 
-def _may_be_told(batch: "pa.RecordBatch", plain: _Group, parted: Numbers) -> Mask:
-    """Return in which partitions a rule about replicas may find something; some replicas are `parted` from another."""
-    replicas = plain.replicas
-    first = np.unique(replicas.first)
-    differs = np.zeros(len(plain.number), bool)
-    differs[replicas.group[parted]] = True
+def _may_be_told(batch: "pa.RecordBatch", plain: _Group) -> Mask:
+    """Return in which partitions a rule about replicas may find something, other than that their logs part."""
+    replicas, first = plain.replicas, plain.first
     told = _numbers(plain.columns["high_watermark"])[plain.order]
     behind = np.minimum.reduceat(replicas.log_end, first) < np.maximum.reduceat(told, first)
     starts = np.minimum.reduceat(replicas.log_start, first) < np.maximum.reduceat(replicas.log_start, first)
@@ -329,5 +335,5 @@ def _may_be_told(batch: "pa.RecordBatch", plain: _Group, parted: Numbers) -> Mas
     most = np.maximum.reduceat(_numbers(ids), first)
     least = np.minimum.reduceat(_numbers(ids, _ID_MAX), first)
     of_topic = _numbers(batch.column("replicas_of_topic"))[plain.number]
-    found: Mask = (differs | behind | starts | (least < most) | (plain.counts < of_topic)) & (of_topic > 1)
+    found: Mask = (behind | starts | (least < most) | (plain.counts < of_topic)) & (of_topic > 1)
     return found

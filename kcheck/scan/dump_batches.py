@@ -1,8 +1,8 @@
 """The rows of the batches of a `.log`, as `kcheck dump` shows them."""
 
-import os
 from collections.abc import Iterator
 
+from kcheck.disk.read import pread
 from kcheck.formats import record_batch
 from kcheck.formats.record_batch import HEADER, HEADER_SIZE_UP_TO_MAGIC, OVERHEAD, BatchHeader, header_of
 from kcheck.model.report import Row
@@ -28,7 +28,7 @@ def batch_rows(file: File, wanted: Filter, shown: Shown) -> Iterator[Found]:
         assert columns.valid is not None
         places = zip(columns.position.tolist(), columns.size.tolist(), columns.valid.tolist(), strict=True)
         for position, size, valid in places:
-            data = os.pread(file.descriptor, min(HEADER.size, size), position)
+            data = pread(file.descriptor, min(HEADER.size, size), position)
             if len(data) < min(HEADER.size, size):
                 file.tell(position, file.size - position, "the file has become shorter", tail=True)
                 return
@@ -95,7 +95,7 @@ def _why(file: File, position: int, end: End) -> str:
         return "the file has become shorter"
     if file.size - position <= HEADER_SIZE_UP_TO_MAGIC:
         return f"an entry has more than {HEADER_SIZE_UP_TO_MAGIC}"
-    data = os.pread(file.descriptor, OVERHEAD.size, position)
+    data = pread(file.descriptor, OVERHEAD.size, position)
     if len(data) < OVERHEAD.size:
         return "the file has become shorter"
     size = OVERHEAD.unpack_from(data)[1]

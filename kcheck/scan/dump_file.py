@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kcheck.disk.read import Source
 from kcheck.disk.walk import split
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.report import Row
@@ -32,7 +33,7 @@ class Damage(NamedTuple):
 class File:
     """An open file, and what is found to be wrong in it."""
 
-    def __init__(self, path: str, descriptor: int, size: int) -> None:
+    def __init__(self, path: str, descriptor: Source, size: int) -> None:
         self.path = path
         self.descriptor = descriptor
         self.size = size

@@ -1,10 +1,10 @@
 """The rows of the records of a batch, as `kcheck dump --records` shows them."""
 
-import os
 from base64 import b64encode
 from collections.abc import Iterator
 from itertools import chain
 
+from kcheck.disk.read import pread
 from kcheck.formats import _control_record
 from kcheck.formats._record import BODY_SIZE_MAX, Record, Unread, read_records
 from kcheck.formats.record_batch import CODEC_MASK, BatchHeader, is_modern
@@ -75,7 +75,7 @@ def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
     if size > BODY_SIZE_MAX:
         yield Unread(0, 0, f"a batch of {size} bytes is not read, at most {BODY_SIZE_MAX} are")
         return
-    data = os.pread(file.descriptor, size, position)
+    data = pread(file.descriptor, size, position)
     if len(data) < size:
         yield Unread(0, 0, "the file has become shorter")
         return

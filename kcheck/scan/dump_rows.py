@@ -1,10 +1,9 @@
 """The rows of `kcheck dump`: how the batches of a `.log` and the entries of an index or a snapshot are read."""
 
-import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from kcheck.disk.read import UnreadableError
+from kcheck.disk.read import UnreadableError, pread
 from kcheck.disk.walk import split
 from kcheck.formats import offset_index, producer_snapshot, record_batch, time_index, transaction_index
 from kcheck.formats._contract import Format
@@ -95,7 +94,7 @@ def _transaction_index(file: File) -> Iterator[Row]:
 def _snapshot_head(file: File) -> Row:
     """Return the header, and whether the broker takes the file; tell why not."""
     layout, covered = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.CRC_FROM
-    head = os.pread(file.descriptor, layout.size, 0)
+    head = pread(file.descriptor, layout.size, 0)
     crc = crc32c_of(file.descriptor, covered, file.size)
     size = file.size if len(head) == layout.size else len(head)
     for position, message in producer_snapshot.problems(head, size, crc):
@@ -110,7 +109,7 @@ def _snapshot_head(file: File) -> Row:
 
 def _producers(file: File) -> Iterator[Row]:
     header, layout = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.PRODUCER
-    head = os.pread(file.descriptor, header.size, 0)
+    head = pread(file.descriptor, header.size, 0)
     if len(head) < header.size:
         return
     count = max(header.unpack_from(head)[2], 0)

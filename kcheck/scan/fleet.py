@@ -1,13 +1,14 @@
 """`kcheck fleet scan` on one machine: processes look at directories, this one puts rows in order and writes them."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
-from kcheck.disk.walk import join, real
+from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
@@ -20,12 +21,17 @@ from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import Place, findings_batch, seen_of, tables_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Task, Workers
 from kcheck.tables import runs
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PROCESSES, THREADS = 1, 48
+"""So many at once, unless it is said."""
+_LISTED = 4
+"""Twice as many log dirs are listed before they are looked at, at most."""
 _AHEAD = 16
 """For each process so many batches of directories are held, at most."""
 _REPLICAS = "_replicas"
@@ -38,19 +44,21 @@ Chosen = Callable[[str, Severity], bool]
 class Run(NamedTuple):
     """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
 
-    A directory that takes more than `seconds` becomes a finding. The findings that are `shown` are written; `tell` is
-    told a few times a second how far it is. With one that `fails` the run does.
+    `jobs` are processes, or threads where a root is a URL: PROCESSES or THREADS where it is None. `options` are those
+    of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The findings that
+    are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the run does.
     """
 
     name: str
     out: str
     how: How
-    jobs: int
+    jobs: int | None
     seconds: float
     now: Callable[[], int]
     shown: Chosen
     fails: Chosen
     tell: Callable[[Coverage], None]
+    options: Mapping[str, object] = {}
 
 
 def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
@@ -60,18 +68,25 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     """
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
+    started = run.now()
+    urls = [root for root in roots if is_url(root)]
+    run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
+    if is_url(run.out):
+        raise UsageError(f"--out {run.out}: tables are written to directories of this machine")
+    with mounted(urls, run.options):
+        return _scan(roots, run, started, in_threads=len(urls) > 0)
+
+
+def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> tuple[Report, bool]:
     from kcheck.scan.fleet_groups import Groups
 
-    started = run.now()
     found = inventory(roots)
     outside(run.out, found.log_dirs)
     coverage = Coverage()
     with (
         RunOutput(run.out, run.name, about(run)) as output,
         Memory(join(output.path, FOLDER) if run.how.remembers else None, aside(run.out, run.name)) as memory,
-        Workers(
-            run.jobs, done=lambda _: None, tick=lambda: run.tell(coverage), limits=Limits(run.seconds, MEMORY_MAX)
-        ) as workers,
+        _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
         engine = _Engine(run, workers, output, coverage, memory)
         with Groups(join(output.path, _REPLICAS)) as groups:
@@ -82,6 +97,14 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     if run.how.since is not None:
         report = replace(report, body={**report.body, "carried_over": memory.carried})
     return report, engine.judged.failed
+
+
+def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
+    """Return what runs the steps: a store is asked by threads, which wait for most of their time."""
+    assert run.jobs is not None
+    if in_threads:
+        return Threads(run.jobs, tick=tick, seconds=run.seconds)
+    return Workers(run.jobs, done=lambda _: None, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
 
 
 class Judged:
@@ -143,8 +166,12 @@ class _Step(NamedTuple):
 class _Engine:
     """One run, and what is to be said of its findings."""
 
-    def __init__(self, run: Run, workers: Workers, output: RunOutput, coverage: Coverage, memory: Memory) -> None:
+    def __init__(
+        self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage, memory: Memory
+    ) -> None:
         self.judged = Judged(run)
+        assert run.jobs is not None
+        self._jobs = run.jobs
         self._run = run
         self._workers = workers
         self._retry = Retry(workers, run.how)
@@ -159,7 +186,7 @@ class _Engine:
         of_broker: list[tuple[Identified, list[bytes]]] = []
         of_log_dir: list[bytes] = []
         steps = self._steps(log_dirs)
-        for step, answers in self._workers.run(steps, ahead=_AHEAD * self._run.jobs):
+        for step, answers in self._workers.run(steps, ahead=_AHEAD * self._jobs):
             if step.failed is not None:
                 self._tell(_place(step.log_dir), (step.failed,))
             elif step.items is not None:
@@ -177,12 +204,14 @@ class _Engine:
             if step.is_end_of_broker:
                 for name, batch in self._retry.whole_broker(of_broker):
                     self._write(name, batch)
+                for log_dir, _ in of_broker:
+                    drop_listing(log_dir.path)
                 of_broker = []
 
     def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
         """Compare the replicas of partitions on several brokers."""
         tasks = ((each, (self._retry.task(compare_partitions, to_bytes(each), Location()),)) for each in groups)
-        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._run.jobs):
+        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._jobs):
             for name, rows in self._retry.compared(batch, answer):
                 self._write(name, rows)
 
@@ -198,7 +227,7 @@ class _Engine:
         """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
         listed = self._workers.run(
             ((each, (self._retry.task(list_items, each, where(each), first=True),)) for each in log_dirs),
-            ahead=2 * self._run.jobs,
+            ahead=2 * min(self._jobs, _LISTED),
         )
         for _, same in groupby(listed, key=lambda each: each[0].group):
             for log_dir, (answer,) in same:

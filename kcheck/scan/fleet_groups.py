@@ -14,7 +14,7 @@ from kcheck.scan.fleet_replicas import FIELDS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 32 << 20
+_HELD_SIZE = 64 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 4096
 """So many rows of a run are read at a time."""
@@ -56,15 +56,17 @@ class Groups:
         runs = [_Run(self._read(path)) for path in self._runs]
         if self._held:
             runs.append(_Run(self._sorted()))
+        is_sorted = len(runs) == 1
         while runs := [run for run in runs if not run.is_over]:
             upto = min(run.reaches() for run in runs)
-            yield from _grouped([part for run in runs for part in run.take(upto)])
+            whole = _joined([part for run in runs for part in run.take(upto)])
+            yield from _grouped(whole if is_sorted else whole.take(_order(whole)))
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""
         whole = _joined(self._held)
         self._held, self._held_size = [], 0
-        whole = whole.take(_order(whole)[0])
+        whole = whole.take(_order(whole))
         for begin in range(0, whole.num_rows, _READ_COUNT):
             yield whole.slice(begin, _READ_COUNT)
 
@@ -128,31 +130,32 @@ def _joined(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
     return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
-def _order(batch: "pa.RecordBatch") -> "tuple[pa.Array, Numbers]":
-    """Return how replicas are sorted, and the numbers of their topics, in that order; these rise."""
+def _order(batch: "pa.RecordBatch") -> "pa.Array":
+    """Return how replicas are sorted."""
     import pyarrow as pa
-    from pyarrow import compute
 
-    clusters, topics = (compute.dictionary_encode(batch.column(name)) for name in ("cluster", "topic"))
-    names = len(topics.dictionary) + 1
-    of_cluster = compute.fill_null(clusters.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    pairs, first, which = np.unique(
-        of_cluster * names + topics.indices.to_numpy(zero_copy_only=False), return_index=True, return_inverse=True
-    )
+    pairs, first, which = np.unique(_topics(batch), return_index=True, return_inverse=True)
     keys = [_key(batch, row) for row in first.tolist()]
     rank = np.empty(len(pairs), np.int64)
     rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-    order = np.lexsort((batch.column("partition").to_numpy(zero_copy_only=False), rank[which]))
-    return pa.array(order), rank[which][order]
+    return pa.array(np.lexsort((batch.column("partition").to_numpy(zero_copy_only=False), rank[which])))
 
 
-def _grouped(parts: "list[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Yield the partitions of some whole topics."""
+def _topics(batch: "pa.RecordBatch") -> Numbers:
+    """Return a number for each replica, that of its topic."""
+    from pyarrow import compute
+
+    clusters, topics = (compute.dictionary_encode(batch.column(name)) for name in ("cluster", "topic"))
+    of_cluster = compute.fill_null(clusters.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    found: Numbers = of_cluster * (len(topics.dictionary) + 1) + topics.indices.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _grouped(whole: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
+    """Yield the partitions of some whole topics; replicas are sorted."""
     import pyarrow as pa
 
-    whole = _joined(parts)
-    order, topic = _order(whole)
-    whole = whole.take(order)
+    topic = _topics(whole)
     partition = whole.column("partition").to_numpy(zero_copy_only=False)
     begins = np.flatnonzero(_changes(topic) | _changes(partition))
     offsets = np.append(begins, whole.num_rows)
@@ -184,7 +187,7 @@ def _brokers(whole: "pa.RecordBatch", group: Numbers) -> Numbers:
 
 
 def _largest(topic: Numbers, count: Numbers) -> Numbers:
-    """Return for each partition the largest count of its topic; topics rise."""
+    """Return for each partition the largest count of its topic."""
     begins = np.flatnonzero(_changes(topic))
     largest: Numbers = np.repeat(np.maximum.reduceat(count, begins), np.diff(np.append(begins, len(topic))))
     return largest

@@ -15,7 +15,6 @@ from kcheck.scan.inputs import Kind, targets
 
 _NAMES = ("cluster", "broker", "log_dir")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 _LOST_FOUND = "lost+found"
 """What file systems put at their root; no broker's."""
 
@@ -65,9 +64,11 @@ def _told(log_dir: FleetLogDir) -> str:
 
 
 def _of(root: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
-    if _URL.match(root):
-        raise UsageError(f"{root}: only directories of this machine can be scanned")
-    if is_directory(root):
+    try:
+        is_there = is_directory(root)
+    except UnreadableError as error:
+        raise NotALogDirError(f"{root}: {error}") from error
+    if is_there:
         for target in targets([root]):
             if target.kind is not Kind.LOG_DIR:
                 raise UsageError(f"{root} is one partition: name the log dir that it stands in")

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.disk.output import create, discard, keep_aside, make_directory, settle
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.output import create, discard, keep_aside, make_directory, reading, settle
+from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import exists, is_directory, join, states
 from kcheck.errors import UsageError
 from kcheck.scan.fleet_output import MANIFEST
@@ -170,7 +170,7 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
     if folder is None:
         return Remembered(None, {})
     try:
-        with opened(_file(folder, log_dir)) as (descriptor, _), open(descriptor, "rb", closefd=False) as stream:
+        with reading(_file(folder, log_dir)) as (stream, _):
             table = parquet.ParquetFile(stream, page_checksum_verification=True).read()
         table.validate(full=True)
         (rows,) = table.combine_chunks().to_batches()

@@ -18,11 +18,12 @@ from kcheck.model.release import Release
 from kcheck.model.report import Column, finding_row
 from kcheck.model.segments import End, EpochRun, SegmentView
 from kcheck.model.views import FileView, PartitionView, ReplicasView
+from kcheck.scan.arrow import schema_of
 from kcheck.scan.batches import log_name
 from kcheck.scan.replica import LogFile, ReplicaState
 from kcheck.scan.rules import check_replicas
 from kcheck.scan.truncation import Election, cost, fork_of, plans_of
-from kcheck.tables import findings, replica_sets, truncation_plans
+from kcheck.tables import findings, partitions, replica_sets, truncation_plans
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,11 +143,11 @@ def compared(group: Mapping[str, Any], release: Release) -> Compared:
     )
 
 
-def findings_of(group: Mapping[str, Any], release: Release) -> tuple[tuple[object, ...], ...]:
-    """Return what the rules about replicas find, as rows of FINDINGS."""
+def findings_of(group: Mapping[str, Any], release: Release, *, part: bool = True) -> tuple[tuple[object, ...], ...]:
+    """Return what the rules about replicas find, as rows of FINDINGS; `part`: whether their logs may part at all."""
     rows, count = _by_broker(group), group["replicas_of_topic"]
     brokers = {row["broker_id"]: row["broker"] for row in rows}
-    views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
+    views = tuple(_view(row, group["topic"], group["partition"], part=part) for row in rows)
     found = check_replicas(ReplicasView(views, (), count), release) if count > 1 else ()
     return tuple(_finding(each, brokers) for each in sorted(found, key=Finding.sort_key))
 
@@ -222,23 +223,30 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
     )  # fmt: skip
 
 
-def _view(row: Mapping[str, Any], topic: str, partition: int) -> PartitionView:
-    """Return of a replica what the rules about replicas look at."""
+def _view(row: Mapping[str, Any], topic: str, partition: int, *, part: bool) -> PartitionView:
+    """Return of a replica what the rules about replicas look at, with its epochs if it may `part` from others."""
     where = Location(
         broker_id=row["broker_id"], log_dir=row["log_dir"], dir=row["dir"], topic=topic, partition=partition
     )
-    told = _entries(row["told"] if row["told_differs"] else row["cache"])
-    value = LeaderEpochCheckpoint(0, [each.epoch for each in told], [each.start_offset for each in told])
-    read = SegmentView(
-        where, Offset(0), 0, 0, End.WHOLE, zeros=False, batches=0, first_offset=None, end_offset=Offset(0),
-        max_timestamp=-1, epochs=_runs(row), faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
-        transactions=None, verified=False,
-    )  # fmt: skip
-    return PartitionView(
+    view = PartitionView(
         where, topic, partition, DirectoryState.CURRENT, topic_id=row["topic_id"],
         log_start_offset=row["log_start_offset"], high_watermark=row["high_watermark"],
-        log_end_offset=row["log_end_offset"], epochs=FileView("", "", where, 0, Parsed(value)),
-        read=(read,) if row["is_read"] else None,
+        log_end_offset=row["log_end_offset"],
+    )  # fmt: skip
+    if not part:
+        return view
+    told = _entries(row["told"] if row["told_differs"] else row["cache"])
+    value = LeaderEpochCheckpoint(0, [each.epoch for each in told], [each.start_offset for each in told])
+    read = (_segment(where, _runs(row)),) if row["is_read"] else None
+    return view._replace(epochs=FileView("", "", where, 0, Parsed(value)), read=read)
+
+
+def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
+    """Return no more of a log than its epochs."""
+    return SegmentView(
+        where, Offset(0), 0, 0, End.WHOLE, zeros=False, batches=0, first_offset=None, end_offset=Offset(0),
+        max_timestamp=-1, epochs=runs, faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
+        transactions=None, verified=False,
     )  # fmt: skip
 
 
@@ -249,23 +257,29 @@ def _finding(finding: Finding, brokers: Mapping[int, str | None]) -> tuple[objec
     return (None if broker_id is None else brokers[broker_id], *own)
 
 
+def replicas_schema() -> "pa.Schema":
+    """Return the schema of `replica_rows`."""
+    import pyarrow as pa
+
+    known = schema_of((*partitions.TABLE.run_columns, *OWN))
+    lists = {name: pa.list_(pa.struct(list(schema_of(columns)))) for name, columns in LISTS.items()}
+    return pa.schema([(name, lists.get(name) or known.field(name).type) for name in (*KEY, *FIELDS)])
+
+
 def replica_rows(batch: "pa.RecordBatch") -> "pa.RecordBatch":
     """Return the replicas in a batch of directories that are compared: KEY and FIELDS."""
     import pyarrow as pa
 
     there = batch.filter(batch.column("compared"))
     names = [*KEY, *FIELDS]
-    return pa.RecordBatch.from_arrays(
-        [there.column(f"of_{name}" if name in LISTS else name) for name in names], names=names
-    )
+    columns = [there.column(f"of_{name}" if name in LISTS else name) for name in names]
+    return pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     """Return the published tables of a batch of `scan/cross.py`."""
     import pyarrow as pa
     from pyarrow import compute
-
-    from kcheck.scan.arrow import schema_of
 
     found = {"replica_sets": batch.select(schema_of(SETS).names)}
     for name, table in (("truncation_plans", truncation_plans), ("findings", findings)):

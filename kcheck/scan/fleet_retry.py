@@ -9,6 +9,7 @@ from kcheck.scan.arrow import from_bytes, to_bytes
 from kcheck.scan.fleet_replicas import KEY, tables_of_compared
 from kcheck.scan.fleet_rows import findings_batch, items_batch, items_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, look_at_broker, scan_items
+from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Task, Workers
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ OfBroker = Sequence[tuple[Identified, Sequence[bytes]]]
 class Retry:
     """Runs steps by processes, and again for each thing alone where that failed."""
 
-    def __init__(self, workers: Workers, how: How) -> None:
+    def __init__(self, workers: Workers | Threads, how: How) -> None:
         self._workers = workers
         self._how = how
 

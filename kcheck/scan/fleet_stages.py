@@ -6,13 +6,14 @@ goes in and out are small values and Arrow batches.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import join
+from kcheck.disk.walk import hold_listing, is_remote, join
 from kcheck.formats import meta_properties
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
@@ -48,8 +49,10 @@ if TYPE_CHECKING:
 
     from kcheck.scan.deep import Deep
 
-ITEM_COUNT = 64
+ITEM_COUNT = 256
 """So many directories are looked at as one task, where little is read of each."""
+REMOTE_ITEM_COUNT = 4
+"""In a store, where many tasks wait side by side."""
 _BATCH_COUNT = 1024
 _ENTRY_COUNT = 65_536
 """A batch holds so many directories, or checkpoint entries, at most."""
@@ -106,6 +109,8 @@ def identify(log_dir: FleetLogDir, how: How) -> Identified:
 
 def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
+    with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+        hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
     recovery_point, log_start, high_watermark, _ = opened.checkpoints
     views = opened.view.files.items()
@@ -127,14 +132,15 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
         )
         for name, found in wanted_directories(opened, how.wanted)
     )
-    count = ITEM_COUNT if how.depth == "checkpoints" else 1
+    many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    count = many if how.depth == "checkpoints" else 1
     if not how.remembers:
         return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
     known = remembered(how.since, log_dir.path)
     signed = (item._replace(signature=signature(item, (how.depth, how.release))) for item in items)
     # What is known is many directories at once: it costs nothing to look at.
     same = groupby(signed, key=lambda item: item.signature in known.at)
-    parts = (part for is_known, group in same for part in _parts(group, ITEM_COUNT if is_known else count))
+    parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
     return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
 
 

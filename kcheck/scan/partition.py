@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.segments import log_start_offset
-from kcheck.disk.read import UnreadableError, opened, read_whole
+from kcheck.disk.read import Source, UnreadableError, opened, read_whole, readable_size
 from kcheck.disk.walk import Listing, join, list_directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
@@ -167,12 +167,12 @@ def _segments(
     for base in bases:
         name = log_name(base)
         try:
-            with opened(join(path, name)) as (descriptor, size):
-                if walk_all or base == bases[-1]:
+            if walk_all or base == bases[-1]:
+                with opened(join(path, name)) as (descriptor, size):
                     summary, last = _summary(join(path, name), descriptor, size, base, from_start=walk_all)
-                else:
-                    summary = SegmentSummary(base_offset=base, size=size)
-                found.append(summary)
+            else:
+                summary = SegmentSummary(base_offset=base, size=readable_size(join(path, name)))
+            found.append(summary)
         except UnreadableError as error:
             findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
             found.append(SegmentSummary(base_offset=base, size=0))
@@ -181,7 +181,7 @@ def _segments(
 
 
 def _summary(
-    path: str, descriptor: int, size: int, base: Offset, *, from_start: bool
+    path: str, descriptor: Source, size: int, base: Offset, *, from_start: bool
 ) -> tuple[SegmentSummary, Batch | None]:
     """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
     start = 0 if from_start else tail_position(path, descriptor, size, base)

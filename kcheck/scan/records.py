@@ -1,11 +1,11 @@
 """The records inside of batches: decompressed, decoded, and held against what the header says of them."""
 
-import os
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 
+from kcheck.disk.read import Source, pread
 from kcheck.formats._compression import decompress, too_large
 from kcheck.formats._control_batch import control_problem
 from kcheck.formats._message_set import look_into
@@ -62,7 +62,7 @@ Say = Callable[[int], tuple[int | None, str]]
 class Records:
     """Looks into the batches of a segment, window by window."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: Source) -> None:
         """Take the open file: batches larger than a window are read anew."""
         self._descriptor = descriptor
         self._count = 0
@@ -84,7 +84,7 @@ class Records:
             if size > BODY_SIZE_MAX:
                 self._tell_row(RecordFault.SIZE, columns, 0, f"it has {size} bytes of records")
                 return
-            buffer = os.pread(self._descriptor, size + HEADER.size, int(columns.position[0]))
+            buffer = pread(self._descriptor, size + HEADER.size, int(columns.position[0]))
             end = np.array([len(buffer)])
         sound = np.ones(at.size, np.bool_) if columns.valid is None else columns.valid
         wanted = sound & (columns.magic == 2) & (columns.record_count >= 0)

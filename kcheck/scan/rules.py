@@ -26,14 +26,22 @@ def _checks(scope: Scope) -> tuple[Check, ...]:
     return tuple(rule.check for rule in all_rules() if rule.scope is scope)
 
 
+@cache
+def _checks_of_kind(kind: str) -> tuple[Check, ...]:
+    return tuple(rule.check for rule in all_rules() if rule.scope is Scope.FILE and kind in rule.kinds)
+
+
 def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     """Run the rules of one file."""
-    return _check(Scope.FILE, view, release)
+    for check in _checks_of_kind(view.kind):
+        yield from check(view, release)
 
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
     """Run the rules of one segment that was read from its start."""
-    return _check(Scope.SEGMENT, view, release)
+    if not view.sound:
+        yield from _check(Scope.FAULTY_SEGMENT, view, release)
+    yield from _check(Scope.SEGMENT, view, release)
 
 
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:

@@ -1,6 +1,5 @@
 """One segment read from its start: its batches, and its indexes against them."""
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import reduce
@@ -8,7 +7,7 @@ from operator import or_
 
 import numpy as np
 
-from kcheck.disk.read import Filled, UnreadableError, next_data, opened, read_filled
+from kcheck.disk.read import Filled, Source, UnreadableError, next_data, opened, pread, read_filled
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
@@ -196,14 +195,14 @@ class _Batches:
         self._highest_epoch = max(self._highest_epoch, int(epoch.max()))
 
 
-def _only_zeros(descriptor: int, position: int, size: int) -> bool:
+def _only_zeros(descriptor: Source, position: int, size: int) -> bool:
     """Whether nothing but zeros stands from `position` to the end of a file."""
     while position < size:
         begin = next_data(descriptor, position)
         if begin is None:
             return True
         position = begin
-        part = os.pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        part = pread(descriptor, min(_PIECE_SIZE, size - position), position)
         if not part or part.count(0) != len(part):
             return False
         position += len(part)

@@ -3,12 +3,11 @@
 Whatever is not as a broker writes it leads to None, and to `kcheck.scan.segment`, which finds out what it is.
 """
 
-import os
 from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kcheck.disk.read import Filled
+from kcheck.disk.read import Filled, Source, pread
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -39,14 +38,14 @@ class _Batches(NamedTuple):
 
 
 def sound(
-    descriptor: int, size: int, indexes: tuple[Filled | None, Filled | None], where: Location, base: Offset,
+    descriptor: Source, size: int, indexes: tuple[Filled | None, Filled | None], where: Location, base: Offset,
     *, verify: bool,
 ) -> SegmentView | None:  # fmt: skip
     """Return what `kcheck.scan.segment.examine` returns of a small segment without a fault, None of every other.
 
     `indexes` are the offset index and the time index, None where one cannot be read.
     """
-    data = os.pread(descriptor, size, 0)
+    data = pread(descriptor, size, 0)
     found = _batches(data, base, verify=verify) if len(data) == size else None
     if found is None:
         return None

@@ -1,11 +1,10 @@
 """Which segments hold records of a span of time, as their time indexes and their first batches tell."""
 
-import os
 from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.disk.read import UnreadableError, opened, read_filled
+from kcheck.disk.read import UnreadableError, opened, pread, read_filled
 from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
@@ -73,7 +72,7 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
 def _first(path: str) -> int | None:
     """Return the timestamp of the first batch, None where there is none; compaction may put another time there."""
     with opened(path) as (descriptor, size):
-        header = os.pread(descriptor, HEADER.size, 0)
+        header = pread(descriptor, HEADER.size, 0)
     if len(header) < HEADER.size:
         return None
     found = header_of(header, total=size)

@@ -2,8 +2,10 @@
 
 Each partition has three segments with indexes, an epoch file and its metadata; a broker has two log dirs with 200
 partitions each. Printed are directories a second by wall clock and by CPU time of all processes, with one process and
-with two, what a start costs is taken off; then how both grow with the number of directories. Nothing is asserted: the
-figures stand in docs/performance.md.
+with two, what a start costs is taken off; then how both grow with the number of directories. `--partitions 500000`
+measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
+some are behind, some have an epoch that the others do not have. Nothing is asserted: the figures stand in
+docs/performance.md.
 """
 
 import argparse
@@ -16,11 +18,16 @@ import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from kcheck.scan.fleet_replicas import replicas_schema  # noqa: E402 - the path above comes first
 from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the path above comes first
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
@@ -68,12 +75,86 @@ def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
     return Cost(min(each.wall for each in found), min(each.cpu for each in found)), memory
 
 
+_COMPARE = """
+import sys, time, resource
+from pyarrow import parquet
+from kcheck.core.releases import release
+from kcheck.scan.cross import compare
+from kcheck.scan.fleet_groups import Groups
+from kcheck.scan.fleet_replicas import tables_of_compared
+paths, began = sys.argv[2:], time.process_time()
+def batches():
+    for path in paths:
+        yield from parquet.ParquetFile(path).iter_batches(8192)
+rows = sum(batch.num_rows for batch in batches())
+read, began = time.process_time() - began, time.process_time()
+with Groups(sys.argv[1]) as groups:
+    for batch in batches():
+        groups.add(batch)
+    plans = told = 0
+    for found in map(tables_of_compared, compare(groups.batches(), release())):
+        plans, told = plans + found["truncation_plans"].num_rows, told + found["findings"].num_rows
+compared = time.process_time() - began
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+print(f"{rows // 3:7} partitions: {rows} replicas read in {read:.2f} s of CPU time; read, put together, compared "
+      f"in {compared:.2f} s, {compared / read:.1f} times, {plans} plans, {told} findings; {memory} MB")
+"""
+
+
+def replicas(folder: Path, count: int) -> list[str]:
+    """Write three replicas of each of so many partitions, broker by broker."""
+    schema = replicas_schema()
+    random = np.random.default_rng(7)
+    epochs = random.integers(2, 12, count)
+    paths = []
+    for broker_id in range(30):
+        own = np.flatnonzero((broker_id - np.arange(count)) % 30 % 10 == 0)
+        is_behind = random.random(len(own)) < 0.005
+        sizes = epochs[own] - is_behind
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        is_last = at == np.repeat(sizes - 1, sizes)
+        epoch = at * 2 + (is_last & np.repeat(random.random(len(own)) < 0.005, sizes))
+        entries = pa.StructArray.from_arrays([pa.array(epoch), pa.array(at * 1000)], names=["epoch", "start_offset"])
+        end = sizes * 1000 + np.where(is_behind, 0, 500 + (random.random(len(own)) < 0.2))
+        size, mark = len(own), np.minimum(end, sizes * 1000 + 500)
+        whole: dict[str, Any] = {
+            "cluster": ["c"] * size, "topic": [f"topic-{number // 100}" for number in own], "partition": own % 100,
+            "broker": [str(broker_id)] * size, "broker_id": [broker_id] * size, "log_dir": ["/mnt/data"] * size,
+            "dir": [f"topic-{number // 100}-{number % 100}" for number in own], "log_start_offset": [0] * size,
+            "topic_id": [f"id-{number // 100}" for number in own], "high_watermark": mark, "log_end_offset": end,
+            "loaded_log_start": [0] * size, "loaded_log_end": end, "loaded_high_watermark": mark,
+            "first_segment": [0] * size, "seen_epoch": sizes * 2, "told_differs": [False] * size,
+            "is_read": [False] * size, "cache": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries),
+        }  # fmt: skip
+        empty: dict[str, Any] = {
+            name: [[]] * size if pa.types.is_list(schema.field(name).type) else [None] * size for name in schema.names
+        }
+        paths.append(str(folder / f"{broker_id:02}.parquet"))
+        table = {name: whole.get(name, empty[name]) for name in schema.names}
+        parquet.write_table(pa.table(table, schema=schema), paths[-1], compression="zstd")
+    return paths
+
+
+def compare_replicas(counts: list[int]) -> None:
+    """Measure the comparison of the replicas of so many partitions."""
+    for count in counts:
+        with tempfile.TemporaryDirectory() as folder:
+            paths = replicas(Path(folder), count)
+            command = [sys.executable, "-c", _COMPARE, f"{folder}/runs", *paths]
+            subprocess.run(command, check=True, env=ENVIRONMENT, cwd=ROOT)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("counts", nargs="*", type=int, default=[4_000, 16_000])
     parser.add_argument("--runs", type=int, default=3, help="the smallest cost of so many counts")
+    parser.add_argument("--partitions", nargs="+", type=int, help="compare the replicas of so many partitions instead")
     given = parser.parse_args()
+    if given.partitions:
+        compare_replicas(given.partitions)
+        return
     counts: list[int] = given.counts
     known: dict[tuple[int, int], Cost] = {}
     with tempfile.TemporaryDirectory() as folder:

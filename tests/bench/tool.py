@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from kcheck.model.names import LEADER_EPOCHS  # noqa: E402 - the path above comes first
-from tests.bench.engine import BATCH_SIZES, cost, make  # noqa: E402 - the same
+from tests.bench.engine import BATCH_SIZES, cost, make, make_records  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the same
 from tests.builders import epochs, write  # noqa: E402 - the same
 from tests.oracle.kafka import JVM, java_command  # noqa: E402 - the same
@@ -82,6 +82,10 @@ def main() -> None:
             compare(batches, ours, tool("--files", str(path)))
             shutil.rmtree(path.parent)
             shutil.rmtree(bare.parent)
+            path = make_records(folder / "records", size, batch_size, packed=False)
+            deep = tool("--deep-iteration", "--files", str(path))
+            compare(f"{batches}, each record", {"--depth records": check("records", path)}, deep)
+            shutil.rmtree(path.parent)
         partition = folder / "orders-0"
         paths = [make(partition, 1 << 20, BATCH_SIZES["1 KiB"], base=number * 100_000) for number in range(MANY)]
         write(partition, {LEADER_EPOCHS: epochs((0, 0))})

@@ -9,28 +9,17 @@ from hypothesis import strategies as st
 
 from kcheck.core.releases import release
 from kcheck.scan import cross
-from kcheck.scan.arrow import schema_of
 from kcheck.scan.cross import compare
-from kcheck.scan.fleet_replicas import FIELDS, LISTS, OWN, compared
-from kcheck.tables import partitions
+from kcheck.scan.fleet_replicas import FIELDS, KEY, compared, replicas_schema
 from tests.strategies import caches
-
-_COLUMNS = {column.name: column for column in (*OWN, *partitions.TABLE.run_columns)}
 
 
 def partitions_batch(groups: list[dict[str, Any]]) -> pa.RecordBatch:
     """Return partitions as the comparison takes them."""
-    fields = []
-    for name in FIELDS:
-        if name in LISTS:
-            fields.append(pa.field(name, pa.list_(pa.struct(list(schema_of(LISTS[name]))))))
-        else:
-            fields.append(schema_of([_COLUMNS[name]]).field(0))
-    schema = pa.schema({
-        "cluster": pa.string(), "topic": pa.string(), "partition": pa.int64(), "replicas_of_topic": pa.int64(),
-        "replicas": pa.list_(pa.struct(fields)),
-    })  # fmt: skip
-    return pa.RecordBatch.from_pylist(groups, schema=schema)
+    known = replicas_schema()
+    replica = pa.struct([known.field(name) for name in FIELDS])
+    fields = [*(known.field(name) for name in KEY), ("replicas_of_topic", pa.int64()), ("replicas", pa.list_(replica))]
+    return pa.RecordBatch.from_pylist(groups, schema=pa.schema(fields))
 
 
 @st.composite

@@ -15,6 +15,7 @@ from kcheck.model.entries import Batch, Epoch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
+from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.registry import discover
 from kcheck.rules._contract import Rule, Scope
@@ -137,14 +138,16 @@ def log_dir(
 def found_by(rule: Rule, view: object, kafka: Release | str = NEWEST) -> tuple[Finding, ...]:
     """Return what one rule finds; each of them carries the rule's id and name."""
     chosen = release(kafka) if isinstance(kafka, str) else kafka
-    found = tuple(rule.check(view, chosen))
+    shown = not isinstance(view, FileView) or view.kind in rule.kinds
+    found = tuple(rule.check(view, chosen)) if shown else ()
     assert all((finding.id, finding.name) == (rule.id, rule.name) for finding in found)
     return found
 
 
 def found_by_all(view: object, scope: Scope, kafka: str = "4.3") -> tuple[Finding, ...]:
-    """Return what all rules of that scope find."""
-    return tuple(finding for rule in rules() if rule.scope is scope for finding in found_by(rule, view, kafka))
+    """Return what all rules of that scope find; a segment is shown to those of faulty ones too if it is one."""
+    scopes = {scope, Scope.FAULTY_SEGMENT} if isinstance(view, SegmentView) and not view.sound else {scope}
+    return tuple(finding for rule in rules() if rule.scope in scopes for finding in found_by(rule, view, kafka))
 
 
 def ids(findings: Iterable[Finding]) -> list[str]:

@@ -7,7 +7,9 @@ import re
 import pytest
 
 import kcheck.rules
+from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.registry import discover
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import counted, listed, quoted
 from kcheck.rules.kc001_unreadable import RULE as KC001
@@ -53,13 +55,21 @@ def test_a_rule_has_a_page(rule: Rule) -> None:
 def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
     """KC1xx one file, KC18x producer snapshots beside the log, KC2xx a partition, KC3xx log dirs, KC4xx replicas."""
     hundreds = {
-        "KC1": {Scope.FILE, Scope.SEGMENT},
+        "KC1": {Scope.FILE, Scope.SEGMENT, Scope.FAULTY_SEGMENT},
         "KC2": {Scope.FILE, Scope.PARTITION},
         "KC3": {Scope.LOG_DIR, Scope.BROKER},
         "KC4": {Scope.REPLICAS},
     }
     snapshots = {Scope.PARTITION} if rule.id.startswith("KC18") else set()
     assert rule.scope in hundreds[rule.id[:3]] | snapshots
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_a_rule_of_files_says_of_which_kinds(rule: Rule) -> None:
+    """Without one it would never be asked; a rule of something else has none."""
+    known = {kind.kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format)}
+    assert (rule.scope is Scope.FILE) == bool(rule.kinds)
+    assert known.issuperset(rule.kinds)
 
 
 def test_a_finding_carries_what_its_rule_says() -> None:

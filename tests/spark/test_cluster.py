@@ -54,9 +54,8 @@ def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: P
         shown, _ = started.communicate(timeout=240)
     log = (tmp_path / "said").read_text()
     assert 1 == started.returncode, log
-    assert "Written: out/run=there" in log
     assert "Lost executor" in log
-    assert "truncation_plans" in shown.decode()
+    assert shown.decode().endswith("Written: out/run=there\n")  # spark-submit shows stderr on stdout
     scan(roots, asked(tmp_path / "out", "here", depth="headers"))
     expected, found = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there"))
     assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}

@@ -1,0 +1,189 @@
+"""Log dirs in object stores and other file systems that fsspec knows: one listing of a log dir, and ranges of files.
+
+A path is remote only below a root that was mounted; no other path comes here. An answer that a store refuses is an
+OSError, whatever its client raises.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+from kcheck.errors import UsageError
+
+T = TypeVar("T")
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_BLOCK_SIZE = 16 << 10
+"""So much is asked for at least: a request costs more than its bytes."""
+_EXTRAS = {"s3": "s3", "s3a": "s3"}
+"""What of kcheck's extras a scheme needs, other than `remote`."""
+
+
+class Files(NamedTuple):
+    """What stands in a directory of a store: files with their sizes in bytes, and directories."""
+
+    sizes: Mapping[str, int]
+    directories: tuple[str, ...]
+
+
+class Store:
+    """A file system of fsspec; its listings of log dirs are held until they are dropped."""
+
+    def __init__(self, system: Any) -> None:
+        self._system = system
+        self._held: dict[str, dict[str, Files]] = {}
+        self._lock = Lock()
+
+    def hold(self, path: str) -> None:
+        """List a log dir with all that is below it, once: a request for each thousand files, with their sizes."""
+        if path not in self._held:
+            found = self._tree(path)
+            with self._lock:
+                self._held[path] = found
+
+    def drop(self, path: str) -> None:
+        """Forget the listing of a log dir."""
+        with self._lock:
+            self._held.pop(path, None)
+
+    def list_directory(self, path: str) -> Files:
+        """Return what stands in a directory, without a request below a log dir that is held."""
+        path = path.rstrip("/")
+        log_dir = path if path in self._held else path.rpartition("/")[0]
+        held = self._held.get(log_dir)
+        if held is not None:
+            return held.get(path[len(log_dir) + 1 :], Files({}, ()))
+        return self._children(path)
+
+    def find(self, path: str) -> Files:
+        """Return what `list_directory` does, nothing where there is nothing."""
+        try:
+            return self.list_directory(path)
+        except FileNotFoundError:
+            return Files({}, ())
+
+    def size(self, path: str) -> int:
+        """Return the size of a file."""
+        folder, _, name = path.rpartition("/")
+        size = self.list_directory(folder).sizes.get(name)
+        if size is None:
+            raise FileNotFoundError(2, "No such file or directory")
+        return size
+
+    def is_held(self, path: str) -> bool:
+        """Whether the size of a file is known without a request."""
+        folder = path.rpartition("/")[0]
+        return folder in self._held or folder.rpartition("/")[0] in self._held
+
+    def read(self, path: str, start: int, end: int) -> bytes:
+        """Return the bytes of a range of a file, fewer where it ends: one request."""
+        found: bytes = _asked(lambda: self._system.cat_file(self._system._strip_protocol(path), start=start, end=end))  # noqa: SLF001 - fsspec's own way
+        return found
+
+    def _tree(self, path: str) -> dict[str, Files]:
+        root = self._system._strip_protocol(path).rstrip("/")  # noqa: SLF001 - fsspec's own way
+        listed = _asked(lambda: self._system.find(root, detail=True))
+        found: dict[str, tuple[dict[str, int], set[str]]] = {"": ({}, set())}
+        for full, about in listed.items():
+            *folders, name = full[len(root) + 1 :].split("/")
+            if name and about.get("type") == "file":
+                above = ""
+                for folder in folders:
+                    found[above][1].add(folder)
+                    above = f"{above}/{folder}" if above else folder
+                    found.setdefault(above, ({}, set()))
+                found[above][0][name] = int(about["size"] or 0)
+        return {name: Files(sizes, tuple(sorted(below))) for name, (sizes, below) in found.items()}
+
+    def _children(self, path: str) -> Files:
+        root = self._system._strip_protocol(path).rstrip("/")  # noqa: SLF001 - fsspec's own way
+        listed = _asked(lambda: self._system.ls(root, detail=True))
+        sizes, below = {}, set()
+        for about in listed:
+            name = about["name"].rstrip("/").rpartition("/")[2]
+            if about["name"].rstrip("/") == root:
+                continue  # The mark of a directory that some tools write.
+            if about["type"] == "directory":
+                below.add(name)
+            else:
+                sizes[name] = int(about["size"] or 0)
+        return Files(sizes, tuple(sorted(below)))
+
+
+class RemoteFile:
+    """A file of a store; what was read last is kept, so that small reads side by side are one request."""
+
+    def __init__(self, store: Store, path: str, size: int) -> None:
+        self.size = size
+        self._store = store
+        self._path = path
+        self._start, self._block = 0, b""
+
+    def pread(self, size: int, position: int) -> bytes:
+        """Return bytes as `os.pread` does."""
+        end = min(position + size, self.size)
+        if position >= end:
+            return b""
+        if not self._start <= position <= end <= self._start + len(self._block):
+            upto = min(max(end, position + _BLOCK_SIZE), self.size)
+            self._start = min(position, max(upto - _BLOCK_SIZE, 0))
+            self._block = self._store.read(self._path, self._start, upto)
+        return self._block[position - self._start : end - self._start]
+
+
+_MOUNTED: dict[str, Store] = {}
+
+
+def store_of(path: str) -> Store | None:
+    """Return the store that a path is in, None for what is on this machine."""
+    for prefix, store in _MOUNTED.items():
+        if f"{path}/".startswith(prefix):
+            return store
+    return None
+
+
+def is_url(root: str) -> bool:
+    """Whether a root names something that is not on this machine, as s3://bucket does."""
+    return _URL.match(root) is not None
+
+
+@contextmanager
+def mounted(roots: Sequence[str], options: Mapping[str, object]) -> Iterator[None]:
+    """Let paths below these URLs be read; `options` are those of the file system of fsspec.
+
+    UsageError where that file system is not installed, or does not take the options.
+    """
+    try:
+        for root in roots:
+            scheme, _, rest = root.partition("://")
+            prefix = f"{scheme}://{rest.partition('/')[0]}/"
+            if prefix not in _MOUNTED:
+                _MOUNTED[prefix] = Store(_system(root, scheme, options))
+        yield
+    finally:
+        _MOUNTED.clear()
+
+
+def _system(root: str, scheme: str, options: Mapping[str, object]) -> Any:
+    try:
+        import fsspec  # only for roots that are URLs
+
+        return fsspec.filesystem(scheme, **options)
+    except ImportError as error:
+        raise UsageError(
+            f"{root} needs {scheme}: pip install 'kcheck[{_EXTRAS.get(scheme, 'remote')}]'; {error}"
+        ) from error
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{root}: {error}") from error
+
+
+def _asked(ask: Callable[[], T]) -> T:
+    """Return an answer of a store; its client may raise anything."""
+    try:
+        return ask()
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error

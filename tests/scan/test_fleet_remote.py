@@ -1,0 +1,214 @@
+"""A fleet in an object store: the rows are those of the same directories on a disk, and few bytes are asked for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import fsspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+from kcheck.disk.remote import Store
+from kcheck.errors import NotALogDirError, UsageError
+from tests.builders import broker, log_dir, partition_dir, run
+from tests.cli.command import kcheck
+from tests.scan.test_fleet import BROKERS, Rows, scanned
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+"""What the clients of stores do."""
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[dict[str, Any]]:
+    """Start a server of S3, and give what a client needs to find it."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield {
+        "endpoint_url": f"http://{host}:{port}",
+        "key": "k",
+        "secret": "s",
+        "client_kwargs": {"region_name": "us-east-1"},
+    }
+    server.stop()
+
+
+def upload(folder: Path, bucket: str, options: dict[str, Any]) -> str:
+    """Copy a folder into a bucket; returns its URL."""
+    system = fsspec.filesystem("s3", **options)
+    system.call_s3("create_bucket", Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            system.pipe_file(f"{bucket}/fleet/{path.relative_to(folder)}", path.read_bytes())
+    return f"s3://{bucket}/fleet"
+
+
+class Requests:
+    """What is asked of stores while it is watched."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bytes: dict[str, int] = {}
+        self.lists = 0
+        read, tree, children = Store.read, Store._tree, Store._children
+
+        def watched(store: Store, path: str, start: int, end: int) -> bytes:
+            self.bytes[path] = self.bytes.get(path, 0) + end - start
+            return read(store, path, start, end)
+
+        def counted(how: Any) -> Any:
+            def listed(store: Store, path: str) -> Any:
+                self.lists += 1
+                return how(store, path)
+
+            return listed
+
+        monkeypatch.setattr(Store, "read", watched)
+        monkeypatch.setattr(Store, "_tree", counted(tree))
+        monkeypatch.setattr(Store, "_children", counted(children))
+
+
+def as_on_disk(rows: Rows, url: str, folder: Path) -> Rows:
+    """Return rows with the URL replaced by the folder."""
+
+    def replaced(value: Any) -> Any:
+        return value.replace(url, str(folder)) if isinstance(value, str) else value
+
+    return {
+        name: [{key: replaced(value) for key, value in row.items()} for row in table]
+        for name, table in rows.items()
+        if name != "runs"
+    }
+
+
+@pytest.mark.parametrize("depth", ["checkpoints", "records"])
+def test_the_rows_are_those_of_a_disk(
+    depth: str, s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of brokers with everything that brokers have; not a head, not a size is asked for by itself."""
+    folder = BROKERS / "4.3.1" / "diverged"
+    url = upload(folder, f"rows-{depth}", s3)
+    monkeypatch.setattr(fsspec.get_filesystem_class("s3"), "info", None)
+    monkeypatch.setattr(fsspec.get_filesystem_class("s3"), "_info", None)
+    _, local = scanned(tmp_path, folder / "{broker}" / "{log_dir}", depth=depth, name="disk")
+    _, remote = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", depth=depth, name="s3", options=s3, jobs=None)
+    assert as_on_disk(remote, url, folder) == as_on_disk(local, url, folder)
+    assert local["truncation_plans"]
+    _, named = scanned(tmp_path, f"{url}/broker-1", name="folder", options=s3, jobs=8)
+    assert {"1"} == {row["broker"] for row in named["log_dirs"]}
+
+
+def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One listing of a log dir, then four ranges of each partition at most, and of a log its tail."""
+    data = tmp_path / "f" / "1" / "data"
+    names = [f"t-{number}" for number in range(6)]
+    log_dir(data, recovery_point=dict.fromkeys(names, 40_000), high_watermark=dict.fromkeys(names, 40_000))
+    for name in names:
+        partition_dir(data / name, [run(0, 19_999), run(20_000, 39_999)], index_every=60)
+    url = upload(tmp_path / "f", "little", s3)
+    asked = Requests(monkeypatch)
+    _, rows = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=4)
+    assert [40_000] * 6 == [row["log_end_offset"] for row in rows["partitions"]]
+    logs = {path: size for path, size in asked.bytes.items() if path.endswith(".log")}
+    size = (data / "t-0" / "00000000000000020000.log").stat().st_size
+    assert len(names) == len(logs)
+    assert max(logs.values()) < size / 5
+    assert all(path.endswith("20000.log") for path in logs)
+    # The root, where its layout begins, the two levels of that, and the log dir.
+    assert 5 == asked.lists
+    assert len(asked.bytes) <= 4 * len(names) + 4
+
+
+def test_a_store_in_memory(tmp_path: Path) -> None:
+    """Any file system that fsspec knows will do; what has the name of a directory alone is none."""
+    system = fsspec.filesystem("memory")
+    broker(tmp_path / "f" / "1" / "d", run(0, 99))
+    for path in sorted((tmp_path / "f").rglob("*")):
+        if path.is_file():
+            system.pipe_file(f"/fleet/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    try:
+        _, rows = scanned(tmp_path, "memory://fleet/{broker}/{log_dir}", jobs=2)
+        assert [("memory://fleet/1/d", "t", 100)] == [
+            (row["log_dir"], row["topic"], row["log_end_offset"]) for row in rows["partitions"]
+        ]
+        with pytest.raises(NotALogDirError, match="no log dir is there"):
+            scanned(tmp_path, "memory://fleet/{broker}/{log_dir}/{cluster}x", name="none")
+        with pytest.raises(UsageError, match="memory://nothing is no directory"):
+            scanned(tmp_path, "memory://nothing/{broker}", name="nothing")
+    finally:
+        system.rm("/fleet", recursive=True)
+
+
+def test_what_a_store_refuses_is_told(s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is gone since it was listed, or that nobody may read, costs one finding."""
+    broker(tmp_path / "f" / "1" / "d", run(0, 99))
+    url = upload(tmp_path / "f", "refused", s3)
+    original = Store.read
+
+    def refuse(store: Store, path: str, start: int, end: int) -> bytes:
+        if path.endswith("partition.metadata"):
+            raise PermissionError(13, "Access Denied")
+        if path.endswith("leader-epoch-checkpoint"):
+            fsspec.filesystem("s3", **s3).rm_file(path)
+        return original(store, path, start, end)
+
+    monkeypatch.setattr(Store, "read", refuse)
+    report, rows = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=2)
+    found = {row["file"]: row["message"] for row in rows["findings"] if row["id"] == "KC001"}
+    assert {"partition.metadata", "leader-epoch-checkpoint"} == set(found)
+    assert "Access Denied" in found["partition.metadata"]
+    assert report.unfinished
+
+
+def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The directories beside it are looked at."""
+    never = Event()
+    system = fsspec.filesystem("memory")
+    for topic in ("a", "bad", "c"):
+        partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
+    for path in sorted((tmp_path / "f").rglob("*")):
+        if path.is_file():
+            system.pipe_file(f"/slow/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    original = Store.read
+
+    def hang(store: Store, path: str, start: int, end: int) -> bytes:
+        if "bad-0" in path:
+            never.wait(60)
+        return original(store, path, start, end)
+
+    monkeypatch.setattr(Store, "read", hang)
+    try:
+        _, rows = scanned(tmp_path, "memory://slow/{broker}/{log_dir}", jobs=2, seconds=1)
+    finally:
+        never.set()
+        system.rm("/slow", recursive=True)
+    (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
+    assert ("bad-0", True) == (failed["dir"], "no answer in 1 s" in failed["message"])
+    assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
+
+
+def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
+    """Its package, options that are options, and a directory of this machine for the tables."""
+    for arguments, why in (
+        (("dropbox://x",), "dropbox"),
+        (("nosuch://x",), "nosuch"),
+        (("memory://x", "--storage-option", "y"), "NAME=VALUE is needed"),
+    ):
+        done = kcheck("fleet", "scan", *arguments, "--out", tmp_path)
+        assert (2, True) == (done.code, why in done.err)
+    done = kcheck("fleet", "scan", "memory://x", "--out", "s3://bucket/runs")
+    assert (2, True) == (done.code, "directories of this machine" in done.err)
+    done = kcheck("check", "s3://bucket/x")
+    assert 2 == done.code
+
+
+def test_options_are_json_or_text(s3: dict[str, Any], tmp_path: Path) -> None:
+    broker(tmp_path / "f" / "1" / "d", run(0, 99))
+    url = upload(tmp_path / "f", "options", s3)
+    options = (f"endpoint_url={s3['endpoint_url']}", "key=k", "secret=s", 'client_kwargs={"verify": false}')
+    done = kcheck(
+        "fleet", "scan", f"{url}/{{broker}}/{{log_dir}}", "--out", tmp_path / "out", "--run", "r", "--format", "json",
+        *(part for option in options for part in ("--storage-option", option)),
+    )  # fmt: skip
+    assert (0, True) == (done.code, '"partitions": 1' in done.out)
+    assert (tmp_path / "out" / "run=r" / "_manifest.json").exists()
