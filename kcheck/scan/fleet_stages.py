@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.disk.read import UnreadableError
@@ -26,6 +26,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.attempt import attempt
 from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_memory import known_of, remembered, signature, with_known
 from kcheck.scan.fleet_replicas import lineage_of_runs, runs_of
 from kcheck.scan.fleet_rows import (
     Item,
@@ -61,11 +62,17 @@ _META_SIZE_MAX = 1 << 20
 
 
 class How(NamedTuple):
-    """How a fleet is looked at: `depth` as in `check`."""
+    """How a fleet is looked at: `depth` as in `check`.
+
+    `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
+    whether what is found is to be remembered.
+    """
 
     depth: str
     wanted: Wanted
     release: Release
+    since: str | None = None
+    remembers: bool = False
 
 
 class Identified(NamedTuple):
@@ -125,14 +132,40 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
         )
         for name, found in wanted_directories(opened, how.wanted)
     )
-    count = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
-    count = count if how.depth == "checkpoints" else 1
-    return tuple((len(part), to_bytes(items_batch(part))) for part in iter(lambda: list(islice(items, count)), []))
+    many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    count = many if how.depth == "checkpoints" else 1
+    if not how.remembers:
+        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
+    known = remembered(how.since, log_dir.path)
+    signed = (item._replace(signature=signature(item, (how.depth, how.release))) for item in items)
+    # What is known is many directories at once: it costs nothing to look at.
+    same = groupby(signed, key=lambda item: item.signature in known.at)
+    parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
+    return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
+
+
+def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    return iter(lambda: list(islice(items, count)), [])
 
 
 def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
-    """Return what was found in the directories of a batch of items, as batches of directories."""
-    return tuple(map(to_bytes, scan_batches(from_bytes(data), how)))
+    """Return what was found in the directories of a batch of items, as batches of directories.
+
+    What is remembered of some of them stands in their places.
+    """
+    (items,) = from_bytes(data)
+    known = known_of(items)
+    if known is None:
+        return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
+    found: list[pa.RecordBatch] = []
+    rows = items.column("known").to_pylist()
+    for is_new, part in groupby(range(items.num_rows), key=lambda at: rows[at] is None):
+        first, *others = part
+        if is_new:
+            found.extend(scan_batches(iter((items.slice(first, 1 + len(others)),)), how))
+        else:
+            found.append(known.slice(rows[first], 1 + len(others)))
+    return tuple(map(to_bytes, found))
 
 
 def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
