@@ -21,6 +21,7 @@ def apply(
 ) -> None:
     """Carry out a plan, and keep what it replaces."""
     from kcheck.disk.apply import apply as carry_out
+    from kcheck.renderers._page import plural
     from kcheck.scan.plan import outcome, planned
 
     data, found = planned(plan)
@@ -28,7 +29,8 @@ def apply(
     if not yes:
         for operation in found.operations:
             print(printable(f"{operation.path}: {operation.why.reason}"), file=sys.stderr)
-        print(f"{len(found.operations)} operations. Type apply to go on: ", end="", file=sys.stderr, flush=True)
+        count = plural(len(found.operations), "operation")
+        print(f"{count}. Type apply to go on: ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip() != "apply":
             raise UsageError("the word apply is needed, or --yes")
     done = carry_out(data, backup)

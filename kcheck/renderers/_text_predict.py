@@ -54,7 +54,8 @@ def _log_dir(row: Row, page: Page) -> None:
         _partition(each, page)
     rest = len(partitions) - len(changed)
     if rest:
-        page.wrapped(f"{plural(rest, 'partition')} {'is' if rest == 1 else 'are'} loaded as they are.", indent="  ")
+        loaded = "is loaded as it is" if rest == 1 else "are loaded as they are"
+        page.wrapped(f"{plural(rest, 'partition')} {loaded}.", indent="  ")
 
 
 def _partition(row: Row, page: Page) -> None:

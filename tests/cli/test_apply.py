@@ -29,7 +29,7 @@ def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
     before = state(*dirs)
     done = kcheck("apply", plan, "--backup", backup, "--yes")
     assert (done.code, last(done.err)) == (0, f"Changed 7 files; undo with: kcheck undo '{backup}'")
-    assert "4 bytes" in done.out
+    assert "(12 B to 4 B): changed" in " ".join(done.out.split())
     again = kcheck("apply", plan, "--backup", backup, "--yes")
     assert (again.code, last(again.err)) == (0, UNCHANGED)
     assert "as it should be" in again.out
