@@ -62,7 +62,7 @@ def repair(
         verb="plan",
         kafka=wish.release.name,
         body={**plan_row(plan), "refused": refused},
-        collected=[each for each in collected if each.id.startswith("KC00")],
+        collected=[each for each in collected if each.id.startswith(("KC00", "KC308"))],
         checked=tuple(path for target in (*targets, *proofs) for path in (target.path, target.config) if path),
     )
     return Repaired(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
