@@ -213,7 +213,9 @@ def test_help_is_one_screen() -> None:
     assert "--install-completion" in done.out
 
 
-@pytest.mark.parametrize("verb", ["inspect", "check", "dump", "end-offset", "truncation", "rules", "explain"])
+@pytest.mark.parametrize(
+    "verb", ["inspect", "check", "dump", "end-offset", "truncation", "apply", "undo", "rules", "explain"]
+)
 def test_every_verb_has_help(verb: str) -> None:
     done = kcheck(verb, "-h")
     assert done.code == 0
