@@ -234,7 +234,9 @@ def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
     return ways
 
 
-def _chase(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool) -> tuple[list[int], int, End | None]:
+def _chase(
+    buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool = False
+) -> tuple[list[int], int, End | None]:
     """Return what `_entries` does from one of them on."""
     found: list[int] = []
     append = found.append
