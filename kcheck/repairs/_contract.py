@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, Protocol
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.release import Release
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import LogDirView, PartitionView
@@ -222,8 +221,3 @@ class Repair(NamedTuple):
     rules: tuple[str, ...]
     plan: Plan
     page: str | None
-
-
-def is_checkpoint(finding: Finding) -> bool:
-    """Whether a finding is about an offset checkpoint: in the file, or about what it says of a partition."""
-    return finding.where.file in OFFSET_CHECKPOINTS or finding.data.get("file") in OFFSET_CHECKPOINTS

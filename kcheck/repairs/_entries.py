@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterator
 from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import OffsetEntry
-from kcheck.model.names import OFFSET_CHECKPOINTS
+from kcheck.model.names import OFFSET_CHECKPOINTS, DirectoryState
 from kcheck.repairs._contract import LogDirSite, PartitionSite, Write
+
+LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
+"""The directories that checkpoints are about."""
 
 Change = Callable[[str, OffsetEntry], OffsetEntry | None]
 """Returns what becomes of an entry of a file, None where it is left out."""
@@ -34,5 +37,9 @@ def with_entries(site: PartitionSite, change: Change) -> Iterator[Write]:
 
 
 def without_entries(site: PartitionSite) -> Iterator[Write]:
-    """Yield the checkpoints without the entries of a partition."""
+    """Yield the checkpoints without the entries of a partition, unless another directory of it stays in the log dir."""
+    key = (site.view.topic, site.view.partition)
+    parts = [part for part in site.log_dir.partitions if (part.view.topic, part.view.partition) == key]
+    if any(part is not site and part.view.state in LIVE for part in parts):
+        return iter(())
     return with_entries(site, lambda *_: None)

@@ -107,12 +107,14 @@ class Reader:
         starts: Column | None = None,
         grow: bool = True,
         position: int = 0,
+        lax: bool = False,
         patches: Patches = (),
     ) -> None:
         """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
         `position` is where the first batch begins. `patches` are bytes of headers that count instead of those that
-        stand there, by their positions.
+        stand there, by their positions. With `lax` a batch of magic 2 that is smaller than its header is one too, as to
+        a broker that looks at no CRC: the fields of its header stand in what follows it.
 
         `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
         """
@@ -124,6 +126,7 @@ class Reader:
         self._size = size
         self._verify = verify
         self._grow = grow
+        self._lax = lax
         self._patches = patches
         self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else _NOWHERE
 
@@ -141,7 +144,8 @@ class Reader:
                 if 0 <= at <= wanted - len(data):
                     buffer[at : at + len(data)] = data
             begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
-            found, size, end = _entries(buffer, filled, remaining, self._starts[begin:behind] - self.position)
+            starts = self._starts[begin:behind] - self.position
+            found, size, end = _entries(buffer, filled, remaining, starts, lax=self._lax)
             if found.size:
                 columns = _columns(buffer, found, self.position)
                 if self._verify:
@@ -176,7 +180,9 @@ class Reader:
         return columns
 
 
-def _entries(buffer: bytearray, filled: int, remaining: int, starts: Column) -> tuple[Column, int, End | None]:
+def _entries(
+    buffer: bytearray, filled: int, remaining: int, starts: Column, *, lax: bool = False
+) -> tuple[Column, int, End | None]:
     """Return where in a window entries begin, where they end, and why the file has no more; None: it may have more.
 
     If entries lead from its begin to the first start, and from each start to the next, then each is where an entry
@@ -186,7 +192,7 @@ def _entries(buffer: bytearray, filled: int, remaining: int, starts: Column) -> 
     if ways is None:
         starts = _alike(buffer, filled)
         ways = _side_by_side(buffer, starts)
-    behind, size, end = _chase(buffer, 0 if ways is None else int(starts[-1]), filled, remaining)
+    behind, size, end = _chase(buffer, 0 if ways is None else int(starts[-1]), filled, remaining, lax=lax)
     found = np.array(behind, np.int64)
     return found if ways is None else np.concatenate((ways, found)), size, end
 
@@ -229,7 +235,7 @@ def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
         if np.count_nonzero(on) < on.size:
             at, goal = at[on], goal[on]
     for begin, end in zip(at.tolist(), goal.tolist(), strict=True):
-        found, _, why = _chase(buffer, begin, end, end)
+        found, _, why = _chase(buffer, begin, end, end, lax=False)
         if why is not End.WHOLE:
             return None
         passed.append(np.array(found, np.int64))
@@ -238,14 +244,17 @@ def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
     return ways
 
 
-def _chase(buffer: bytearray, at: int, filled: int, remaining: int) -> tuple[list[int], int, End | None]:
+def _chase(
+    buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool = False
+) -> tuple[list[int], int, End | None]:
     """Return what `_entries` does from one of them on."""
     found: list[int] = []
     append = found.append
     while at < filled - HEADER_SIZE_UP_TO_MAGIC:
         total = _SIZE_AT(buffer, at + 8)[0] + 12
         end = at + total
-        if total < HEADER.size and (total < _LEAST or (end <= filled and is_modern(buffer[at + MAGIC_AT]))):
+        short = total < HEADER.size
+        if short and (total < _LEAST or (not lax and end <= filled and is_modern(buffer[at + MAGIC_AT]))):
             return found, at, End.CORRUPT
         if end > filled:
             return found, at, End.TORN if end > remaining else None

@@ -1,6 +1,7 @@
 """`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
 
 from collections.abc import Callable, Iterable, Iterator
+from math import inf
 from typing import NamedTuple
 
 from kcheck import __version__
@@ -62,7 +63,7 @@ def repair(
         verb="plan",
         kafka=wish.release.name,
         body={**plan_row(plan), "refused": refused},
-        collected=[each for each in collected if each.id.startswith("KC00")],
+        collected=[each for each in collected if each.id.startswith(("KC00", "KC308"))],
         checked=tuple(path for target in (*targets, *proofs) for path in (target.path, target.config) if path),
     )
     return Repaired(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
@@ -135,14 +136,21 @@ class _Planner:
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
+        restore = site.saved()
         for edit in step.edits:
             site.edit(edit)
+        before, after = self.starts, self._start()
+        worse = None if self._accept_loss else _worse(before, after)
+        if worse is not None:
+            restore()
+            self._refused.append((shown, Refused(step.finding, worse)))
+            return
+        self.starts = after
         for finding in (*about, step.finding):
             _settle(shown, finding)
-        before, self.starts = self.starts, self._start()
-        now, after = now_and_after(before, self.starts, site, step)
+        now, then = now_and_after(before, after, site, step)
         loses = None if lost is None else {"held": step.held, **lost_row(lost)}
-        self.operations.add(site, step, loses, now, after)
+        self.operations.add(site, step, loses, now, then)
 
     def refused_rows(self) -> Iterator[Row]:
         """Yield what is not planned, and why, unless another repair took care of it."""
@@ -189,6 +197,21 @@ def _settle(site: Site, finding: Finding) -> None:
         site.planned.append(finding)
     else:
         owner.settle(finding)
+
+
+def _worse(before: list[LogDirStart], after: list[LogDirStart]) -> str | None:
+    """Return what the next start would discard because of a step that discards nothing itself."""
+    known = {(start.path, part.dir): part.lost for start in before for part in start.partitions}
+    for start in after:
+        for part in start.partitions:
+            was, now = known[start.path, part.dir], part.lost
+            if now is not None and (was is None or _count(now) > _count(was)):
+                return f"the next start would then discard {_in_words(now)} of {part.dir}: only with --accept-loss"
+    return None
+
+
+def _count(lost: Lost) -> float:
+    return inf if lost.records is None else lost.records
 
 
 def _lost(site: Site, step: Step) -> Lost | None:

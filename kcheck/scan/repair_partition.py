@@ -117,6 +117,11 @@ class Partition:
         """Return the replicas that the user named as sound."""
         return self.proven
 
+    def restore(self, files: dict[str, Content], *, gone: bool) -> None:
+        """Take edits back."""
+        self.files, self.gone = files, gone
+        self.version += 1
+
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
         match edit:
@@ -185,8 +190,11 @@ class Partition:
     def contains(self, other: PartitionSite) -> bool:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
         assert isinstance(other, Partition)
-        mine = {row for columns in self._windows() for row in _rows(columns)}
-        return all(row in mine for columns in other._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
+        mine, theirs = (
+            (row for columns in each._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
+            for each in (self, other)
+        )
+        return all(row == found for row, found in _side_by_side(theirs, mine))
 
     def agrees_with(self, other: PartitionSite) -> bool:
         """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
@@ -195,13 +203,17 @@ class Partition:
         brokers do each for itself, is known to have been at work.
         """
         assert isinstance(other, Partition)
-        mine, theirs = ({row[:3]: row[3] for row in each.sound_batches()} for each in (self, other))
-        lacking = [key for key in theirs if key not in mine and key[1] < (self.view.log_end_offset or 0)]
-        if lacking and not self.view.cleaned and not other.view.cleaned:
-            return False
-        return all(mine.get(key, crc) == crc for key, crc in theirs.items())
+        end = self.view.log_end_offset or 0
+        compacted = bool(self.view.cleaned or other.view.cleaned)
+        for row, found in _side_by_side(other.sound_batches(), self.sound_batches()):
+            if found is None or found[:3] != row[:3]:
+                if row[1] < end and not compacted:
+                    return False
+            elif found != row:
+                return False
+        return True
 
-    def sound_batches(self) -> Iterator[tuple[int, ...]]:
+    def sound_batches(self) -> Iterator["Row"]:
         """Yield base offset, last offset, epoch and CRC of each batch whose CRC matches."""
         for segment in self._segments():
             for columns, _ in segment.windows(0, verify=True):
@@ -234,7 +246,19 @@ class Partition:
         return summed(found) if found else None
 
 
-def _rows(columns: Columns) -> list[tuple[int, ...]]:
+Row = tuple[int, ...]
+
+
+def _side_by_side(rows: Iterator[Row], others: Iterator[Row]) -> Iterator[tuple[Row, Row | None]]:
+    """Yield each row with the first of the others, in their order, that does not begin before it."""
+    found = next(others, None)
+    for row in rows:
+        while found is not None and found[0] < row[0]:
+            found = next(others, None)
+        yield row, found
+
+
+def _rows(columns: Columns) -> list[Row]:
     """Return base offset, last offset, epoch and CRC of each batch."""
     parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
     return list(zip(*(part.tolist() for part in parts), strict=True))

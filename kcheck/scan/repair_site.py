@@ -1,6 +1,6 @@
 """A log dir while edits are planned: as it would lie, and nothing is written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from kcheck.disk.read import UnreadableError, read_whole
@@ -14,6 +14,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.views import LogDirView
 from kcheck.repairs._contract import Edit, Write
+from kcheck.repairs._entries import LIVE
 from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of
 from kcheck.scan.repair_partition import Partition
@@ -56,7 +57,8 @@ class Site:
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, Partition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
         for each in self.partitions:
-            if (each.view.topic, each.view.partition) == (topic, partition) and not each.gone:
+            live = each.view.state in LIVE and not each.gone
+            if live and (each.view.topic, each.view.partition) == (topic, partition):
                 if not each.version:
                     return each.view.log_end_offset, each
                 image = each.image()
@@ -66,8 +68,21 @@ class Site:
     def holds(self, topic: str, partition: int) -> bool:
         """Whether there is a directory of this partition, looked at or not."""
         gone = {each.dir for each in self.partitions if each.gone}
-        there = (each for each in self.view.partitions if each.where.dir not in gone)
+        there = (each for each in self.view.partitions if each.where.dir not in gone and each.state in LIVE)
         return any((each.topic, each.partition) == (topic, partition) for each in there)
+
+    def saved(self) -> Callable[[], None]:
+        """Return what takes back every edit from now on."""
+        small, gone = dict(self.small), set(self.gone)
+        parts = [(each, dict(each.files), each.gone) for each in self.partitions]
+
+        def restore() -> None:
+            self.small, self.gone = small, gone
+            for part, files, was_gone in parts:
+                if part.files != files or part.gone != was_gone:
+                    part.restore(files, gone=was_gone)
+
+        return restore
 
     def edit(self, edit: Edit) -> None:
         """Make an edit."""

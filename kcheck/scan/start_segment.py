@@ -8,7 +8,7 @@ import numpy as np
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK
+from kcheck.formats.record_batch import CODEC_MASK, HEADER
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
@@ -108,12 +108,22 @@ class Segment:
             return
         with unreadable(self.log_name), opened(content.path) as (descriptor, _):
             begin = content.begin
-            reader = Reader(descriptor, begin + end, verify=verify, position=begin + position, patches=content.patches)
+            reader = Reader(
+                descriptor, begin + end, verify=verify, position=begin + position, lax=not verify,
+                patches=content.patches,
+            )  # fmt: skip
             for columns in reader:
+                self._look_for_headers(columns, begin)
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             if reader.end is End.CORRUPT and not verify:
                 at = reader.position - begin
                 raise StartError(f"CorruptRecordException: {self.log_name} holds no batch at position {at}")
+
+    def _look_for_headers(self, columns: Columns, begin: int) -> None:
+        """Fail where the header of a batch goes on behind the end of the file."""
+        short = (columns.size < HEADER.size) & (columns.magic >= 2)
+        if short.any() and (columns.position[short] - begin + HEADER.size > self.size).any():
+            raise StartError(f"KafkaException: {self.log_name} ends inside of the header of a batch")
 
     def search(self, offset: int, position: int | None = None) -> Tail:
         """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition."""

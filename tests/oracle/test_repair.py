@@ -30,8 +30,14 @@ INDEX_SIZE = 1200
 SMALL = {"segment.index.bytes": INDEX_SIZE, "index.interval.bytes": 100}
 ENDINGS = (".index", ".timeindex", ".txnindex")
 METADATA = "__cluster_metadata"
-COUNT = 60 * SWEEP
+COUNT = 30 * SWEEP
 LOADED = (Outcome.OK, Outcome.REPAIRED, Outcome.LOST)
+
+
+def chosen(version: str, *rules: str) -> list[Path]:
+    """Return the cases of these rules; without KCHECK_SWEEP a part of them for releases that are not the newest."""
+    found = [case for case in dict.fromkeys(case for case, _, _ in RUNS) if case.parent.name.startswith(rules)]
+    return found if SWEEP > 1 or version == next(iter(VERSIONS)) else found[::4]
 
 
 def booted(version: str, jobs: list[Job]) -> list[Answer]:
@@ -84,7 +90,7 @@ def seen(answer: Answer) -> dict[tuple[int, str], tuple[object, ...]]:
 def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> None:
     """Each log begins and ends where the plan says, with these epochs; nothing goes offline that is not said to."""
     made = {}
-    for case in dict.fromkeys(case for case, _, _ in RUNS):
+    for case in chosen(version, ""):
         folder = tmp_path / f"{case.parent.name}-{case.name}"
         shutil.copytree(case / "before", folder / "before")
         found = repaired(log_dirs(str(folder / "before")), VERSIONS[version], folder)
@@ -98,14 +104,14 @@ def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> N
         assert (name, told) == (name, answer.outcome), answer.log
         if told == "ok":
             assert (name, planned(starts)) == (name, seen(answer))
-    assert len(made) > 50
+    assert len(made) > 10
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_rebuilt_indexes_are_those_of_a_recovery(version: str, tmp_path: Path) -> None:
     """Byte for byte: the broker recovers every segment, and the active one has room behind its entries."""
     kafka, found = VERSIONS[version], {}
-    for case in dict.fromkeys(case for case, _, _ in RUNS if case.parent.name[:4] in ("kc15", "kc16", "kc17")):
+    for case in chosen(version, "kc15", "kc16", "kc17"):
         folder = tmp_path / f"{case.parent.name}-{case.name}"
         shutil.copytree(case / "before", folder / "before")
         made = repaired(log_dirs(str(folder / "before")), kafka, folder, SMALL)
@@ -126,7 +132,7 @@ def test_rebuilt_indexes_are_those_of_a_recovery(version: str, tmp_path: Path) -
             assert seen is not None
             assert (name, sha256(data.ljust(room, b"\0")).hexdigest()) == (name, seen.sha256)
             compared += len(data) > 0
-    assert compared > 20
+    assert compared > 2
 
 
 @pytest.mark.parametrize("version", VERSIONS)

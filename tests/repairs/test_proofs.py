@@ -5,7 +5,18 @@ from pathlib import Path
 from kcheck.disk.apply import apply
 from kcheck.model.plan import Plan, SetAside, Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
-from tests.builders import broker, epochs, flip_byte, log, message, partition_dir, partition_metadata, run, write
+from tests.builders import (
+    broker,
+    epochs,
+    flip_byte,
+    log,
+    log_dir,
+    message,
+    partition_dir,
+    partition_metadata,
+    run,
+    write,
+)
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
@@ -166,3 +177,25 @@ def test_a_damaged_copy_does_not_go(tmp_path: Path) -> None:
     """What stands behind the damage may be nowhere else."""
     one, two = damaged(tmp_path / "d1"), broker(tmp_path / "d2", run(0, 99))
     assert "each of the two directories holds something" in reasons(planned(str(one), str(two)))
+
+
+def test_a_repair_that_would_let_the_start_discard_records_is_refused(tmp_path: Path) -> None:
+    """A recovery point above the log end keeps an unclean start from a damaged segment; without it the log is cut."""
+    one = log_dir(tmp_path / "1", clean=False, recovery_point={"t-0": 500}, high_watermark={"t-0": 200}, log_start={})
+    partition_dir(one / "t-0", [run(0, 99), run(100, 199)])
+    write(one / "t-0", {"partition.metadata": partition_metadata()})
+    flip_byte(one / LOG, 3 * BATCH_SIZE - 1)
+    made = planned(str(one))
+    assert "the next start would then discard 180 records" in reasons(made)
+    assert not [each for each in made.plan.operations if each.path.endswith("recovery-point-offset-checkpoint")]
+    accepted = planned(str(one), accept_loss=True)
+    assert [each for each in accepted.plan.operations if each.path.endswith("recovery-point-offset-checkpoint")]
+
+
+def test_lines_of_a_partition_stay_for_its_other_directory(tmp_path: Path) -> None:
+    """`t-0` and `t-00` are one partition in one log dir: the lines of the checkpoints stay."""
+    one = broker(tmp_path / "1", run(0, 99))
+    partition_dir(one / "t-00", [run(0, 49)])
+    made = planned(str(one))
+    assert [str(one.resolve() / "t-00")] == [each.path for each in made.plan.operations if isinstance(each, SetAside)]
+    assert not [each for each in made.plan.operations if each.path.endswith("-offset-checkpoint")]
