@@ -47,6 +47,8 @@ def _log_dir(row: Row, page: Page) -> None:
     page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
     if row["uncertain"]:
         page.wrapped(f"Not certain: {row['uncertain']}.", indent="  ", hanging="    ", style="yellow")
+    if row["outcome"] == "offline":
+        page.wrapped("A broker without any other log dir halts.", indent="  ")
     if row["next_start"] == "unclean":
         page.wrapped("The mark of a clean stop is gone then: the start after this one is unclean.", indent="  ")
     changed = [each for each in partitions if each["outcome"] != "ok"]
@@ -63,6 +65,8 @@ def _partition(row: Row, page: Page) -> None:
     if row["reason"]:
         for reason in str(row["reason"]).split("; "):
             page.wrapped(reason, indent="    ", hanging="      ")
+    if row["uncertain"]:
+        page.wrapped(f"Not certain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
     lost: Any = row["lost"]
     if lost:
         page.wrapped(_lost(lost), indent="    ", hanging="      ", style="bold red")

@@ -19,6 +19,10 @@ class StartError(Exception):
         self.offline = offline
 
 
+class UnseenError(StartError):
+    """We cannot read a file, which says nothing of the broker: what becomes of the partition is not known."""
+
+
 class QueuedError(StartError):
     """A file cannot be read, and its log dir goes offline as soon as the broker runs, if `queued` is set."""
 
@@ -176,8 +180,8 @@ def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int
 
 @contextmanager
 def unreadable(name: str) -> Iterator[None]:
-    """Tell of a file that cannot be read as a broker would: LogLoader takes the log dir offline."""
+    """Tell of a file that we cannot read."""
     try:
         yield
     except UnreadableError as error:
-        raise StartError(f"{name} cannot be read: {error}", offline=True) from error
+        raise UnseenError(f"{name}: {error}") from error

@@ -17,7 +17,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
-from kcheck.rules import kc121_meta_properties_unreadable
+from kcheck.rules import kc001_unreadable, kc121_meta_properties_unreadable
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
@@ -95,6 +95,8 @@ def start_log_dir(
             collected.append(found)
         else:
             partitions.append(found)
+            if found.unread:
+                collected.append(kc001_unreadable.finding(where, found.reason or ""))
     readings = tuple(_checkpoint_readings(log_dir, mode, release))
     return _judged(path, log_dir, readings, (clean, mode), tuple(partitions), release)
 

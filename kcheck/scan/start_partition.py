@@ -26,7 +26,7 @@ from kcheck.model.release import Release
 from kcheck.scan import start_metadata
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
-from kcheck.scan.start_files import Changes, Content, Folder, QueuedError, StartError
+from kcheck.scan.start_files import Changes, Content, Folder, QueuedError, StartError, UnseenError
 from kcheck.scan.start_log import Cut, Loaded, LogLoader
 from kcheck.scan.start_segment import Context, Segment
 
@@ -60,7 +60,7 @@ class Prediction(NamedTuple):
     `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
     as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
     `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
-    while the log dir waits to go offline.
+    while the log dir waits to go offline. `unread`: we could not read what stands there.
     """
 
     dir: str
@@ -76,6 +76,7 @@ class Prediction(NamedTuple):
     queued: bool = False
     uncertain: str | None = None
     touched: str | None = None
+    unread: bool = False
 
 
 def start_partition(
@@ -90,9 +91,7 @@ def start_partition(
     try:
         folder = folder or Folder(path, file_sizes(path))
     except UnreadableError as error:
-        # File.listFiles gives nothing then, and the first file that is made fails.
-        why = f"the directory cannot be listed: {error}"
-        return Prediction(name, directory, Outcome.OFFLINE, why, None, None, None, 0, Changes(), {})
+        return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
     loader: LogLoader | None = None
     try:
         loader = LogLoader(
@@ -103,6 +102,8 @@ def start_partition(
         if directory.topic == CLUSTER_METADATA and skipped_by_broker(name, context.release):
             log = start_metadata.finish(loader, log)
         has_topic_id = _topic_id(folder, context.release)
+    except UnseenError as error:
+        return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
@@ -127,17 +128,15 @@ def start_partition(
 
 def unread_partition(path: str, name: str, directory: PartitionDirectory, stored: Stored) -> Prediction:
     """Return how much of a partition directory a start after an unclean stop reads, and nothing else."""
-    size, outcome = 0, Outcome.UNKNOWN
     try:
         sizes = file_sizes(path)
-    except UnreadableError:
-        outcome = Outcome.OFFLINE
-    else:
-        logs = {file.offset: sizes[each] for each in sizes for file in (parse_file(each),) if _is_log(file)}
-        read = segments_from(sorted(base for base in logs if base is not None), stored.recovery_point)
-        size = sum(logs[Offset(base)] for base in read)
+    except UnreadableError as error:
+        return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
+    logs = {file.offset: sizes[each] for each in sizes for file in (parse_file(each),) if _is_log(file)}
+    read = segments_from(sorted(base for base in logs if base is not None), stored.recovery_point)
+    size = sum(logs[Offset(base)] for base in read)
     reason = "its segments are read through at the start"
-    return Prediction(name, directory, outcome, reason, None, None, None, size, Changes(), {})
+    return Prediction(name, directory, Outcome.UNKNOWN, reason, None, None, None, size, Changes(), {})
 
 
 def _is_log(file: KafkaFile) -> bool:

@@ -254,6 +254,18 @@ def test_a_file_is_no_log_dir() -> None:
         predict([f"d/t-0/{LOG}"], wish())
 
 
+def test_what_cannot_be_read_is_not_known() -> None:
+    """A broker may follow a link where kcheck does not: that is said, and nothing is guessed."""
+    path = whole(Path("d"), clean=False) / "t-0"
+    (path / LOG).rename("elsewhere")
+    (path / LOG).symlink_to(Path("elsewhere").resolve())
+    found = predict(["d"], wish())
+    assert found.report.unfinished
+    (row,) = document(found.report)["log_dirs"]
+    assert (row["verdict"], row["partitions"][0]["outcome"]) == ("not known", "unknown")
+    assert row["partitions"][0]["reason"] == f"{LOG}: a symbolic link: not followed"
+
+
 def test_only_what_is_wanted() -> None:
     whole(Path("d"), clean=True)
     (row,) = said("d", asked=wish()._replace(wanted=Wanted(topics=("other",))))

@@ -1,0 +1,61 @@
+"""`kcheck predict`, and `kcheck PATH` without a verb: exit codes and what stands where."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.builders import broker, checkpoint, run, write
+from tests.cli.command import kcheck
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work where the log dir is, and write one."""
+    monkeypatch.chdir(tmp_path)
+    path = broker(Path("d"), run(0, 9))
+    write(path / "t-0", {f"{0:020d}.timeindex": b""})
+
+
+def lose() -> None:
+    """Let the next start delete the log."""
+    write(Path("d"), {"log-start-offset-checkpoint": checkpoint(["t 0 99"])})
+
+
+def test_exit_codes() -> None:
+    """0 where it boots, 1 where records go, unless only worse is to fail; 2 for what makes no sense."""
+    assert kcheck("predict", "d").code == 0
+    lose()
+    assert kcheck("predict", "d").code == 1
+    assert kcheck("predict", "d", "--fail-on", "fatal").code == 0
+    assert kcheck("predict", "d", "-D", "segment.index.bytes=x").code == 2
+    write(Path("d"), {"log-start-offset-checkpoint": b"1\n"})
+    done = kcheck("predict", "d", "--fail-on", "fatal")
+    assert done.code == 1
+    assert "A broker without any other log dir halts." in done.out
+
+
+def test_a_path_without_a_verb() -> None:
+    """The verdict stands first, the next command under it, then what check finds."""
+    lose()
+    done = kcheck("d")
+    assert done.code == kcheck("check", "d").code
+    assert done.out.startswith(
+        "d   broker 1: will boot but lose 10 records\nmore about the next start: kcheck predict d\n"
+    )
+    assert "KC211" in done.out
+    document = json.loads(kcheck("d", "--format", "json").out)
+    assert ["will boot but lose 10 records"] == [row["verdict"] for row in document["predictions"]]
+
+
+def test_a_word_that_is_no_path_is_no_verb() -> None:
+    assert kcheck("nothing-like-this").code == 2
+
+
+def test_what_was_not_certain_is_said() -> None:
+    """Several swaps up to 2.8: their order is that of the file system."""
+    log = Path("d/t-0") / f"{0:020d}.log"
+    for base in (0, 5):
+        (log.parent / f"{base:020d}.log.swap").write_bytes(log.read_bytes())
+    assert "Not certain: several swaps" in kcheck("predict", "d", "--kafka", "2.8").out
+    assert "Not certain" not in kcheck("predict", "d", "--kafka", "4.3").out
