@@ -44,12 +44,15 @@ class _Grouped(TyperGroup):
     """Shows the commands by what an operator wants: look, plan."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each group."""
+        """Write the groups without a line between them: the help is one screen."""
         del ctx
-        for title, names in _GROUPS.items():
-            commands = [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
-            with formatter.section(title):
-                formatter.write_dl(commands)
+        formatter.write_paragraph()
+        rows = [
+            (f"{'' if number else f'{title}:':7}{name}", self.commands[name].get_short_help_str(limit=56))
+            for title, names in _GROUPS.items()
+            for number, name in enumerate(names)
+        ]
+        formatter.write_dl(rows)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Look at a path that stands where a verb would."""

@@ -19,7 +19,7 @@ def apply(
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the word apply.")] = False,
 ) -> None:
-    """Carry out a plan: hold the log dirs, keep what stands there, change it."""
+    """Carry out a plan, and keep what it replaces."""
     from kcheck.disk.apply import apply as carry_out
     from kcheck.scan.plan import outcome, planned
 

@@ -20,6 +20,7 @@ from kcheck.errors import UsageError
 if TYPE_CHECKING:
     from kcheck.model.report import Report
     from kcheck.scan.fleet import Run
+    from kcheck.scan.fleet_stages import How
 
 Roots = Annotated[
     list[str],
@@ -58,6 +59,13 @@ def scan(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
     ] = 600,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="RUN", help="Look only at what changed since a run that remembers.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on with a run that remembers and was stopped.")
+    ] = None,
+    remember: Annotated[bool, typer.Option("--remember", help="Keep what --since and --resume need.")] = False,
     prometheus: Metrics = None,
     jobs: Annotated[
         int | None,
@@ -72,6 +80,7 @@ def scan(
     progress: ShowProgress = None,
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
+    from kcheck.disk.remote import is_url
     from kcheck.scan.check import Depth
     from kcheck.scan.fleet import Run
     from kcheck.scan.fleet_stages import How
@@ -86,7 +95,7 @@ def scan(
         raise UsageError(f"--engine {engine} is not known; known are {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
         raise UsageError(f"--master {master}: only --engine spark has one")
-    if engine == "spark" and jobs != 1:
+    if engine == "spark" and jobs is not None and not any(map(is_url, roots)):
         raise UsageError(f"--jobs {jobs}: Spark tells by itself how many; use --master 'local[{jobs}]'")
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
@@ -95,6 +104,10 @@ def scan(
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
+    if remember or since is not None or resume is not None:
+        if engine != "local":
+            raise UsageError(f"--engine {engine}: --remember, --since and --resume are for the local one")
+        run, how = _remembering(how, out, run, since, resume)
     name = _name(_now()) if run is None else run
     jobs = None if jobs is None else parse_jobs(jobs)
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
@@ -139,15 +152,31 @@ def submit(
     # What scan would refuse is refused here, before anything is started.
     command = typer.main.get_command(app)
     asked = command.commands["scan"].make_context("scan", [*context.args], parent=context.parent)  # type: ignore[attr-defined]  # a group
-    if (asked.params["engine"], asked.params["master"], asked.params["jobs"]) != ("local", None, None):
+    if (asked.params["engine"], asked.params["master"]) != ("local", None):
         raise UsageError(
-            "--engine, --master and --jobs are told to spark-submit: kcheck fleet submit ... -- --master URL"
+            "--engine is spark here, --master is for spark-submit: kcheck fleet submit ... -- --master URL"
         )
     wanted = submission(context.args, context.meta[_FOR_SPARK], os.environ)
     if not show:
         run(wanted)
     assignments = (f"{name}={shlex.quote(value)}" for name, value in wanted.environment)
     print(*assignments, shlex.join(wanted.command))
+
+
+def _remembering(
+    how: "How", out: str, run: str | None, since: str | None, resume: str | None
+) -> "tuple[str | None, How]":
+    """Return the name of a run that remembers, and how it is done: with what which run has left."""
+    from kcheck.scan.fleet_memory import kept_by, left_by
+    from kcheck.scan.fleet_run import open_run
+
+    if resume is None:
+        folder = None if since is None else kept_by(open_run(since).path)
+        return run, how._replace(since=folder, remembers=True)
+    if run is not None or since is not None:
+        raise UsageError(f"--resume {resume}: it has its name, and what it was begun with; leave out --run and --since")
+    name = os.path.basename(os.path.normpath(resume)).removeprefix("run=")
+    return name, how._replace(since=left_by(out, name), remembers=True)
 
 
 def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":

@@ -32,9 +32,10 @@ def repair(
     from kcheck.scan.settings import settings_of
     from kcheck.scan.start_host import Wish
 
-    release, fail_on, output = common.release(), parse_severity(common.fail_on), common.leaving.output
+    release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.leaving.output
     wish = Wish(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
-    found = look(paths, against or [], wish, accept_loss=accept_loss)
+    shown, _ = common.chosen()
+    found = look(paths, against or [], wish, accept_loss=accept_loss, keep=shown)
     can_leave(found.report, common.leaving)
     if output is not None:
         replace_file(output, plan_bytes(found))

@@ -65,6 +65,23 @@ class Completed(NamedTuple):
     aborted: bool
 
 
+def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries in the order of a java.util.HashMap by producer id, which is that of a snapshot.
+
+    They come in the order in which they were put there.
+    """
+    put = list(entries)
+    room = 16
+    while len(put) > room * 3 // 4:
+        room *= 2
+
+    def bucket(entry: Entry) -> int:
+        folded = (entry.producer_id ^ (entry.producer_id & (1 << 64) - 1) >> 32) & (1 << 32) - 1
+        return (folded ^ folded >> 16) & room - 1
+
+    return sorted(put, key=bucket)
+
+
 class TransactionStateError(Exception):
     """The broker's start aborts: the message tells the exception, and why."""
 
@@ -91,11 +108,20 @@ class ProducerStates:
         """The first offset of the earliest transaction that is open or was ended by a replayed marker."""
         return min((*self.ongoing, *self.decided), default=None)
 
-    def update(self, latest: Mapping[int, Entry]) -> None:
-        """Take the last batches of producers of which none is in a transaction."""
+    def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
+        """Take batches of records at once: the last one of each producer, and where it begins a transaction.
+
+        None of them may lie outside of a transaction that is open.
+        """
         for producer_id, entry in latest.items():
             known = self.entries.get(producer_id, Entry(producer_id))
-            self.entries[producer_id] = entry._replace(coordinator_epoch=known.coordinator_epoch)
+            first = known.current_txn_first_offset
+            if first < 0 and producer_id in opened:
+                first = opened[producer_id]
+                self.ongoing[first] = producer_id
+            self.entries[producer_id] = entry._replace(
+                coordinator_epoch=known.coordinator_epoch, current_txn_first_offset=first
+            )
 
     def append(self, step: Step) -> Completed | None:
         """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""

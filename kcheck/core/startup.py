@@ -28,6 +28,8 @@ class Outcome(StrEnum):
     """Its log dir is taken offline because of it."""
     ABORT = "abort"
     """The start of the whole broker ends because of it."""
+    UNKNOWN = "unknown"
+    """The start reads it through, which nobody did."""
 
 
 class Mode(StrEnum):

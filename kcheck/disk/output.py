@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from kcheck.disk.read import UnreadableError, opened
 from kcheck.errors import UsageError
 
 
@@ -29,6 +30,16 @@ def create(path: str) -> BinaryIO:
 def read_again(path: str) -> BinaryIO:
     """Open a file that `create` made."""
     return open(path, "rb")
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a file of a run, wherever that has been; gives it and its size. UnreadableError if it is no file here."""
+    with opened(path) as (descriptor, size):
+        if not isinstance(descriptor, int):
+            raise UnreadableError("it is in a store, and runs are on this machine")
+        with open(descriptor, "rb", closefd=False) as stream:
+            yield stream, size
 
 
 def settle(stream: BinaryIO) -> None:
@@ -91,8 +102,22 @@ def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[
 
 
 def discard(path: str) -> None:
-    """Remove a directory that `make_directory` made."""
-    shutil.rmtree(path, ignore_errors=True)
+    """Remove a directory that `make_directory` made, or a file."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def keep_aside(folder: str, aside: str) -> None:
+    """Move the files of a directory that `make_directory` made into another one, over those of their names."""
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+        if names:
+            os.makedirs(aside, exist_ok=True)
+        for name in names:
+            os.replace(os.path.join(folder, name), os.path.join(aside, name))
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -279,6 +279,8 @@ def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
+    if "carried_over" in body:
+        page.wrapped(f"{body['carried_over']} of the partition directories had not changed and were not looked at.")
     if not body["finished"]:
         page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
 

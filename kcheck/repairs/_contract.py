@@ -79,7 +79,13 @@ class Refused(NamedTuple):
     why: str
 
 
-Answer = Step | Refused
+class Settled(NamedTuple):
+    """Edits for another finding have put it right."""
+
+    finding: Finding
+
+
+Answer = Step | Refused | Settled
 
 
 class LogCut(NamedTuple):
@@ -110,12 +116,23 @@ class PartitionSite(Protocol):
     asked for tells how it lies after the last.
     """
 
-    dir: str
-    view: PartitionView
-    release: Release
-    findings: tuple[Finding, ...]
-    names: frozenset[str]
-    log_dir: "LogDirSite"
+    @property
+    def dir(self) -> str: ...
+
+    @property
+    def view(self) -> PartitionView: ...
+
+    @property
+    def release(self) -> Release: ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    @property
+    def log_dir(self) -> "LogDirSite": ...
 
     def read(self, name: str) -> bytes | None:
         """Return a small file, None where there is none or it cannot be read."""
@@ -125,6 +142,9 @@ class PartitionSite(Protocol):
 
     def bytes_at(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes of a file, fewer at its end."""
+
+    def is_patched(self, name: str) -> bool:
+        """Whether bytes of a file are to be changed in their place."""
 
     def image(self) -> Image:
         """Return what a recovery of every segment makes of it."""
@@ -146,14 +166,28 @@ class PartitionSite(Protocol):
 
 
 class LogDirSite(Protocol):
-    """One log dir, with the edits that are planned so far; `siblings` are the other log dirs of the same broker."""
+    """One log dir, with the edits that are planned so far; `siblings` are the other log dirs of the same broker.
 
-    view: LogDirView
-    release: Release
-    findings: tuple[Finding, ...]
-    partitions: tuple[PartitionSite, ...]
-    siblings: tuple["LogDirSite", ...]
-    topic_ids: Mapping[str, Mapping[str, str]]
+    `topic_ids` has by topic which ids partition.metadata names anywhere, each with a path where it does.
+    """
+
+    @property
+    def view(self) -> LogDirView: ...
+
+    @property
+    def release(self) -> Release: ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
+
+    @property
+    def partitions(self) -> tuple[PartitionSite, ...]: ...
+
+    @property
+    def siblings(self) -> tuple["LogDirSite", ...]: ...
+
+    @property
+    def topic_ids(self) -> Mapping[str, Mapping[str, str]]: ...
 
     def read(self, name: str) -> bytes | None:
         """Return a small file at the top of it, None where there is none or it cannot be read."""

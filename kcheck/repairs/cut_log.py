@@ -90,8 +90,8 @@ def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> 
     }
     if not left:
         # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.
-        built = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
-        yield from (Write(path_of(site, name), data) for name, data in sorted(built.items()))
+        snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
+        yield from (Write(path_of(site, name), image.files[name]) for name in snapshots)
     epochs = entries_of(site)
     kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
     if kept != epochs:

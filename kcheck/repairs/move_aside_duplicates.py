@@ -57,8 +57,9 @@ def _twins(site: LogDirSite, finding: Finding) -> Iterator[PartitionSite]:
 
 def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:
     ids = {part.view.topic_id, other.view.topic_id} - {None}
-    image = other.image()
-    return len(ids) <= 1 and image.error is None and not image.cuts and other.contains(part)
+    images = (part.image(), other.image())
+    whole = all(image.error is None and not image.cuts for image in images)
+    return len(ids) <= 1 and whole and other.contains(part)
 
 
 def _edits(part: PartitionSite) -> Iterator[Edit]:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from kcheck.core.leader_epochs import epoch_for_offset
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c
-from kcheck.model.entries import Offset
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
-from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import bases, log_name, path_of
 
@@ -135,6 +135,8 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         Evidence(patch.path, patch.position, crc_verified=True, what="the batch matches its CRC-32C")
         for patch in log.patches
     )
+    if not log.patches and log.site.is_patched(name):
+        return Settled(finding)
     if not log.patches:
         return Refused(finding, "no single field explains it")
     return Step(finding, tuple(log.patches), f"{'; '.join(reasons)}: no other value fits", evidence)
@@ -165,6 +167,8 @@ def _offset_is_wrong(log: _Log, header: _Header) -> bool:
 
 def _too_far(log: _Log, header: _Header) -> bool:
     behind = log.behind(header)
+    if header.base_offset + header.last_offset_delta > int(header.name[:20]) + RELATIVE_OFFSET_MAX:
+        return True
     return behind is not None and header.base_offset + header.last_offset_delta >= behind.base_offset
 
 

@@ -27,7 +27,7 @@ def _segment(site: PartitionSite, prefix: str, finding: Finding) -> Iterator[Ans
     image = site.image()
     if damaged is not None:
         where = damaged.where
-        yield Refused(finding, f"{where.file} is damaged at position {where.position}: {damaged.message}")
+        yield Refused(finding, f"{where.file} is damaged: {damaged.message}")
         return
     if image.error is not None or image.cuts:
         yield Refused(finding, f"the log cannot be read through: {image.error or image.cuts[0].why}")

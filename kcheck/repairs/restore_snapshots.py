@@ -1,8 +1,8 @@
 """A producer snapshot that is wrong is moved aside, as long as a right one is left behind it.
 
 The broker then begins with the older one and reads the rest of the log. Without any snapshot it would forget every
-producer after a clean stop: so where none, or no right one, is left, it is written anew from a replay, if the log is there from
-offset 0 on and was never compacted.
+producer after a clean stop: so where none, or no right one, is left, it is written anew from a replay, if the log is
+there from offset 0 on and was never compacted.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from kcheck.formats import producer_snapshot
 from kcheck.model.finding import Finding
 from kcheck.model.names import FileKind, parse_file
-from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import Answer, Aside, Edit, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
 from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
 
 
@@ -47,9 +47,9 @@ def _replayed(site: PartitionSite, finding: Finding, names: list[str]) -> Answer
     written = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
     if not written or bases(site)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
         return Refused(finding, "no right snapshot is left, and not every record of the log from offset 0 on")
-    gone = tuple(Aside(path_of(site, name)) for name in names if name not in written)
-    edits = (*gone, *(Write(path_of(site, name), data) for name, data in sorted(written.items())))
-    return Step(finding, edits, "the snapshot is what a replay of the whole log gives", (whole_log(site),))
+    edits: list[Edit] = [Aside(path_of(site, name)) for name in names if name not in written]
+    edits += [Write(path_of(site, name), data) for name, data in sorted(written.items())]
+    return Step(finding, tuple(edits), "the snapshot is what a replay of the whole log gives", (whole_log(site),))
 
 
 def _snapshots(site: PartitionSite) -> list[str]:

@@ -91,7 +91,8 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
         values.setdefault((entry.topic, entry.partition), set()).add(entry.offset)
     kept: list[OffsetEntry] = []
     changes: list[str] = []
-    for (topic, partition), offsets in values.items():
+    for (topic, partition), stated in values.items():
+        offsets = stated
         end, there = site.end_of(topic, partition)
         where = f"{topic}-{partition}"
         if not is_legal_topic(topic) or partition < 0:
@@ -101,7 +102,7 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
             changes.append(f"{where} is left out: it is not in this log dir")
             continue
         if name == LOG_START:
-            offsets = {offset for offset in offsets if end is None or offset <= end}
+            offsets = {offset for offset in stated if end is None or offset <= end}
             if len(offsets) > 1:
                 return _Kept((), (), f"{where} has {len(offsets)} log starts, and nothing tells which is right")
         low = min(offsets, default=None)
@@ -110,7 +111,7 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
             changes[-1] += "" if low is None else " is none of the log"
             continue
         if name == REPLICATION_OFFSET and end is not None and low > end and there is not None:
-            damaged = unsettled(there, DAMAGE)
+            damaged = unsettled(there, (*DAMAGE, "KC221"))
             if damaged is not None:
                 # It is the proof that committed records stood where the damage is.
                 return _Kept((), (), f"{where} is damaged: its high watermark tells what was lost ({damaged.id})")

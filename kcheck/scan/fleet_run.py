@@ -4,7 +4,8 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.disk.read import UnreadableError, as_stream, opened, read_whole
+from kcheck.disk.output import reading
+from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.walk import is_directory, join, list_directory
 from kcheck.errors import KcheckError, UsageError
 from kcheck.scan.arrow import schema_of
@@ -140,7 +141,7 @@ def _batches(part: Part, schema: "pa.Schema", known: Collection[str]) -> "Iterat
 
     rows = 0
     try:
-        with opened(part.path) as (descriptor, size), as_stream(descriptor) as stream:
+        with reading(part.path) as (stream, size):
             _same(size, part.size, "bytes")
             file = parquet.ParquetFile(stream, page_checksum_verification=True)
             names = _names(file.schema_arrow.names, schema.names, known)

@@ -37,7 +37,7 @@ def predict(arguments: list[str], wish: Wish) -> Predicted:
         body={"log_dirs": (_log_dir_row(start) for start in starts)},
         collected=collected,
         table="log_dirs.partitions",
-        columns=predictions_table.COLUMNS,
+        columns=predictions_table.TABLE.columns,
         kinds={"log_dirs": "log-dir", "partitions": "partition"},
         checked=tuple(path for target in targets for path in (target.path, target.config) if path is not None),
     )
@@ -52,6 +52,7 @@ _SEVERITIES = {
     Outcome.LOST: Severity.ERROR,
     Outcome.OFFLINE: Severity.FATAL,
     Outcome.ABORT: Severity.FATAL,
+    Outcome.UNKNOWN: Severity.INFO,
 }
 
 
@@ -91,6 +92,8 @@ def verdict(start: LogDirStart) -> str:
         return "will not boot"
     if start.outcome is Outcome.OFFLINE:
         return "will go offline"
+    if any(each.outcome is Outcome.UNKNOWN for each in start.partitions):
+        return "not known"
     lost = [each.lost for each in start.partitions if each.lost is not None]
     if not lost:
         return "will boot"
@@ -116,7 +119,9 @@ def _log_dir_row(start: LogDirStart) -> Row:
         "next_start": _next_start(start),
         "lost_records": None if None in known else sum(each or 0 for each in known),
         "scan_bytes": sum(each.scan_bytes for each in start.partitions),
-        "partitions": tuple(partition_row(each) for each in start.partitions),
+        "partitions": tuple(
+            {"broker_id": start.broker_id, "log_dir": start.path, **partition_row(each)} for each in start.partitions
+        ),
     }
 
 

@@ -1,6 +1,6 @@
 """`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck import __version__
@@ -10,17 +10,20 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
-from kcheck.registry import discover
-from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.scan.inputs import Kind, Target, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
+from kcheck.scan.repair_partition import Partition, summed
 from kcheck.scan.repair_proof import prove
-from kcheck.scan.repair_site import Partition, Site, summed
+from kcheck.scan.repair_site import Site
 from kcheck.scan.repair_survey import survey
 from kcheck.scan.repair_words import now_and_after
+from kcheck.scan.rules import all_repairs
 from kcheck.scan.start_host import LogDirStart, Wish, decided
 from kcheck.scan.start_partition import Lost
+
+Chosen = Callable[[str, Severity], bool]
 
 
 class Repaired(NamedTuple):
@@ -37,21 +40,20 @@ def plan_bytes(found: Repaired) -> bytes:
     return serialize_plan(found.plan, kcheck=__version__)
 
 
-def all_repairs() -> tuple[Repair, ...]:
-    """Return every repair, in the order in which they are asked."""
-    found = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
-    return tuple(sorted(found, key=lambda repair: (repair.rank, repair.name)))
+def repair(
+    arguments: list[str], against: list[str], wish: Wish, *, accept_loss: bool, keep: Chosen = lambda *_: True
+) -> Repaired:
+    """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
-
-def repair(arguments: list[str], against: list[str], wish: Wish, *, accept_loss: bool) -> Repaired:
-    """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof."""
+    `keep` tells by rule and severity about which findings anything is to be planned or said.
+    """
     targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
     wish = wish._replace(wanted=wanted)
     collected: list[Finding] = []
     sites = survey(targets, wish, collected)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
     prove(sites, survey(proofs, wish, []))
-    planner = _Planner(sites, accept_loss=accept_loss)
+    planner = _Planner(sites, accept_loss=accept_loss, keep=keep)
     for each in all_repairs():
         planner.ask(each)
     plan = Plan(wish.release.name, tuple(dict.fromkeys(site.real for site in sites)), planner.operations.build())
@@ -77,10 +79,10 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
         if target.kind is Kind.PARTITION:
             parent, name = split(target.path)
             names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)
-            target = target._replace(kind=Kind.LOG_DIR, path=parent)
+            found.setdefault(parent, target._replace(kind=Kind.LOG_DIR, path=parent))
         else:
             whole = True
-        found.setdefault(target.path, target)
+            found.setdefault(target.path, target)
     if names and whole:
         raise UsageError("log dirs and partition directories cannot be mixed; name the log dirs, and --partition")
     return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
@@ -89,8 +91,8 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
 class _Planner:
     """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for."""
 
-    def __init__(self, sites: list[Site], *, accept_loss: bool) -> None:
-        self._sites, self._accept_loss = sites, accept_loss
+    def __init__(self, sites: list[Site], *, accept_loss: bool, keep: Chosen) -> None:
+        self._sites, self._accept_loss, self._keep = sites, accept_loss, keep
         self.operations = Operations()
         self._refused: list[tuple[Site, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
@@ -111,17 +113,20 @@ class _Planner:
                     self._take(site, repair, partition, partition.findings)
 
     def _take(self, site: Site, repair: Repair, shown: Site | Partition, findings: tuple[Finding, ...]) -> None:
-        about = tuple(each for each in findings if each.id in repair.rules and not _is_settled(site, each))
+        wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
+        about = tuple(each for each in wanted if not _is_settled(site, each))
         answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
             self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
-            if isinstance(answer, Refused):
+            if isinstance(answer, Settled):
+                _settle(site, answer.finding)
+            elif isinstance(answer, Refused):
                 self._refused.append((site, answer))
             else:
                 self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))
 
     def _step(self, shown: Site, step: Step, about: tuple[Finding, ...]) -> None:
-        site = next((each for each in self._sites if each is step.log_dir), shown)
+        site = step.log_dir if isinstance(step.log_dir, Site) else shown
         lost = _lost(site, step)
         why_not = None
         if lost is not None and step.held is None and not self._accept_loss:
@@ -164,7 +169,8 @@ class _Planner:
                 owner = _owner(site, finding)
                 answered = (site.path, finding.where.dir, finding.id) in self._answered
                 mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
-                if finding.severity in (Severity.ERROR, Severity.FATAL) and not answered and not mended:
+                bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
+                if bad and not answered and not mended:
                     yield site, Refused(finding, f"no repair is known. {finding.advice}")
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from kcheck.model.names import DirectoryState
 from kcheck.repairs._files import DAMAGE
-from kcheck.scan.repair_site import Partition, Site
+from kcheck.scan.repair_partition import Partition
+from kcheck.scan.repair_site import Site
 
 
 def prove(sites: list[Site], others: list[Site]) -> None:

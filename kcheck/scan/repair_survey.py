@@ -12,7 +12,8 @@ from kcheck.scan.deep import Deep
 from kcheck.scan.host import LogDir
 from kcheck.scan.inputs import Target
 from kcheck.scan.look import Look, whole_log_dir
-from kcheck.scan.repair_site import Partition, Site
+from kcheck.scan.repair_partition import Partition
+from kcheck.scan.repair_site import Site
 from kcheck.scan.replicas import agree
 from kcheck.scan.start_host import Wish
 from kcheck.scan.window import Window
@@ -20,7 +21,7 @@ from kcheck.scan.workers import Workers
 
 
 def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> list[Site]:
-    """Return the log dirs with every finding of `check --depth crc` about them; all findings go into `collected` too."""
+    """Return the log dirs with every finding of `check --depth crc` about them; `collected` gets them too."""
     coverage = Coverage()
     found: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1, done=lambda _: None, tick=lambda: None) as workers:

@@ -22,19 +22,25 @@ from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
-from kcheck.scan.start_partition import Prediction, Stored, start_partition
+from kcheck.scan.start_partition import Prediction, Stored, start_partition, unread_partition
 from kcheck.scan.start_segment import Context
+
+_SHORT = 64 << 20
 
 Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
 
 
 class Wish(NamedTuple):
-    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings."""
+    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings.
+
+    `reads` is False where no log is to be read through: what becomes of one after an unclean stop is unknown then.
+    """
 
     clean: bool | None
     settings: Settings
     release: Release
     wanted: Wanted = Wanted()
+    reads: bool = True
 
 
 class LogDirStart(NamedTuple):
@@ -78,6 +84,12 @@ def start_log_dir(
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
         # The log of KRaft takes none of the settings of a topic.
         own = context._replace(settings=Settings()) if _is_metadata_log(name, directory, release) else context
+        if not wish.reads and not stored.clean:
+            unread = unread_partition(join(path, name), name, directory, stored)
+            # The log of KRaft is read at every start, and seldom long.
+            if unread.scan_bytes > _SHORT or not _is_metadata_log(name, directory, release):
+                partitions.append(unread)
+                continue
         found = attempt(_task(load, join(path, name), name, directory, stored, own), where)
         if isinstance(found, Finding):
             collected.append(found)

@@ -287,6 +287,14 @@ class LogLoader:
             self.cuts.append(Cut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
         self.reasons.append(why)
 
+    def truncate_fully(self, offset: int) -> None:
+        """Begin the log anew at an offset, without a segment or a producer (UnifiedLog.truncateFullyAndStartAt)."""
+        self._delete(sorted(self.segments), "", with_snapshots=False)
+        self.epochs.clear()
+        self.producers.start_at(offset)
+        self._add(Segment(self.folder, offset, self.context, new=True))
+        self.segments[offset].resize_indexes()
+
     def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
         """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""
         for base in bases:

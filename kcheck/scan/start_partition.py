@@ -7,13 +7,23 @@ from typing import NamedTuple
 import numpy as np
 
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import Outcome, failed_read, nameless
+from kcheck.core.startup import Outcome, failed_read, nameless, segments_from
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
-from kcheck.model.names import PARTITION_METADATA, DirectoryState, PartitionDirectory, skipped_by_broker
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    PARTITION_METADATA,
+    DirectoryState,
+    FileKind,
+    KafkaFile,
+    PartitionDirectory,
+    parse_file,
+    skipped_by_broker,
+)
 from kcheck.model.release import Release
+from kcheck.scan import start_metadata
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
 from kcheck.scan.start_files import Changes, Content, Folder, QueuedError, StartError
@@ -90,6 +100,8 @@ def start_partition(
             deleted=name.endswith("-delete"),
         )  # fmt: skip
         log = loader.load()
+        if directory.topic == CLUSTER_METADATA and skipped_by_broker(name, context.release):
+            log = start_metadata.finish(loader, log)
         has_topic_id = _topic_id(folder, context.release)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline else Outcome.ABORT
@@ -111,6 +123,25 @@ def start_partition(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
         uncertain=loader.uncertain, touched=_touched(name, directory, outcome, log),
     )  # fmt: skip
+
+
+def unread_partition(path: str, name: str, directory: PartitionDirectory, stored: Stored) -> Prediction:
+    """Return how much of a partition directory a start after an unclean stop reads, and nothing else."""
+    size, outcome = 0, Outcome.UNKNOWN
+    try:
+        sizes = file_sizes(path)
+    except UnreadableError:
+        outcome = Outcome.OFFLINE
+    else:
+        logs = {file.offset: sizes[each] for each in sizes for file in (parse_file(each),) if _is_log(file)}
+        read = segments_from(sorted(base for base in logs if base is not None), stored.recovery_point)
+        size = sum(logs[Offset(base)] for base in read)
+    reason = "its segments are read through at the start"
+    return Prediction(name, directory, outcome, reason, None, None, None, size, Changes(), {})
+
+
+def _is_log(file: KafkaFile) -> bool:
+    return file.kind is FileKind.LOG and file.canonical and not file.suffix
 
 
 def _touched(name: str, directory: PartitionDirectory, outcome: Outcome, log: Loaded) -> str | None:

@@ -2,11 +2,20 @@
 
 import struct
 from collections.abc import Iterable
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
-from kcheck.core.producer_state import Completed, Data, EmptyMarker, Entry, Marker, ProducerStates, Step
+from kcheck.core.producer_state import (
+    Completed,
+    Data,
+    EmptyMarker,
+    Entry,
+    Marker,
+    ProducerStates,
+    Step,
+    in_java_order,
+)
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import offset_of, stray_snapshots
 from kcheck.formats import producer_snapshot
@@ -28,6 +37,9 @@ _MARKER = struct.Struct(">bbbbbhhbhib")
 _MARKER_FROM = 61
 _MARKER_VALUE_SIZE = 6
 _NO_PRODUCER_ID = -1
+_RUN_COUNT_MIN = 32
+"""Fewer batches than these are taken one by one."""
+_PRODUCER_COUNT_MAX = 1000
 
 
 class Producers:
@@ -118,7 +130,8 @@ class Producers:
         if self.map_end <= self._snapshot_end:
             return
         name = segment_prefix(Offset(self.map_end)) + _ENDING
-        entries = {entry.producer_id: Producer._make(entry) for entry in self.states.entries.values()}
+        ordered = in_java_order(self.states.entries.values())
+        entries = {entry.producer_id: Producer._make(entry) for entry in ordered}
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, tuple(entries.values())))
         if self._holds(name, entries):
             data = self._folder.read(name)[0]
@@ -146,21 +159,56 @@ def follow(
     rows = rows[columns.producer_id[rows] > _NO_PRODUCER_ID]
     if not rows.size:
         return -1, None
-    flags = columns.attributes[rows]
-    if not (flags & (TRANSACTIONAL | CONTROL)).any() and not producers.states.ongoing:
-        producers.states.update(_latest(columns, rows))
-        return int(rows[-1]), None
-    for row in rows.tolist():
-        step = _step(segment, columns, row)
-        if isinstance(step, str):
-            return row, step
-        try:
-            completed = producers.states.append(step)
-        except StateError as error:
-            raise StartError(f"{error} ({segment.log_name})") from error
-        if completed is not None and completed.aborted and aborted is not None:
-            _take_aborted(segment, completed, aborted)
+    control = columns.attributes[rows] & CONTROL != 0
+    places = [-1, *np.flatnonzero(control).tolist(), len(rows)]
+    for before, place in pairwise(places):
+        run = rows[before + 1 : place]
+        if not _taken_at_once(columns, run, producers.states):
+            for row in run.tolist():
+                _append(segment, _data(columns, row), producers.states, aborted)
+        if place < len(rows):
+            row = int(rows[place])
+            step = _step(segment, columns, row)
+            if isinstance(step, str):
+                return row, step
+            _append(segment, step, producers.states, aborted)
     return int(rows[-1]), None
+
+
+def _append(segment: Segment, step: Step, states: ProducerStates, aborted: list[AbortedTxn] | None) -> None:
+    try:
+        completed = states.append(step)
+    except StateError as error:
+        raise StartError(f"{error} ({segment.log_name})") from error
+    if completed is not None and completed.aborted and aborted is not None:
+        _take_aborted(segment, completed, aborted)
+
+
+def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates) -> bool:
+    """Take batches of records if they are many, and none of them ends the start; return whether that was done."""
+    if len(rows) < _RUN_COUNT_MIN:
+        return False
+    ids = columns.producer_id[rows].astype(np.int64)
+    order = np.argsort(ids, kind="stable")
+    begins = np.flatnonzero(np.concatenate(([True], np.diff(ids[order]) != 0)))
+    if len(begins) > _PRODUCER_COUNT_MAX:
+        return False
+    inside = columns.attributes[rows] & TRANSACTIONAL != 0
+    latest: dict[int, Entry] = {}
+    opened: dict[int, int] = {}
+    for begin, end in pairwise([*begins.tolist(), len(order)]):
+        mine = order[begin:end]
+        producer_id = int(ids[mine[0]])
+        known = states.entries.get(producer_id)
+        first = 0 if known is not None and known.current_txn_first_offset >= 0 else len(mine)
+        if inside[mine].any():
+            first = min(first, int(np.argmax(inside[mine])))
+            opened[producer_id] = int(columns.base_offset[rows[mine[first]]])
+        if not inside[mine][first:].all():
+            return False
+        latest[producer_id] = _entry(_data(columns, int(rows[mine[-1]])))
+    states.update(latest, opened)
+    return True
 
 
 def _take_aborted(segment: Segment, completed: Completed, aborted: list[AbortedTxn]) -> None:
@@ -176,18 +224,11 @@ def _take_aborted(segment: Segment, completed: Completed, aborted: list[AbortedT
     )
 
 
-def _latest(columns: Columns, rows: Column) -> dict[int, Entry]:
-    """Return the last batch of each producer, in the order in which they come up first."""
-    ids = columns.producer_id[rows].astype(np.int64)
-    found, back = np.unique(ids[::-1], return_index=True)
-    entries = {}
-    for producer_id, row in zip(found.tolist(), rows[len(rows) - 1 - back].tolist(), strict=True):
-        data = _data(columns, row)
-        entries[producer_id] = Entry(
-            producer_id, data.producer_epoch, data.last_sequence, data.last_offset, data.last_offset - data.base_offset,
-            data.max_timestamp,
-        )  # fmt: skip
-    return entries
+def _entry(data: Data) -> Entry:
+    return Entry(
+        data.producer_id, data.producer_epoch, data.last_sequence, data.last_offset,
+        data.last_offset - data.base_offset, data.max_timestamp,
+    )  # fmt: skip
 
 
 def _data(columns: Columns, row: int) -> Data:
@@ -204,9 +245,7 @@ def _data(columns: Columns, row: int) -> Data:
 
 
 def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
-    """Return what a batch tells, or why InvalidRecordException is thrown; StartError for every other exception."""
-    if not columns.attributes[row] & CONTROL:
-        return _data(columns, row)
+    """Return what a control batch tells, or why InvalidRecordException is thrown; StartError for another exception."""
     producer_id = int(columns.producer_id[row])
     if not columns.record_count[row]:
         return EmptyMarker(producer_id)

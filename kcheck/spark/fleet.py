@@ -6,14 +6,16 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kcheck.disk.remote import is_url, mounted
+from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
-from kcheck.scan.fleet import Judged, Run, about, conclude, outside
+from kcheck.scan.fleet import THREADS, Judged, Run, about, conclude, outside
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_output import RunOutput, run_tables
-from kcheck.scan.fleet_replicas import FIELDS, KEY
+from kcheck.scan.fleet_replicas import FIELDS, KEY, replicas_schema
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import Identified
 from kcheck.spark import stages
@@ -48,10 +50,15 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
     stopped before what a dead run has left is removed.
     """
     started = run.now()
-    found = inventory(roots)
+    urls = tuple(root for root in roots if is_url(root))
+    if is_url(run.out):
+        raise UsageError(f"--out {run.out}: tables are written to directories that every executor has")
+    with mounted(urls, run.options):
+        found = inventory(roots)
     outside(run.out, found.log_dirs)
+    asked = Asked(run.how, run.seconds, urls, tuple(run.options.items()), run.jobs or THREADS)
     with RunOutput(run.out, run.name, about(run)) as output, session as spark, in_a_line():
-        engine = _Engine(run, spark, output)
+        engine = _Engine(run, asked, spark, output)
         engine.look(found)
         report = conclude(run, roots, started, output, engine.judged)
     return report, engine.judged.failed
@@ -60,9 +67,9 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
 class _Engine:
     """One run, and what is to be said of its findings."""
 
-    def __init__(self, run: Run, spark: "SparkSession", output: RunOutput) -> None:
+    def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput) -> None:
         self.judged = Judged(run)
-        self._asked = Asked(run.how, run.seconds)
+        self._asked = asked
         self._run = run
         self._spark = spark
         self._output = output
@@ -135,8 +142,11 @@ class _Engine:
 
     def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
         slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
-        # By hash, not in turn: a task that is run again must have the rows that it had.
-        items = listed.where("items is not null").repartition(slices, "at", "part")
+        # By hash, not in turn: a task that is run again must have the rows that it had. One listing of a store tells of
+        # a whole log dir, which is therefore that of one task.
+        items = listed.where("items is not null").repartition(
+            slices, *(("at",) if self._asked.urls else ("at", "part"))
+        )
         return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
 
     def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
@@ -159,7 +169,7 @@ class _Engine:
         from pyspark.sql import functions
 
         seen = scanned.where("replicas is not null").select("replicas")
-        replicas = seen.mapInArrow(stages.opened, ddl_of(stages.replica_types())).repartition(slices, *KEY)
+        replicas = seen.mapInArrow(stages.opened, ddl_of(replicas_schema())).repartition(slices, *KEY)
         groups = replicas.groupBy(*KEY).agg(functions.collect_list(functions.struct(*FIELDS)).alias("replicas"))
         groups = groups.withColumn("brokers", functions.expr("size(array_distinct(replicas.broker_id))"))
         staged = self._staged("groups", groups)

@@ -7,20 +7,21 @@ written: Spark moves it and looks into nothing.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kcheck.disk.remote import mounted
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
+from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_replicas import FIELDS, LISTS, OWN, replica_rows
-from kcheck.scan.fleet_replicas import KEY as GROUP
+from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Workers
-from kcheck.tables import partitions
-from kcheck.tables._contract import PLACE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,17 +60,22 @@ BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 TALLY = (Column("id", "string", "The id of a rule."), Column("severity", "string", "What it is there."))
 
-_AHEAD = 2
 _COMPARED_COUNT = 4096
 _HELD_SIZE = 8 << 20
 """So many bytes are passed on together."""
 
 
 class Asked(NamedTuple):
-    """How directories are looked at; one that takes more than `seconds` becomes a finding."""
+    """How directories are looked at; one that takes more than `seconds` becomes a finding.
+
+    `urls` are roots that are no directories, `options` those of their file system: so many `requests` are made at once.
+    """
 
     how: How
     seconds: float
+    urls: tuple[str, ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
+    requests: int = THREADS
 
 
 def told(value: FleetLogDir | Identified) -> str:
@@ -88,7 +94,7 @@ def identified_of(log_dirs: Iterable[FleetLogDir], asked: Asked) -> Iterator[tup
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
         groups = ((each, (retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
-        for log_dir, (answer,) in workers.run(groups, ahead=_AHEAD):
+        for log_dir, (answer,) in workers.run(groups, ahead=_ahead(asked)):
             assert answer is not None
             yield log_dir, answer
 
@@ -112,7 +118,7 @@ def list_all(batches: "Batches", asked: Asked) -> "Batches":
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
         groups = ((each, (retry.task(list_items, each[1], where(each[1])),)) for each in named)
-        for (row, log_dir), (answer,) in workers.run(groups, ahead=_AHEAD):
+        for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(asked)):
             key = (row["broker"], row["at"])
             if isinstance(answer, Finding):
                 failed = to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))
@@ -134,7 +140,7 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            for row, (answer,) in workers.run(tasks(), ahead=_AHEAD):
+            for row, (answer,) in workers.run(tasks(), ahead=_ahead(asked)):
                 key = (row["broker"], row["at"], row["part"])
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
                     found = {name: batch}
@@ -176,7 +182,7 @@ def compare_all(batches: "Batches", asked: Asked) -> "Batches":
 
         def rows() -> Iterator[tuple[Any, ...]]:
             tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in _large(batches))
-            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_AHEAD)):
+            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(asked))):
                 for piece, (name, found) in enumerate(retry.compared(batch, answer)):
                     yield (BEHIND, number, part, piece, *_as_bytes({name: found}, COMPARED))
 
@@ -197,29 +203,19 @@ def _large(batches: "Batches") -> "Batches":
         yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
 
-def replica_types() -> "pa.Schema":
-    """Return the columns of replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
-    import pyarrow as pa
-
-    known = {column.name: column for column in (*PLACE, *partitions.TABLE.columns, *OWN)}
-    lists = {name: pa.list_(pa.struct(list(schema_of(columns)))) for name, columns in LISTS.items()}
-    plain = schema_of(known.values())
-    return pa.schema([(name, lists[name] if name in lists else plain.field(name).type) for name in (*GROUP, *FIELDS)])
-
-
 def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
         found: list[tuple[Identified, list[bytes]]] = []
         groups = ((each, (retry.task(list_items, each, where(each)),)) for each in log_dirs)
-        for log_dir, (listed,) in workers.run(groups, ahead=_AHEAD):
+        for log_dir, (listed,) in workers.run(groups, ahead=_ahead(asked)):
             if isinstance(listed, Finding):
                 yield "findings", findings_batch((log_dir.cluster, log_dir.broker), (listed,))
                 continue
             seen: list[bytes] = []
             parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
-            for items, (answer,) in workers.run(parts, ahead=_AHEAD):
+            for items, (answer,) in workers.run(parts, ahead=_ahead(asked)):
                 for name, batch in retry.scanned(items, answer):
                     yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
                     if name == "replicas" and whole:
@@ -249,9 +245,21 @@ def opened(batches: "Batches", shown: frozenset[tuple[str, str]] | None = None) 
                 yield batch.filter(pa.array([pair in shown for pair in pairs], pa.bool_()))
 
 
-def _workers(asked: Asked) -> Workers:
-    limits = Limits(asked.seconds, MEMORY_MAX)
-    return Workers(1, done=lambda _: None, tick=lambda: None, limits=limits)
+def _ahead(asked: Asked) -> int:
+    return 2 * asked.requests if asked.urls else 2
+
+
+@contextmanager
+def _workers(asked: Asked) -> Iterator[Workers | Threads]:
+    """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store."""
+    with mounted(asked.urls, dict(asked.options)):
+        if asked.urls:
+            workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)
+        else:
+            limits = Limits(asked.seconds, MEMORY_MAX)
+            workers = Workers(1, done=lambda _: None, tick=lambda: None, limits=limits)
+        with workers:
+            yield workers
 
 
 def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:

@@ -31,7 +31,7 @@ def test_it_says_what_was_written(root: str, tmp_path: Path) -> None:
     (written,) = (tmp_path / "out").iterdir()
     assert re.fullmatch(r"run=\d{8}T\d{6}\.\d{3}Z", written.name)
     assert (0, f"Written: out/{written.name}\n") == (done.code, done.err)
-    assert "partitions     1" in done.out
+    assert re.search(r"^partitions +1$", done.out, re.MULTILINE)
     options = ("--run", "x", "--quiet", "--format", "json", "--fail-on", "fatal")
     done = shell("fleet", "scan", root, "--out", "out", *options, cwd=tmp_path)
     found = json.loads(done.out)
@@ -59,7 +59,7 @@ def test_it_ends_as_check_does(root: str, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--depth", "deep"), "--depth deep is not known; known are checkpoints, headers, crc, records"),
-        (("--engine", "spark"), "--engine spark is not known; known is local"),
+        (("--engine", "flink"), "--engine flink is not known; known are local, spark"),
         (("--time-limit", "0"), "--time-limit 0: more than 0 seconds are needed"),
         (("--run", "../x"), "--run ../x: letters, digits and ._- are needed"),
         (("--jobs", "0"), "--jobs 0: a number from 1 to 256 is needed"),
@@ -103,3 +103,47 @@ def test_a_run_that_is_stopped_leaves_nothing(number: int, code: int, root: str,
     assert code == started.returncode
     assert "Traceback" not in said
     assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_it_looks_only_at_what_changed(root: str, tmp_path: Path) -> None:
+    """Since a run, or the newest one below a directory; it says how much that was."""
+    common = ("fleet", "scan", root, "--out", tmp_path / "out", "--fail-on", "fatal")
+    assert 0 == kcheck(*common, "--run", "a", "--remember").code
+    for since in (tmp_path / "out" / "run=a", tmp_path / "out"):
+        done = kcheck(*common, "--since", since)
+        assert (0, True) == (done.code, "1 of the partition directories had not changed" in done.out), done.err
+    partition_dir(tmp_path / "fleet" / "1" / "d" / "t-0", [run(0, 9), run(10, 19)])
+    assert 0 == json.loads(kcheck(*common, "--since", tmp_path / "out", "--format", "json").out)["carried_over"]
+    assert "carried_over" not in json.loads(kcheck(*common, "--format", "json").out)
+
+
+def test_a_run_that_was_stopped_goes_on(root: str, tmp_path: Path) -> None:
+    """By its name, or that of its directory; what is left of it is hidden, and nothing is left when it is whole."""
+    hidden = tmp_path / "out" / ".run=x"
+    hidden.mkdir(parents=True)
+    common = ("fleet", "scan", root, "--out", tmp_path / "out", "--fail-on", "fatal")
+    done = kcheck(*common, "--resume", f"{tmp_path}/out/run=x/")
+    assert (0, True) == (done.code, "0 of the partition directories" in done.out), done.err
+    assert ["run=x"] == [path.name for path in (tmp_path / "out").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--since", "none"), "none is no directory"),
+        (("--since", "{out}"), "remembers no directory: it was scanned without --remember"),
+        (("--resume", "y"), "--resume y: nothing is left of it"),
+        (("--resume", "x"), "run=x is whole"),
+        (("--resume", "y", "--run", "z"), "leave out --run and --since"),
+        (("--resume", "y", "--since", "{out}"), "leave out --run and --since"),
+        (("--remember", "--engine", "spark"), "--engine spark: --remember, --since and --resume are for the local one"),
+    ],
+)
+def test_what_nobody_remembers_is_refused(options: tuple[str, ...], said: str, root: str, tmp_path: Path) -> None:
+    """In one line, and no run is begun."""
+    out = tmp_path / "out"
+    common = ("fleet", "scan", root, "--out", out)
+    kcheck(*common, "--run", "x")
+    done = kcheck(*common, *(option.replace("{out}", str(out)) for option in options))
+    assert (2, "", True) == (done.code, done.out, said in done.err), done.err
+    assert ["run=x"] == [path.name for path in out.iterdir()]

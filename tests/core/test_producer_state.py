@@ -10,6 +10,7 @@ from kcheck.core.producer_state import (
     Marker,
     ProducerStates,
     TransactionStateError,
+    in_java_order,
 )
 
 
@@ -73,9 +74,17 @@ def test_plain_batches_of_idle_producers() -> None:
     """The last batch of each producer counts; the epoch of its coordinator stays."""
     states = ProducerStates()
     states.append(marker(0))
-    states.update({1: Entry(1, 0, 9, 20, 1, 50), 2: Entry(2, 0, 1, 22, 0, 60)})
+    states.update({1: Entry(1, 0, 9, 20, 1, 50), 2: Entry(2, 0, 1, 22, 0, 60)}, {})
     assert states.entries[1].coordinator_epoch == 3
     assert states.entries[2].coordinator_epoch == -1
+
+
+def test_many_batches_of_transactions() -> None:
+    """A transaction begins with the first batch of its producer, unless it is open already."""
+    states = ProducerStates([Entry(1, current_txn_first_offset=4)])
+    states.update({1: Entry(1, 0, 9, 20), 2: Entry(2, 0, 1, 22)}, {1: 10, 2: 12})
+    assert {4: 1, 12: 2} == states.ongoing
+    assert [4, 12] == [states.entries[producer_id].current_txn_first_offset for producer_id in (1, 2)]
 
 
 def test_plain_data_inside_of_a_transaction_aborts_the_start() -> None:
@@ -92,3 +101,9 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
     states.append(marker(9))
     with pytest.raises(TransactionStateError, match="which was not started"):
         states.append(marker(10, producer_id=2))
+
+
+def test_the_order_of_a_snapshot() -> None:
+    """That of a hash table of 16 places, or of more where it holds more: seen with java.util.HashMap."""
+    assert [16, 3, 4] == [entry.producer_id for entry in in_java_order(map(Entry, (4, 3, 16)))]
+    assert [*range(13)] == [entry.producer_id for entry in in_java_order(map(Entry, reversed(range(13))))]

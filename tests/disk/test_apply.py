@@ -292,3 +292,85 @@ def test_owner_and_mode(dirs: tuple[Path, Path], backup: str) -> None:
     assert state(*dirs)["data1/t-0/leader-epoch-checkpoint.new"][1:3] == (1234, 2345)
     undo(backup)
     assert state(*dirs) == before
+
+
+def test_what_is_on_the_disk_first(dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole backup is synced before a file of a log dir is exchanged, each new file before it, its directory after.
+
+    So a machine that loses power leaves what a killed process leaves.
+    """
+    done: list[tuple[str, str]] = []
+    real = {name: getattr(os, name) for name in ("fsync", "rename", "unlink")}
+
+    def path_of(descriptor: int, name: str = "") -> str:
+        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), name).rstrip("/")
+
+    def fsync(descriptor: int) -> None:
+        done.append(("fsync", path_of(descriptor)))
+        real["fsync"](descriptor)
+
+    def rename(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        done.append(("rename", f"{path_of(src_dir_fd, source)} {path_of(dst_dir_fd, target)}"))
+        real["rename"](source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    def unlink(name: str, *, dir_fd: int) -> None:
+        real["unlink"](name, dir_fd=dir_fd)
+        done.append(("unlink", path_of(dir_fd, name)))
+
+    for name, function in (("fsync", fsync), ("rename", rename), ("unlink", unlink)):
+        monkeypatch.setattr(os, name, function)
+    apply(bytes_of(plan_of(*dirs)), backup)
+    monkeypatch.undo()
+    changes = [number for number, (kind, what) in enumerate(done) if kind != "fsync" and "journal" not in what]
+    assert len(changes) == len(ALL)
+    first = changes[0]
+    assert ("rename", f"{backup}/journal.json.tmp {backup}/journal.json") in done[:first]
+    begun = done.index(("rename", f"{backup}/journal.json.tmp {backup}/journal.json"))
+    kept = {path for kind, path in done[:begun] if kind == "fsync"}
+    assert kept >= {backup, *(f"{backup}/{number}.before" for number in (0, 1, 2, 6)), f"{backup}/plan.json"}
+    assert ("fsync", backup) in done[begun:first]
+    for number in changes:
+        kind, what = done[number]
+        source = what.split(" ")[0]
+        assert kind == "unlink" or ".kcheck-" not in source or ("fsync", source) in done[:number]
+        assert ("fsync", os.path.dirname(source)) in done[number : number + 3]
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_an_interrupt(dirs: tuple[Path, Path], backup: str, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """^C in the midst of it brings back what was exchanged."""
+    before, data, real, seen = state(*dirs), bytes_of(plan_of(*dirs)), os.rename, []
+
+    def rename(*names: str, **folders: int) -> None:
+        real(*names, **folders)
+        seen.append(names)
+        if len(seen) == at + 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        apply(data, backup)
+    monkeypatch.undo()
+    assert state(*dirs) == before
+    assert apply(data, backup).changed == ALL
+    undo(backup)
+    assert state(*dirs) == before
+
+
+def test_a_change_in_the_midst_of_it(dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that somebody changes while the plan is carried out is left to him, and the others are brought back."""
+    before, data, real = state(*dirs), bytes_of(plan_of(*dirs)), os.rename
+
+    def rename(*names: str, **folders: int) -> None:
+        real(*names, **folders)
+        if names[1] == POINT and b"t 0 8" not in (dirs[0] / "t-0" / LOG).read_bytes():
+            with (dirs[0] / "t-0" / LOG).open("ab") as log:
+                log.write(b"t 0 8")
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(StalePlanError, match="was changed meanwhile"):
+        apply(data, backup)
+    name = f"data1/t-0/{LOG}"
+    after = state(*dirs)
+    assert {path for path in before if after.get(path) != before[path]} == {name}
+    assert after.keys() == before.keys()

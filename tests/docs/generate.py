@@ -79,6 +79,8 @@ def commands() -> list[str]:
 def _names(group: object) -> Iterator[str]:
     found: dict[str, object] = getattr(group, "commands", {})  # a group has them, a command does not
     for name, command in found.items():
+        if getattr(command, "hidden", False):
+            continue
         yield name
         yield from (f"{name} {below}" for below in _names(command))
 

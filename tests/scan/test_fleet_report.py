@@ -211,7 +211,7 @@ def test_memory_does_not_grow_with_the_findings(tmp_path: Path) -> None:
             yield finding(broker=str(number % 50), partition=number % 100, line=number, message=f"it is {number}")
 
     peaks = []
-    for count in (40_000, 160_000):
+    for count in (20_000, 80_000):
         run = open_run(str(forged(tmp_path, str(count), findings=many(count))))
         tracemalloc.start()
         assert report(run, every).summary()["error"] == count

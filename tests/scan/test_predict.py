@@ -11,9 +11,11 @@ from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
+from kcheck.scan.fleet_predict import rows_of
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
 from kcheck.scan.start_host import Wish
+from kcheck.tables.predictions import TABLE
 from tests.builders import (
     batch,
     broker,
@@ -213,6 +215,32 @@ def test_a_swap_takes_the_place_of_its_segment() -> None:
         assert {"from": f"{LOG}.swap", "to": LOG} in partition["files"]["renamed"]
 
 
+def metadata_log(path: Path, *snapshots: str, base: int = 0) -> Path:
+    """Write a log dir with a log of KRaft of ten offsets, and snapshots of these names."""
+    log_dir(path, clean=True)
+    log = partition_dir(path / "__cluster_metadata-0", [run(base, base + 9)], epoch_entries=[(0, base)])
+    return write(log, dict.fromkeys(snapshots, b"x"))
+
+
+def test_the_log_of_kraft_gives_way_to_a_snapshot_beyond_it() -> None:
+    """It is read from its begin, clean or not; parts of snapshots are removed."""
+    part = f"{5:020d}-{0:010d}-4711.checkpoint.part"
+    metadata_log(Path("d"), f"{50:020d}-{3:010d}.checkpoint", part)
+    row, partition = one("d")
+    assert (row["outcome"], partition["outcome"], partition["lost"]) == ("ok", "repaired", None)
+    assert (partition["log_start_offset"], partition["log_end_offset"]) == (50, 50)
+    assert partition["scan_bytes"] > 0
+    assert part in partition["files"]["removed"]
+
+
+def test_the_log_of_kraft_needs_a_snapshot_below_its_start() -> None:
+    metadata_log(Path("d"), f"{5:020d}-{0:010d}.checkpoint", base=20)
+    row, _ = one("d")
+    assert row["reason"].endswith("no snapshot covers the offsets below 20")
+    metadata_log(Path("e"), f"{25:020d}-{0:010d}.checkpoint", base=20)
+    assert one("e")[1]["log_end_offset"] == 30
+
+
 def test_a_partition_that_stands_alone() -> None:
     """The checkpoints around it count."""
     whole(Path("d"), clean=True)
@@ -255,6 +283,29 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
         settings_of([], None, ("x",), newest)
     with pytest.raises(UsageError, match=r"missing\.properties"):
         settings_of([], "missing.properties", (), newest)
+
+
+def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
+    """After an unclean stop only the boot cost is known then; the row of the log dir tells the verdict."""
+    whole(Path("clean"), clean=True)
+    whole(Path("killed"), clean=False)
+    metadata_log(Path("kraft"))
+    places = [("c", str(number), number, path) for number, path in enumerate(("clean", "killed", "kraft"))]
+    rows = [row for place in places for row in rows_of([place], Wanted(), release("4.3"), reads=False)]
+    found = [dict(zip(TABLE.run_columns, row, strict=True)) for row in rows]
+    told = [tuple(row[column] for column in TABLE.run_columns if column.name in _TOLD) for row in found]
+    assert [
+        ("clean", None, "ok", "will boot", 0),
+        ("clean", "t-0", "ok", None, 0),
+        ("killed", None, "unknown", "not known", 100),
+        ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
+    ] == [(*row[:4], row[4] and 100) for row in told[:4]]
+    assert ("kraft", None, "ok", "will boot") == told[4][:4]
+    (row, _) = rows_of([places[1]], Wanted(), release("4.3"), reads=True)
+    assert row[7:9] == ("ok", "will boot")
+
+
+_TOLD = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
 
 
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])

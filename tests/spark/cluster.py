@@ -16,6 +16,7 @@ import pyspark
 HOSTS = ("127.0.0.1", "127.0.0.2")
 _SECONDS = 120
 _HOME = Path(pyspark.__file__).parent
+_CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -56,6 +57,43 @@ def cluster(folder: Path) -> Iterator[str]:
         yield where
 
 
+@contextlib.contextmanager
+def connect_server(folder: Path) -> Iterator[str]:
+    """Start a server of Spark Connect, with a Spark of its own, and give its address."""
+    (port,) = _free_ports(1)
+    conf = {
+        "spark.connect.grpc.binding.address": HOSTS[0],
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.driver.extraJavaOptions": _FLAGS,
+        "spark.sql.shuffle.partitions": "2",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder),
+        "spark.sql.artifact.isolation.enabled": "true",
+    }
+    server = ("--master", "local[2]", "--driver-memory", "768m", "--class", _CONNECT)
+    command = [str(_HOME / "bin" / "spark-submit"), *server, *_told(conf), "spark-internal"]
+    changes = {"SPARK_LOCAL_IP": HOSTS[0], "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(_HOME)}
+    environment = {**{name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, **changes}
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
+        try:
+            wait_for(partial(_answers, port), process)
+            yield f"sc://{HOSTS[0]}:{port}"
+        finally:
+            _end(process)
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((HOSTS[0], port), timeout=1):
+        return True
+    return False
+
+
+def _told(conf: dict[str, str]) -> list[str]:
+    return [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+
+
 def options(master: str, folder: Path, **environment: str) -> list[str]:
     """Return options of spark-submit for that cluster; the environment is that of executors."""
     conf = {
@@ -73,8 +111,7 @@ def options(master: str, folder: Path, **environment: str) -> list[str]:
         "spark.speculation.quantile": "0.5",
         **{f"spark.executorEnv.{name}": value for name, value in environment.items()},
     }
-    told = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
-    return ["--master", master, "--driver-memory", "512m", *told]
+    return ["--master", master, "--driver-memory", "512m", *_told(conf)]
 
 
 def executors() -> dict[str, int]:

@@ -10,10 +10,10 @@ import pytest
 
 from kcheck.scan.fleet import scan
 from tests.cli.command import KCHECK, environment, left_to_nobody
-from tests.scan.test_fleet import LAYOUT, tables
+from tests.scan.test_fleet import tables
 from tests.spark.cluster import HOSTS, around, cluster, executors, options, wait_for
 from tests.spark.conftest import needs_java
-from tests.spark.test_fleet import FIXTURES, asked, cases
+from tests.spark.test_fleet import asked, brokers, cases
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -30,8 +30,8 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: Path) -> None:
     """One task hangs until a copy of it is run on the other host; the executor there is killed meanwhile."""
-    brokers = [path / LAYOUT for path in sorted((FIXTURES / "brokers").iterdir()) if path.is_dir()]
-    roots = [*map(str, brokers), *map(str, cases())]
+    roots = [*map(str, brokers()), *map(str, cases())]
+    assert len(roots) > 100
     marks = tmp_path / "marks"
     marks.mkdir()
     arguments = ["fleet", "submit", *roots, "--out", "out", "--run", "there", "--fail-on", "fatal"]
@@ -54,9 +54,8 @@ def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: P
         shown, _ = started.communicate(timeout=240)
     log = (tmp_path / "said").read_text()
     assert 1 == started.returncode, log
-    assert "Written: out/run=there" in log
     assert "Lost executor" in log
-    assert "truncation_plans" in shown.decode()
+    assert shown.decode().endswith("Written: out/run=there\n")  # spark-submit shows stderr on stdout
     scan(roots, asked(tmp_path / "out", "here", depth="headers"))
     expected, found = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there"))
     assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}

@@ -108,8 +108,8 @@ def test_spark_submit_is_found(home: Path, tmp_path: Path, monkeypatch: pytest.M
     [
         (("a",), "Missing option '--out'"),
         (("a", "--out", "o", "--deep"), "No such option: --deep"),
-        (("a", "--out", "o", "--engine", "spark"), "--engine, --master and --jobs are told to spark-submit"),
-        (("a", "--out", "o", "--master", "yarn"), "--engine, --master and --jobs are told to spark-submit"),
+        (("a", "--out", "o", "--engine", "spark"), "--engine is spark here, --master is for spark-submit"),
+        (("a", "--out", "o", "--master", "yarn"), "--engine is spark here, --master is for spark-submit"),
     ],
 )
 def test_what_scan_would_refuse_is_refused(arguments: tuple[str, ...], said: str) -> None:
@@ -122,7 +122,6 @@ def test_what_scan_would_refuse_is_refused(arguments: tuple[str, ...], said: str
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--engine", "flink"), "--engine flink is not known; known are local, spark"),
         (("--master", "local"), "--master local: only --engine spark has one"),
         (("--engine", "spark", "--jobs", "4"), "--jobs 4: Spark tells by itself how many; use --master 'local[4]'"),
     ],
