@@ -69,6 +69,7 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
     started = run.now()
+    outside(run.out, ())
     urls = [root for root in roots if is_url(root)]
     run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
     with mounted(urls, run.options):

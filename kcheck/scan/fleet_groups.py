@@ -66,9 +66,9 @@ class Groups:
         """Yield what is held, sorted, in parts."""
         whole = _joined(self._held)
         self._held, self._held_size = [], 0
-        whole = _taken(whole, _order(whole))
-        for begin in range(0, whole.num_rows, _READ_COUNT):
-            yield whole.slice(begin, _READ_COUNT)
+        order = _order(whole)
+        for begin in range(0, len(order), _READ_COUNT):
+            yield _taken(whole, order[begin : begin + _READ_COUNT])
 
     def _spill(self) -> None:
         import pyarrow as pa
