@@ -30,3 +30,32 @@ class FormatError(KcheckError):
 
 class NotALogDirError(UsageError):
     """A path holds nothing that kcheck knows."""
+
+
+class LogDirInUseError(KcheckError):
+    """A broker holds a log dir that is to be changed."""
+
+
+class PlanError(KcheckError):
+    """A plan cannot be carried out; nothing is changed. The message names the operation."""
+
+
+class StalePlanError(PlanError):
+    """A file is neither what a plan says it is before nor what it says it is after; nothing is changed."""
+
+
+class PlanVersionError(PlanError):
+    """A plan has the schema of another kcheck."""
+
+
+class ApplyError(KcheckError):
+    """The operating system did not let a plan be carried out, or taken back.
+
+    `changed` is how many files or directories are changed nevertheless; `backup` is the folder that `undo` needs.
+    """
+
+    def __init__(self, message: str, *, changed: int, backup: str) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.changed = changed
+        self.backup = backup

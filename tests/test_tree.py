@@ -23,6 +23,7 @@ import kcheck
 from kcheck.formats._contract import Format
 from kcheck.registry import discover, plug_names
 from kcheck.renderers._contract import Renderer
+from kcheck.repairs._contract import Repair
 from kcheck.rules._contract import Rule
 from kcheck.tables._contract import Table
 
@@ -35,16 +36,20 @@ HEAVY = ("numpy", "pandas", "pyarrow", "pydantic", "pyspark")
 PLUGS: dict[str, tuple[str, type]] = {
     "formats": ("FORMAT", Format),
     "renderers": ("RENDERER", Renderer),
+    "repairs": ("REPAIR", Repair),
     "rules": ("RULE", Rule),
     "tables": ("TABLE", Table),
 }
 """The plural packages: the constant of each, and what it is an instance of."""
 
-BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "rules", "scan", "tables")
+BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "repairs", "rules", "scan", "tables")
 
 ENGINE_NAMES = (
-    "beyond", "check", "columns", "contents", "cross", "cross_columns", "deep", "fleet_groups", "indexes", "lockstep",
-    "producers", "records", "segment", "snapshots", "swaps", "transactions", "window",
+    "beyond", "check", "columns", "contents", "cross", "cross_columns", "deep", "fleet_groups", "fleet_predict",
+    "indexes", "lockstep", "predict", "producers", "records", "repair", "repair_operations", "repair_partition",
+    "repair_proof", "repair_site", "repair_survey", "repair_words", "segment", "snapshots", "start_host",
+    "start_index", "start_log", "start_metadata", "start_partition", "start_producers", "start_recover",
+    "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
 )  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""

@@ -13,14 +13,29 @@ gc.set_threshold(50_000, 20, 20)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import check, dump, end_offset, explain, fleet, inspect, rules, truncation
-from kcheck.cli.options import last_line
-from kcheck.errors import KcheckError
+from kcheck.cli import (
+    apply,
+    check,
+    dump,
+    end_offset,
+    explain,
+    fleet,
+    inspect,
+    look,
+    predict,
+    repair,
+    rules,
+    truncation,
+    undo,
+)
+from kcheck.cli.options import changed_line, last_line
+from kcheck.errors import ApplyError, KcheckError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
     "Look": ("inspect", "check", "dump", "rules", "explain"),
-    "Plan": ("end-offset", "truncation"),
+    "Plan": ("predict", "end-offset", "truncation", "repair"),
+    "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
 }
 
@@ -29,12 +44,21 @@ class _Grouped(TyperGroup):
     """Shows the commands by what an operator wants: look, plan."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each group."""
+        """Write the groups without a line between them: the help is one screen."""
         del ctx
-        for title, names in _GROUPS.items():
-            commands = [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
-            with formatter.section(title):
-                formatter.write_dl(commands)
+        formatter.write_paragraph()
+        rows = [
+            (f"{'' if number else f'{title}:':7}{name}", self.commands[name].get_short_help_str(limit=56))
+            for title, names in _GROUPS.items()
+            for number, name in enumerate(names)
+        ]
+        formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Look at a path that stands where a verb would."""
+        if args and args[0] not in self.commands and look.names_path(args[0]):
+            return look.NAME, self.commands[look.NAME], args
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
@@ -71,7 +95,12 @@ app.command("inspect")(inspect.inspect)
 app.command("check")(check.check)
 app.command("dump")(dump.dump)
 app.command("end-offset")(end_offset.end_offset)
+app.command("predict")(predict.predict)
+app.command("repair")(repair.repair)
+app.command(look.NAME, hidden=True)(look.look)
 app.command("truncation")(truncation.truncation)
+app.command("apply")(apply.apply)
+app.command("undo")(undo.undo)
 app.add_typer(fleet.app, name="fleet")
 app.command("rules")(rules.rules)
 app.command("explain")(explain.explain)
@@ -85,7 +114,8 @@ def main() -> None:
         app()
     except KcheckError as error:
         print(f"kcheck: {printable(error)}", file=sys.stderr)
-        _end(error.exit_code)
+        left = error if isinstance(error, ApplyError) and error.changed else None
+        _end(error.exit_code, changed_line(left.changed, left.backup) if left else None)
     except KeyboardInterrupt:
         _end(130)
     except Exception as error:
@@ -95,9 +125,9 @@ def main() -> None:
         _end(3)
 
 
-def _end(code: int) -> NoReturn:
+def _end(code: int, changed: str | None = None) -> NoReturn:
     if "--quiet" not in sys.argv:
-        last_line()
+        last_line(changed=changed)
     sys.exit(code)
 
 

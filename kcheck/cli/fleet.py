@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from kcheck.cli import fleet_report
+from kcheck.cli.fleet_report import Metrics, can_be_written, measure
 from kcheck.cli.options import Common, end, leave, with_common
 from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
@@ -18,6 +20,7 @@ from kcheck.errors import UsageError
 if TYPE_CHECKING:
     from kcheck.model.report import Report
     from kcheck.scan.fleet import Run
+    from kcheck.scan.fleet_stages import How
 
 Roots = Annotated[
     list[str],
@@ -56,10 +59,18 @@ def scan(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
     ] = 600,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="RUN", help="Look only at what changed since a run that remembers.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on with a run that remembers and was stopped.")
+    ] = None,
+    remember: Annotated[bool, typer.Option("--remember", help="Keep what --since and --resume need.")] = False,
+    prometheus: Metrics = None,
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", metavar="N", help="So many processes, or requests at once of a store.", show_default=False
+            "--jobs", metavar="N", help="So many processes; of a store, requests at once.", show_default=False
         ),
     ] = None,
     storage_option: Annotated[
@@ -90,8 +101,13 @@ def scan(
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
     if run is not None and not _RUN.fullmatch(run):
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
+    can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
+    if remember or since is not None or resume is not None:
+        if engine != "local":
+            raise UsageError(f"--engine {engine}: --remember, --since and --resume are for the local one")
+        run, how = _remembering(how, out, run, since, resume)
     name = _name(_now()) if run is None else run
     jobs = None if jobs is None else parse_jobs(jobs)
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
@@ -100,8 +116,16 @@ def scan(
             tell=showing.tell, options=dict(map(_option, storage_option or ())),
         )  # fmt: skip
         report, failed = _scan(engine, master, roots, asked)
-    leave(report, common.leaving, written=str(report.body["path"]))
+    written = [str(report.body["path"])]
+    if prometheus is not None:
+        measure(written[0], shown, prometheus)
+        written.append(prometheus)
+    leave(report, common.leaving, written=" and ".join(written))
     end(report, failed=failed)
+
+
+app.command("report")(fleet_report.report)
+app.command("diff")(fleet_report.diff)
 
 
 class _Submit(TyperCommand):
@@ -137,6 +161,22 @@ def submit(
         run(wanted)
     assignments = (f"{name}={shlex.quote(value)}" for name, value in wanted.environment)
     print(*assignments, shlex.join(wanted.command))
+
+
+def _remembering(
+    how: "How", out: str, run: str | None, since: str | None, resume: str | None
+) -> "tuple[str | None, How]":
+    """Return the name of a run that remembers, and how it is done: with what which run has left."""
+    from kcheck.scan.fleet_memory import kept_by, left_by
+    from kcheck.scan.fleet_run import open_run
+
+    if resume is None:
+        folder = None if since is None else kept_by(open_run(since).path)
+        return run, how._replace(since=folder, remembers=True)
+    if run is not None or since is not None:
+        raise UsageError(f"--resume {resume}: it has its name, and what it was begun with; leave out --run and --since")
+    name = os.path.basename(os.path.normpath(resume)).removeprefix("run=")
+    return name, how._replace(since=left_by(out, name), remembers=True)
 
 
 def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":

@@ -40,28 +40,13 @@ class Leaving(NamedTuple):
     quiet: bool
 
 
-class Common(NamedTuple):
-    """The options that every command over paths has, as they were given."""
+class Judging(NamedTuple):
+    """Which findings are meant, as it was given."""
 
-    topic: list[str] | None
-    partition: list[str] | None
-    kafka: str
-    ibp: str | None
-    message_format: str | None
     select: list[str] | None
     ignore: list[str] | None
     severity: str
     fail_on: str
-    leaving: Leaving
-
-    def release(self, profile: str | None = None) -> Release:
-        """Return the Kafka whose behaviour is meant."""
-        chosen = release(self.kafka, ibp=self.ibp, message_format=self.message_format)
-        return with_profile(chosen, profile) if profile else chosen
-
-    def wanted(self) -> Wanted:
-        """Return which partitions are meant."""
-        return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
 
     def chosen(self) -> tuple[Chosen, Chosen]:
         """Return which findings are shown, and which end in exit code 1."""
@@ -75,6 +60,31 @@ class Common(NamedTuple):
             lambda rule, severity: counts(rule) and severity.rank >= least.rank,
             lambda rule, severity: counts(rule) and severity.rank >= fail_on.rank,
         )
+
+
+class Common(NamedTuple):
+    """The options that every command over paths has, as they were given."""
+
+    topic: list[str] | None
+    partition: list[str] | None
+    kafka: str
+    ibp: str | None
+    message_format: str | None
+    judging: Judging
+    leaving: Leaving
+
+    def release(self, profile: str | None = None) -> Release:
+        """Return the Kafka whose behaviour is meant."""
+        chosen = release(self.kafka, ibp=self.ibp, message_format=self.message_format)
+        return with_profile(chosen, profile) if profile else chosen
+
+    def wanted(self) -> Wanted:
+        """Return which partitions are meant."""
+        return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
+
+    def chosen(self) -> tuple[Chosen, Chosen]:
+        """Return which findings are shown, and which end in exit code 1."""
+        return self.judging.chosen()
 
     def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
         """Write the report and end the command with its exit code."""
@@ -101,6 +111,21 @@ def _leaving(
     return Leaving(format=format, output=output, no_color=no_color, quiet=quiet)
 
 
+def _judging(
+    select: Annotated[
+        list[str] | None, typer.Option("--select", metavar="IDS", help="Only these rules: KC201,KC3.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="IDS", help="Not these rules.")] = None,
+    severity: Annotated[
+        str, typer.Option("--severity", metavar="LEVEL", help="Show findings from this level up.")
+    ] = "info",
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 on findings from this level up.")
+    ] = "error",
+) -> Judging:
+    return Judging(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
+
+
 def _common(
     topic: Annotated[list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics like this.")] = None,
     partition: Annotated[
@@ -115,21 +140,12 @@ def _common(
     message_format: Annotated[
         str | None, typer.Option("--message-format", metavar="VERSION", help="Its message format, if older.")
     ] = None,
-    select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="IDS", help="Only these rules: KC201,KC3.")
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="IDS", help="Not these rules.")] = None,
-    severity: Annotated[
-        str, typer.Option("--severity", metavar="LEVEL", help="Show findings from this level up.")
-    ] = "info",
-    fail_on: Annotated[
-        str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 on findings from this level up.")
-    ] = "error",
-    **leaving: Any,
+    **others: Any,
 ) -> Common:
+    judging = Judging(**{name: others.pop(name) for name in Judging._fields})
     return Common(
-        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, select=select,
-        ignore=ignore, severity=severity, fail_on=fail_on, leaving=_leaving(**leaving),
+        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
+        leaving=_leaving(**others),
     )  # fmt: skip
 
 
@@ -140,7 +156,12 @@ def with_leaving(command: Callable[..., None]) -> Callable[..., None]:
 
 def with_common(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `Common`; it gets them as its argument `common`."""
-    return _with(command, "common", _common, {**_options(_common), **_options(_leaving)})
+    return _with(command, "common", _common, {**_options(_common), **_options(_judging), **_options(_leaving)})
+
+
+def with_judging(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Judging`; it gets them as its argument `judging`."""
+    return _with(command, "judging", _judging, _options(_judging))
 
 
 def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -164,15 +185,22 @@ def _with(
     return run
 
 
-def leave(report: Report, how: Leaving, tell: Callable[[], None] = lambda: None, written: str | None = None) -> None:
+def leave(
+    report: Report,
+    how: Leaving,
+    tell: Callable[[], None] = lambda: None,
+    written: str | None = None,
+    changed: str | None = None,
+) -> None:
     """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line.
 
-    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote.
+    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote,
+    `changed` a line that says what it changed.
     """
-    _write(report, how)
+    write(report, how)
     if not how.quiet:
         tell()
-        last_line(written)
+        last_line(written, changed)
 
 
 def rate(size: int, seconds: float) -> None:
@@ -181,13 +209,23 @@ def rate(size: int, seconds: float) -> None:
     print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)
 
 
-def last_line(written: str | None = None) -> None:
+def last_line(written: str | None = None, changed: str | None = None) -> None:
     """Say on stderr what was written, as every command does at its end."""
-    print("No files were changed." if written is None else f"Written: {printable(written)}", file=sys.stderr)
+    line = "No files were changed." if written is None else f"Written: {printable(written)}"
+    print(changed or line, file=sys.stderr)
 
 
-def _write(report: Report, how: Leaving) -> None:
-    from kcheck.renderers._contract import Options, Renderer
+def changed_line(count: int, backup: str) -> str:
+    """Return the last line of a command that changed files."""
+    import shlex  # only where something was changed
+
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"Changed {files}; undo with: kcheck undo {printable(shlex.quote(backup))}"
+
+
+def can_leave(report: Report, how: Leaving) -> Any:
+    """Return the renderer; UsageError if the report cannot leave like this."""
+    from kcheck.renderers._contract import Renderer
 
     # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
     known = plug_names("kcheck.renderers")
@@ -201,6 +239,17 @@ def _write(report: Report, how: Leaving) -> None:
         raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
     if renderer.binary and how.output is None:
         raise UsageError(f"--format {how.format} needs -o FILE")
+    if how.output is not None:
+        keep_outside(report, how.output)
+    return renderer
+
+
+def write(report: Report, how: Leaving) -> None:
+    """Write a report to stdout or a file; UsageError where that is not possible."""
+    from kcheck.disk.output import replacing
+    from kcheck.renderers._contract import Options
+
+    renderer = can_leave(report, how)
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
@@ -211,19 +260,24 @@ def _write(report: Report, how: Leaving) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         return
-    target = os.path.realpath(how.output)
-    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
-        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {how.output} stands inside of {path}, where kcheck writes nothing")
     try:
-        with open(how.output, "wb") as stream:
+        with replacing(how.output) if renderer.whole else open(how.output, "wb") as stream:
             if renderer.binary:
                 renderer.render(report, stream, Options())
             else:
-                with io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="") as text:
-                    renderer.render(report, text, Options())
+                text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
+                renderer.render(report, text, Options())
+                text.detach()  # the file is closed by what opened it
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
+
+
+def keep_outside(report: Report, file: str) -> None:
+    """UsageError where a file would be written into what was checked."""
+    target = os.path.realpath(file)
+    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
+        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
+            raise UsageError(f"-o {file} stands inside of {path}, where kcheck writes nothing")
 
 
 def _looked_at(path: str) -> Iterator[str]:

@@ -1,11 +1,15 @@
-"""Who holds a log dir: the broker's `.lock`, a POSIX record lock (FileLock, FileChannel.tryLock), asked."""
+"""Who holds a log dir: the broker's `.lock`, a POSIX record lock (FileLock, FileChannel.tryLock), asked or taken."""
 
+import contextlib
 import os
 import struct
 import sys
+from collections.abc import Iterable, Iterator
 
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.remote import store_of
+from kcheck.errors import LogDirInUseError
+from kcheck.model.plan import LOCK
 
 _FLOCK = struct.Struct("hhqqi4x")
 """struct flock of 64-bit Linux: type, whence, start, length, process."""
@@ -21,10 +25,46 @@ def locked_by(log_dir: str) -> int | None:
     import fcntl  # not on every system
 
     try:
-        with opened(os.path.join(log_dir, ".lock")) as (descriptor, _):
+        with opened(os.path.join(log_dir, LOCK)) as (descriptor, _):
             assert isinstance(descriptor, int)
             question = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
             kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
             return None if kind == fcntl.F_UNLCK else int(process)
     except (UnreadableError, OSError):
         return None
+
+
+@contextlib.contextmanager
+def held(log_dirs: Iterable[str]) -> Iterator[None]:
+    """Hold log dirs as a broker does, all of them before anything else; LogDirInUseError: one is held, or cannot be.
+
+    A `.lock` that is missing is made, as a broker makes it, and stays. The process must open none of them meanwhile:
+    that would let go of it.
+    """
+    import fcntl  # not on every system
+
+    with contextlib.ExitStack() as stack:
+        for log_dir in sorted(log_dirs):
+            path = os.path.join(log_dir, LOCK)
+            try:
+                descriptor = _lock_file(path, log_dir)
+                stack.callback(os.close, descriptor)
+                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise LogDirInUseError(f"{log_dir} is in use: another process holds {path}") from error
+            except OSError as error:
+                raise LogDirInUseError(f"{path} cannot be locked: {error.strerror}") from error
+        yield
+
+
+def _lock_file(path: str, log_dir: str) -> int:
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(path, flags)
+    except FileNotFoundError:
+        around = os.stat(log_dir)
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+    # Made by root it would keep the broker out.
+    if (around.st_uid, around.st_gid) != (os.geteuid(), os.getegid()):
+        os.fchown(descriptor, around.st_uid, around.st_gid)
+    return descriptor

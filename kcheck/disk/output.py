@@ -1,10 +1,13 @@
 """What kcheck writes where it was told to: a new directory, files in it that are whole once they are there."""
 
+import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from kcheck.disk.read import UnreadableError, opened
 from kcheck.errors import UsageError
 
 
@@ -29,6 +32,16 @@ def read_again(path: str) -> BinaryIO:
     return open(path, "rb")
 
 
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a file of a run, wherever that has been; gives it and its size. UnreadableError if it is no file here."""
+    with opened(path) as (descriptor, size):
+        if not isinstance(descriptor, int):
+            raise UnreadableError("it is in a store, and runs are on this machine")
+        with open(descriptor, "rb", closefd=False) as stream:
+            yield stream, size
+
+
 def settle(stream: BinaryIO) -> None:
     """Have a file on its disk, and close it."""
     stream.flush()
@@ -50,6 +63,29 @@ def publish(path: str, data: bytes) -> None:
         os.close(folder)
 
 
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """Give a file that takes the place of `path` when it is written; after a failure that is as it was."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with create(temporary) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[str]:
+    """Give a directory where the system keeps what is temporary; it is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
+        yield path
+
+
 def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:
     """Give the files that somebody else wrote into a directory new names in their order; remove what ends otherwise.
 
@@ -66,5 +102,27 @@ def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[
 
 
 def discard(path: str) -> None:
-    """Remove a directory that `make_directory` made."""
-    shutil.rmtree(path, ignore_errors=True)
+    """Remove a directory that `make_directory` made, or a file."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def keep_aside(folder: str, aside: str) -> None:
+    """Move the files of a directory that `make_directory` made into another one, over those of their names."""
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder)
+        if names:
+            os.makedirs(aside, exist_ok=True)
+        for name in names:
+            os.replace(os.path.join(folder, name), os.path.join(aside, name))
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Write a file that is whole once it is there, over an older one; UsageError: it cannot be written."""
+    try:
+        publish(path, data)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from kcheck.disk.remote import RemoteFile, Store, store_of
 from kcheck.errors import KcheckError
@@ -60,6 +60,12 @@ class opened:  # noqa: N801 - it is used as a function is
 def pread(source: Source, size: int, position: int) -> bytes:
     """Return so many bytes from a position on, fewer where the file ends."""
     return os.pread(source, size, position) if isinstance(source, int) else source.pread(size, position)
+
+
+def as_stream(source: Source) -> BinaryIO:
+    """Return an open file of this machine as a stream; closing that does not close it."""
+    assert isinstance(source, int)
+    return open(source, "rb", closefd=False)
 
 
 def pread_into(source: Source, buffer: memoryview, position: int) -> int:

@@ -79,7 +79,14 @@ class Store:
 
     def read(self, path: str, start: int, end: int) -> bytes:
         """Return the bytes of a range of a file, fewer where it ends: one request."""
-        found: bytes = _asked(lambda: self._system.cat_file(self._system._strip_protocol(path), start=start, end=end))  # noqa: SLF001 - fsspec's own way
+        try:
+            found: bytes = _asked(
+                lambda: self._system.cat_file(self._system._strip_protocol(path), start=start, end=end)  # noqa: SLF001 - fsspec's own way
+            )
+        except OSError as error:
+            if "range is not satisfiable" in str(error).lower():
+                return b""  # The file ends before it: an empty one has no range at all.
+            raise
         return found
 
     def _tree(self, path: str) -> dict[str, Files]:

@@ -49,6 +49,19 @@ def list_directory(path: str) -> Listing:
     return Listing(tuple(files), tuple(directories), tuple(others))
 
 
+def states(path: str) -> list[tuple[str, int, int, int]]:
+    """Return what tells whether something in a directory changed: names, kinds, sizes and times in ns, sorted.
+
+    UnreadableError if it cannot be listed.
+    """
+    try:
+        with os.scandir(path) as entries:
+            found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+    except (OSError, ValueError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or str(error)) from error
+    return sorted((name, stat.st_mode, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+
+
 def hold_listing(path: str) -> None:
     """List a log dir in a store with all that is below it, until `drop_listing`; UnreadableError if that fails."""
     store = store_of(path)
@@ -93,6 +106,22 @@ def sizes(path: str, ending: str) -> list[int]:
             ]
     except (OSError, ValueError):
         return []
+
+
+def file_sizes(path: str) -> dict[str, int]:
+    """Return the regular files of a directory and their sizes in bytes, links followed; UnreadableError if it fails.
+
+    So File.isFile and File.length see them; what a link leads to is not opened by that.
+    """
+    found: dict[str, int] = {}
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_file():
+                    found[entry.name] = entry.stat().st_size
+    except (OSError, ValueError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or str(error)) from error
+    return found
 
 
 def file_size(path: str) -> int:

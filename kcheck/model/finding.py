@@ -42,7 +42,10 @@ class Location(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong. `data` holds what a script wants as values instead of words, JSON types only."""
+    """One thing that is wrong. `data` holds what a script wants as values instead of words, JSON types only.
+
+    `repair` names the repairs that may plan something about it, None where there is none.
+    """
 
     id: str
     name: str
@@ -52,6 +55,7 @@ class Finding(NamedTuple):
     effect: str
     advice: str
     data: Mapping[str, object] = {}
+    repair: Mapping[str, object] | None = None
 
     def sort_key(self) -> tuple[object, ...]:
         """Order findings for output: by place, then by rule."""

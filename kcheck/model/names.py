@@ -93,11 +93,16 @@ def broker_accepts(name: str, release: Release) -> TopicPartition | None:
 
 
 def skipped_by_broker(name: str, release: Release) -> bool:
-    """Whether LogManager.loadLogs passes over a directory without parsing or loading it."""
+    """Whether LogManager.loadLogs passes over a directory without parsing or loading it.
+
+    The preview of KRaft in 2.8 had another name for its log, and so loads the one of later releases like any other.
+    """
     if name == REMOTE_INDEX_CACHE:
         return release.version >= (3, 5)
+    if release.version < (2, 8):
+        return False
     found = parse_directory(name)
-    return found is not None and found.topic == CLUSTER_METADATA and release.version >= (2, 8)
+    return found is not None and found.topic == (CLUSTER_METADATA if release.version >= (3,) else "@metadata")
 
 
 @cache
@@ -229,4 +234,4 @@ def _has_suffix(kind: FileKind, suffix: str) -> bool:
 
 def segment_prefix(base_offset: Offset) -> str:
     """Return the 20 digits that a segment's files begin with (LogFileUtils.filenamePrefixFromOffset)."""
-    return f"{base_offset:020d}"
+    return f"{base_offset:020d}" if base_offset >= 0 else f"-{-base_offset:020d}"

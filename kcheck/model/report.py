@@ -110,5 +110,5 @@ def finding_row(finding: Finding) -> dict[str, object]:
         "effect": finding.effect,
         "advice": finding.advice,
         "data": dict(finding.data),
-        "repair": None,
+        "repair": None if finding.repair is None else dict(finding.repair),
     }

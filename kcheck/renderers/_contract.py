@@ -20,7 +20,7 @@ class Renderer:
     """An output: its name for `--format`, and what writes a report.
 
     `one_table`: only one that names its table. `verbs`: only the answers of these, empty is every one. `binary`: the
-    stream takes bytes, and is a file.
+    stream takes bytes, and is a file. `whole`: its file is read by others at any time, so it is replaced at once.
     """
 
     name: str
@@ -28,3 +28,4 @@ class Renderer:
     one_table: bool = False
     verbs: tuple[str, ...] = ()
     binary: bool = False
+    whole: bool = False

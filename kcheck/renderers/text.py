@@ -10,6 +10,10 @@ from kcheck.model.report import Report, Row, finding_row
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._page import Page, cell, plural, size
 from kcheck.renderers._text_dump import dump
+from kcheck.renderers._text_fleet import fleet_diff, fleet_report
+from kcheck.renderers._text_plan import plan
+from kcheck.renderers._text_predict import predict, verdicts
+from kcheck.renderers._text_repair import repair
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -18,9 +22,9 @@ Findings = dict[tuple[object, ...], list[Row]]
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the layout of the verb, then the findings that stand under no row, then how many there are."""
     page = Page(stream, options)
-    if report.verb == "dump":  # its rows are too many to be kept
-        dump(report, page)
-        report = replace(report, body={})
+    if report.verb in _STREAMED:
+        _STREAMED[report.verb](report, page)
+        report = replace(report, body={}, elsewhere={})
     body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
     for finding in report.findings():
@@ -183,6 +187,11 @@ def _short(value: object) -> str:
 
 
 def _check(report: Report, page: Page, findings: Findings) -> None:
+    predictions: Any = report.body.get("predictions")
+    if predictions:
+        verdicts(predictions, page)
+        page.wrapped(f"more about the next start: {report.body['next']}")
+        page.line()
     page.line(f"check to the depth of {report.body['depth']}, Kafka {report.kafka} rules", "bold")
     log_dir: object = None
     for key, rows in list(findings.items()):
@@ -253,6 +262,16 @@ def _truncation(report: Report, page: Page, findings: Findings) -> None:
     truncation(report, page)
 
 
+def _predict(report: Report, page: Page, findings: Findings) -> None:
+    del findings
+    predict(report, page)
+
+
+def _plan(report: Report, page: Page, findings: Findings) -> None:
+    del findings
+    (repair if "refused" in report.body else plan)(report, page)
+
+
 def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
     del findings
     body: Any = report.body
@@ -260,6 +279,8 @@ def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
+    if "carried_over" in body:
+        page.wrapped(f"{body['carried_over']} of the partition directories had not changed and were not looked at.")
     if not body["finished"]:
         page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
 
@@ -269,10 +290,16 @@ _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
     "check": _check,
     "end-offset": _end_offset,
     "truncation": _truncation,
+    "predict": _predict,
+    "plan": _plan,
     "rules": _rules,
     "explain": _explain,
     "fleet-scan": _fleet_scan,
+    "fleet-report": fleet_report,
 }
+
+_STREAMED: dict[str, Callable[[Report, Page], None]] = {"dump": dump, "fleet-diff": fleet_diff}
+"""Layouts whose rows are too many to be kept."""
 
 
 RENDERER = Renderer(name="text", render=render)

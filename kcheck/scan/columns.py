@@ -92,17 +92,31 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
+Patches = tuple[tuple[int, bytes], ...]
+
+
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
     def __init__(
-        self, descriptor: Source, size: int, *, verify: bool, starts: Column | None = None, grow: bool = True
+        self,
+        descriptor: Source,
+        size: int,
+        *,
+        verify: bool,
+        starts: Column | None = None,
+        grow: bool = True,
+        position: int = 0,
+        patches: Patches = (),
     ) -> None:
         """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
+        `position` is where the first batch begins. `patches` are bytes of headers that count instead of those that
+        stand there, by their positions.
+
         `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
         """
-        self.position = 0
+        self.position = position
         self.end = End.WHOLE
         self.window = bytearray()
         """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
@@ -110,17 +124,22 @@ class Reader:
         self._size = size
         self._verify = verify
         self._grow = grow
+        self._patches = patches
         self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else _NOWHERE
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        buffer = self.window = bytearray(min(WINDOW_SIZE, self._size) + PADDING)
+        buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
         while (remaining := self._size - self.position) > 0:
             wanted = min(len(buffer) - PADDING, remaining)
             filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK
                 return
+            for place, data in self._patches:
+                at = place - self.position
+                if 0 <= at <= wanted - len(data):
+                    buffer[at : at + len(data)] = data
             begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
             found, size, end = _entries(buffer, filled, remaining, self._starts[begin:behind] - self.position)
             if found.size:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from kcheck.model.report import Report
 from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
+from kcheck.scan.fleet_memory import FOLDER, Memory, aside
 from kcheck.scan.fleet_output import RunOutput
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
@@ -69,8 +71,6 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     started = run.now()
     urls = [root for root in roots if is_url(root)]
     run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
-    if is_url(run.out):
-        raise UsageError(f"--out {run.out}: tables are written to directories of this machine")
     with mounted(urls, run.options):
         return _scan(roots, run, started, in_threads=len(urls) > 0)
 
@@ -83,13 +83,17 @@ def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> 
     coverage = Coverage()
     with (
         RunOutput(run.out, run.name, about(run)) as output,
+        Memory(join(output.path, FOLDER) if run.how.remembers else None, aside(run.out, run.name)) as memory,
         _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
-        engine = _Engine(run, workers, output, coverage)
+        engine = _Engine(run, workers, output, coverage, memory)
         with Groups(join(output.path, _REPLICAS)) as groups:
             engine.look(found, groups.add)
             engine.compare(groups.batches())
+        memory.end()
         report = conclude(run, roots, started, output, engine.judged)
+    if run.how.since is not None:
+        report = replace(report, body={**report.body, "carried_over": memory.carried})
     return report, engine.judged.failed
 
 
@@ -128,17 +132,20 @@ def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, ju
     """Write what is left of a run, the manifest last, and return how much it was."""
     release, depth = run.how.release.name, run.how.depth
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
+    ended = run.now()
     row = (
-        run.name, started, run.now(), __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
+        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
-    output.finish({"finished": judged.finished})
+    output.finish({"started": started, "ended": ended, "finished": judged.finished})
     body = {"run": run.name, "path": output.path, "depth": depth, "finished": judged.finished, "rows": output.rows}
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
 
 
 def outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
-    """UsageError where a run would be written into what is looked at."""
+    """UsageError where a run would be written into what is looked at, or to another machine."""
+    if is_url(out):
+        raise UsageError(f"--out {out}: tables are written to directories of this machine")
     target = real(out)
     for log_dir in log_dirs:
         path = real(log_dir.path)
@@ -159,15 +166,18 @@ class _Step(NamedTuple):
 class _Engine:
     """One run, and what is to be said of its findings."""
 
-    def __init__(self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage) -> None:
-        self.judged = Judged(run)
+    def __init__(
+        self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage, memory: Memory
+    ) -> None:
         assert run.jobs is not None
         self._jobs = run.jobs
+        self.judged = Judged(run)
         self._run = run
         self._workers = workers
         self._retry = Retry(workers, run.how)
         self._output = output
         self._coverage = coverage
+        self._memory = memory
 
     def look(self, found: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
@@ -185,6 +195,7 @@ class _Engine:
                         self._write(table, rows)
                     if name == "replicas":
                         keep(replica_rows(batch))
+                        self._memory.add(step.log_dir.path, batch)
                         of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:

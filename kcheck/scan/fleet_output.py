@@ -139,7 +139,9 @@ class _TableOutput:
 
         if self._stream is None:
             self._stream = create(join(self._folder, _part(len(self._parts))))
-            self._writer = parquet.ParquetWriter(self._stream, self._schema, compression="zstd")
+            self._writer = parquet.ParquetWriter(
+                self._stream, self._schema, compression="zstd", write_page_checksum=True
+            )
         batches = [batch.replace_schema_metadata(self._schema.metadata) for batch in self._held]
         self._writer.write_table(pa.Table.from_batches(batches, self._schema))
         self._part_count += self._held_count

@@ -1,7 +1,7 @@
 """What a scan of a fleet passes on: partition directories to look at, and what was found in them, as Arrow batches."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.model.entries import Offset
@@ -22,6 +22,7 @@ class Item(NamedTuple):
     """A partition directory to look at: whose it is, and what its log dir says about it.
 
     `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors.
+    `signature` and `known` are those of `scan/fleet_memory.py`.
     """
 
     cluster: str | None
@@ -35,6 +36,8 @@ class Item(NamedTuple):
     high_watermark: Offset | None
     cleaned: bool | None
     refused: str | None = None
+    signature: str | None = None
+    known: int | None = None
 
     @property
     def where(self) -> Location:
@@ -66,12 +69,16 @@ ITEMS = (
     Column("high_watermark", "int64", "The entry of the checkpoint."),
     Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
     Column("refused", "json", "The checkpoints that the broker's reader refuses."),
+    Column("signature", "string", "What tells whether the directory is the same as before."),
+    Column("known", "int64", "The row of what is remembered of it."),
 )
 """The columns of items: paths are bytes, as the system has them."""
 
 _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
-_REPLICAS = (_NAME, _SEEN, *PLACE, *partitions.TABLE.columns, *OWN)
+_SIGNATURE = Column("signature", "string", "What tells whether the directory is the same as before.")
+_CARRIED = Column("carried", "bool", "Whether the row is that of an earlier run.")
+_REPLICAS = (_NAME, _SEEN, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN)
 _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows stand in the row of their directory, as those of findings do."""
 _LISTS = {
@@ -87,7 +94,7 @@ Place = tuple[str | None, str | None]
 def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
     """Return items as a batch."""
     rows = [
-        item._replace(log_dir=_raw(item.log_dir), name=_raw(item.name))  # type: ignore[arg-type]  # bytes cross
+        item._replace(log_dir=raw(item.log_dir), name=raw(item.name))  # type: ignore[arg-type]  # bytes cross
         for item in items
     ]
     return batch_of(rows, ITEMS)
@@ -107,7 +114,8 @@ def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
     rows = []
     for item, view, complete, _, state in scanned:
         own = absent if view is None else partitions.row(view, complete=complete)
-        rows.append((_raw(item.name), view is not None, item.cluster, item.broker, *own, *own_row(view, state)))
+        kept = (item.signature, False)
+        rows.append((raw(item.name), view is not None, *kept, item.cluster, item.broker, *own, *own_row(view, state)))
     views = [each.view for each in scanned]
     lists = [
         *([() if view is None else tuple(table.rows(view)) for view in views] for table in _NESTED.values()),
@@ -161,10 +169,11 @@ def light_rows(batch: "pa.RecordBatch") -> Iterator[dict[str, Any]]:
 
 def _finding(finding: Finding) -> tuple[object, ...]:
     row = finding_row(finding)
-    return tuple(json.dumps(value) if name == "data" else value for name, value in row.items())
+    return tuple(json.dumps(value) if isinstance(value, Mapping) else value for value in row.values())
 
 
-def _raw(path: str) -> bytes:
+def raw(path: str) -> bytes:
+    """Return a path as the system has it."""
     return path.encode(errors="surrogateescape")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.disk.read import UnreadableError
@@ -26,6 +26,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.attempt import attempt
 from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_memory import known_of, remembered, signature, with_known
 from kcheck.scan.fleet_replicas import lineage_of_runs, runs_of
 from kcheck.scan.fleet_rows import (
     Item,
@@ -61,11 +62,17 @@ _META_SIZE_MAX = 1 << 20
 
 
 class How(NamedTuple):
-    """How a fleet is looked at: `depth` as in `check`."""
+    """How a fleet is looked at: `depth` as in `check`.
+
+    `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
+    whether what is found is to be remembered.
+    """
 
     depth: str
     wanted: Wanted
     release: Release
+    since: str | None = None
+    remembers: bool = False
 
 
 class Identified(NamedTuple):
@@ -125,14 +132,40 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
         )
         for name, found in wanted_directories(opened, how.wanted)
     )
-    count = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
-    count = count if how.depth == "checkpoints" else 1
-    return tuple((len(part), to_bytes(items_batch(part))) for part in iter(lambda: list(islice(items, count)), []))
+    many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    count = many if how.depth == "checkpoints" else 1
+    if not how.remembers:
+        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
+    known = remembered(how.since, log_dir.path)
+    signed = (item._replace(signature=signature(item, (how.depth, how.release))) for item in items)
+    # What is known is many directories at once: it costs nothing to look at.
+    same = groupby(signed, key=lambda item: item.signature in known.at)
+    parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
+    return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
+
+
+def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    return iter(lambda: list(islice(items, count)), [])
 
 
 def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
-    """Return what was found in the directories of a batch of items, as batches of directories."""
-    return tuple(map(to_bytes, scan_batches(from_bytes(data), how)))
+    """Return what was found in the directories of a batch of items, as batches of directories.
+
+    What is remembered of some of them stands in their places.
+    """
+    (items,) = from_bytes(data)
+    known = known_of(items)
+    if known is None:
+        return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
+    found: list[pa.RecordBatch] = []
+    rows = items.column("known").to_pylist()
+    for is_new, part in groupby(range(items.num_rows), key=lambda at: rows[at] is None):
+        first, *others = part
+        if is_new:
+            found.extend(scan_batches(iter((items.slice(first, 1 + len(others)),)), how))
+        else:
+            found.append(known.slice(rows[first], 1 + len(others)))
+    return tuple(map(to_bytes, found))
 
 
 def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
@@ -257,10 +290,23 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
         views.append(whole)
+    rows.extend(("predictions", batch) for batch in predictions_of([each for each, _ in found], how))
     first = found[0][0]
     told = _sorted(check_broker(tuple(views), how.release), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
     return tuple((name, to_bytes(batch)) for name, batch in rows)
+
+
+def predictions_of(log_dirs: Sequence[Identified], how: How) -> "Iterator[pa.RecordBatch]":
+    """Yield what the next start makes of the log dirs of a broker; logs are read through where all batches are."""
+    from kcheck.scan.fleet_predict import rows_of  # numpy: worth its import where log dirs are looked at
+    from kcheck.tables import predictions
+
+    whole = how.depth in ("crc", "records")
+    places = [(each.cluster, each.broker, each.broker_id, each.path) for each in log_dirs]
+    found = rows_of(places, how.wanted, how.release, reads=whole)
+    for part in iter(lambda: list(islice(found, _BATCH_COUNT)), []):
+        yield batch_of(part, predictions.TABLE.run_columns)
 
 
 def _light(where: Location, rows: Iterable[dict[str, object]]) -> Iterator[tuple[PartitionView, bool]]:

@@ -84,7 +84,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     )
     return LogDir(
         view=view,
-        checkpoints=_checkpoints(files),
+        checkpoints=checkpoints_of(files),
         directories=_of_partitions(listing.directories),
         links=_of_partitions(listing.others),
         findings=findings,
@@ -169,7 +169,7 @@ def _files(
     return found
 
 
-def _checkpoints(files: dict[str, FileView]) -> Checkpoints:
+def checkpoints_of(files: dict[str, FileView]) -> Checkpoints:
     """Return the offsets that the broker takes from the files: none from a file that its reader refuses."""
     found = {
         name: view.parsed.value.by_topic()

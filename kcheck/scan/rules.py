@@ -1,6 +1,6 @@
 """The rules: run over views, listed, explained."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from kcheck.core.releases import NEWEST_TESTED
@@ -11,6 +11,7 @@ from kcheck.model.report import Report, Row
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
+from kcheck.repairs._contract import Repair
 from kcheck.rules._contract import Check, Rule, Scope
 from kcheck.tables import rules as rules_table
 
@@ -31,10 +32,28 @@ def _checks_of_kind(kind: str) -> tuple[Check, ...]:
     return tuple(rule.check for rule in all_rules() if rule.scope is Scope.FILE and kind in rule.kinds)
 
 
+def all_repairs() -> tuple[Repair, ...]:
+    """Return every repair, in the order in which they are asked."""
+    found = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
+    return tuple(sorted(found, key=lambda repair: (repair.rank, repair.name)))
+
+
+@cache
+def _names_of_repairs(rule: str) -> tuple[str, ...]:
+    return tuple(repair.name for repair in all_repairs() if rule in repair.rules)
+
+
+def _with_repairs(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings with the names of what may repair them."""
+    for finding in found:
+        names = _names_of_repairs(finding.id)
+        yield finding._replace(repair={"names": names}) if names else finding
+
+
 def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     """Run the rules of one file."""
     for check in _checks_of_kind(view.kind):
-        yield from check(view, release)
+        yield from _with_repairs(check(view, release))
 
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
@@ -73,7 +92,7 @@ def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
 
 def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
     for check in _checks(scope):
-        yield from check(view, release)
+        yield from _with_repairs(check(view, release))
 
 
 def every_rule() -> Report:
@@ -88,6 +107,12 @@ def one_rule(wanted: str) -> Report:
         known = ", ".join(rule.id for rule in all_rules())
         raise UsageError(f"{wanted} is not a rule; known are {known}")
     return _report("explain", tuple(found))
+
+
+def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
+    """Return these rules as `kcheck explain` shows them; nothing for an id that is not known."""
+    wanted = {*ids}
+    return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
 
 
 def _report(verb: str, rules: tuple[Rule, ...]) -> Report:

@@ -74,7 +74,7 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("inspect", "{}", "--format", "xml"), ("xml", "csv, json, kafka, ndjson, parquet, text")),
+        (("inspect", "{}", "--format", "xml"), ("xml", "csv, html, json, kafka, ndjson, parquet, prometheus, text")),
         (("inspect", "{}", "--format", "kafka"), ("kafka is for dump alone, not for inspect",)),
         (("inspect", "{}", "--kafka", "9.9"), ("9.9", "4.3", "0.10.2.0")),
         (("inspect", "{}", "--kafka", ""), ("known are",)),
@@ -213,7 +213,9 @@ def test_help_is_one_screen() -> None:
     assert "--install-completion" in done.out
 
 
-@pytest.mark.parametrize("verb", ["inspect", "check", "dump", "end-offset", "truncation", "rules", "explain"])
+@pytest.mark.parametrize(
+    "verb", ["inspect", "check", "dump", "end-offset", "truncation", "apply", "undo", "rules", "explain"]
+)
 def test_every_verb_has_help(verb: str) -> None:
     done = kcheck(verb, "-h")
     assert done.code == 0

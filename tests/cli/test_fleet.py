@@ -103,3 +103,47 @@ def test_a_run_that_is_stopped_leaves_nothing(number: int, code: int, root: str,
     assert code == started.returncode
     assert "Traceback" not in said
     assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_it_looks_only_at_what_changed(root: str, tmp_path: Path) -> None:
+    """Since a run, or the newest one below a directory; it says how much that was."""
+    common = ("fleet", "scan", root, "--out", tmp_path / "out", "--fail-on", "fatal")
+    assert 0 == kcheck(*common, "--run", "a", "--remember").code
+    for since in (tmp_path / "out" / "run=a", tmp_path / "out"):
+        done = kcheck(*common, "--since", since)
+        assert (0, True) == (done.code, "1 of the partition directories had not changed" in done.out), done.err
+    partition_dir(tmp_path / "fleet" / "1" / "d" / "t-0", [run(0, 9), run(10, 19)])
+    assert 0 == json.loads(kcheck(*common, "--since", tmp_path / "out", "--format", "json").out)["carried_over"]
+    assert "carried_over" not in json.loads(kcheck(*common, "--format", "json").out)
+
+
+def test_a_run_that_was_stopped_goes_on(root: str, tmp_path: Path) -> None:
+    """By its name, or that of its directory; what is left of it is hidden, and nothing is left when it is whole."""
+    hidden = tmp_path / "out" / ".run=x"
+    hidden.mkdir(parents=True)
+    common = ("fleet", "scan", root, "--out", tmp_path / "out", "--fail-on", "fatal")
+    done = kcheck(*common, "--resume", f"{tmp_path}/out/run=x/")
+    assert (0, True) == (done.code, "0 of the partition directories" in done.out), done.err
+    assert ["run=x"] == [path.name for path in (tmp_path / "out").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--since", "none"), "none is no directory"),
+        (("--since", "{out}"), "remembers no directory: it was scanned without --remember"),
+        (("--resume", "y"), "--resume y: nothing is left of it"),
+        (("--resume", "x"), "run=x is whole"),
+        (("--resume", "y", "--run", "z"), "leave out --run and --since"),
+        (("--resume", "y", "--since", "{out}"), "leave out --run and --since"),
+        (("--remember", "--engine", "spark"), "--engine spark: --remember, --since and --resume are for the local one"),
+    ],
+)
+def test_what_nobody_remembers_is_refused(options: tuple[str, ...], said: str, root: str, tmp_path: Path) -> None:
+    """In one line, and no run is begun."""
+    out = tmp_path / "out"
+    common = ("fleet", "scan", root, "--out", out)
+    kcheck(*common, "--run", "x")
+    done = kcheck(*common, *(option.replace("{out}", str(out)) for option in options))
+    assert (2, "", True) == (done.code, done.out, said in done.err), done.err
+    assert ["run=x"] == [path.name for path in out.iterdir()]

@@ -21,19 +21,21 @@ START = "import sys; sys.argv[0] = 'kcheck'; from kcheck.cli.app import main; ma
 """What the script `kcheck` does, wherever it is installed."""
 
 OUT = "/tmp/fleet"
-"""What examples are told to write to: a folder of their own stands for it when they run."""
+"""What the examples of a block are told to write to: a folder of its own stands for it when they run."""
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^\$ (kcheck .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A command as a page shows it, and the lines shown below it."""
+    """A command as a page shows it, the lines shown below it, and the commands above it in its block."""
 
     page: str
     command: str
     shown: str
+    above: tuple[str, ...] = ()
 
 
 def pages() -> list[str]:
@@ -46,30 +48,44 @@ def pages() -> list[str]:
 def examples(page: str) -> list[Example]:
     """Return the examples of a page, in its order."""
     text = (ROOT / page).read_text("utf-8")
-    pairs = [pair for block in _FENCED.findall(text) for pair in _EXAMPLE.findall(block)]
-    return [Example(page=page, command=command, shown=shown) for command, shown in pairs]
+    return [
+        Example(page=page, command=command, shown=shown, above=tuple(above for above, _ in pairs[:number]))
+        for pairs in map(_EXAMPLE.findall, _FENCED.findall(text))
+        for number, (command, shown) in enumerate(pairs)
+    ]
 
 
-def printed(command: str) -> str:
-    """Return what a command prints on stdout; it may find something wrong, but it must come to its end."""
+def printed(command: str, above: tuple[str, ...] = ()) -> str:
+    """Return what a command prints on stdout; it may find something wrong, but it must come to its end.
+
+    The commands `above` it run before it where they write to what it reads. What is the time of a run is one day here.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for other in above if OUT in command else ():
+            _run(other, folder)
+        return _TIME.sub("2026-01-01 00:00:00 UTC", _run(command, folder).replace(folder, OUT))
+
+
+def _run(command: str, folder: str) -> str:
     words = shlex.split(command)
     assert words[0] == "kcheck"
     unwanted = {"FORCE_COLOR", "TTY_COMPATIBLE", "KCHECK_DEBUG"}
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, "-c", START, *(folder if word == OUT else word for word in words[1:])],
-            cwd=ROOT, env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, encoding="utf-8", check=False,
-        )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", START, *(word.replace(OUT, folder) for word in words[1:])],
+        cwd=ROOT, env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
     assert done.returncode in (0, 1), f"$ {command}\nexit {done.returncode}\n{done.stderr}"
-    return done.stdout.replace(folder, OUT)
+    return done.stdout
 
 
 def with_current_output(text: str) -> str:
     """Return a page with the output of its examples made anew."""
 
     def block(fenced: re.Match[str]) -> str:
-        return _EXAMPLE.sub(lambda found: f"$ {found[1]}\n{printed(found[1])}", fenced[0])
+        commands = tuple(command for command, _ in _EXAMPLE.findall(fenced[0]))
+        shown = (printed(command, commands[:number]) for number, command in enumerate(commands))
+        return _EXAMPLE.sub(lambda found: f"$ {found[1]}\n{next(shown)}", fenced[0])
 
     return _FENCED.sub(block, text)

@@ -1,8 +1,8 @@
 """Writes what is generated in the pages: `python -m tests.docs.generate`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
-docs/tables.md from the tables, and what stands below every `$ kcheck ...` in README.md (its help text too) and in the
-pages written by hand.
+docs/tables.md from the tables, the answers in docs/queries.md, and what stands below every `$ kcheck ...` in README.md
+(its help text too) and in the pages written by hand.
 """
 
 import ast
@@ -17,7 +17,7 @@ from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, Row, re
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables._contract import PLACE, Table
-from tests.docs import test_rules_page
+from tests.docs import queries, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 
 COMMAND = "python -m tests.docs.generate"
@@ -79,6 +79,8 @@ def commands() -> list[str]:
 def _names(group: object) -> Iterator[str]:
     found: dict[str, object] = getattr(group, "commands", {})  # a group has them, a command does not
     for name, command in found.items():
+        if getattr(command, "hidden", False):
+            continue
         yield name
         yield from (f"{name} {below}" for below in _names(command))
 
@@ -175,7 +177,8 @@ def written() -> dict[str, str]:
         "docs/rules.md": test_rules_page.written(),
         "docs/tables.md": tables_page(),
     }
-    return whole | {page: with_current_output((ROOT / page).read_text("utf-8")) for page in pages()}
+    by_hand = {page: with_current_output((ROOT / page).read_text("utf-8")) for page in pages()}
+    return whole | by_hand | {queries.PAGE: queries.with_current_answers(by_hand[queries.PAGE])}
 
 
 def main() -> None:

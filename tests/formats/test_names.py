@@ -77,10 +77,12 @@ def test_a_release_knows_no_later_suffix(suffix: str, last_without: str, first: 
 
 
 def test_some_directories_are_passed_over() -> None:
-    """The cache of remote indexes from 3.5, the metadata log from 2.8."""
+    """The cache of remote indexes from 3.5, the metadata log from 3.0; the preview of 2.8 called it otherwise."""
     assert skipped_by_broker("remote-log-index-cache", release("3.5"))
     assert not skipped_by_broker("remote-log-index-cache", release("3.4"))
-    assert skipped_by_broker("__cluster_metadata-0", release("2.8"))
+    assert skipped_by_broker("__cluster_metadata-0", release("3.0"))
+    assert skipped_by_broker("@metadata-0", release("2.8"))
+    assert not skipped_by_broker("__cluster_metadata-0", release("2.8"))
     assert not skipped_by_broker("__cluster_metadata-0", release("2.7"))
     assert not skipped_by_broker("foo-0", release("4.3"))
     assert not skipped_by_broker("lost+found", release("4.3"))

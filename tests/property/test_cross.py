@@ -1,9 +1,11 @@
 """Many partitions compared at once: the same rows as when core compares the replicas of one after the other."""
 
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,6 +88,56 @@ def test_many_at_once_as_one_by_one(some: list[dict[str, Any]], kafka: str) -> N
     assert [each.whole for each in expected] == [tuple(row[name] for name in names) for row in found.to_pylist()]
     assert [[*each.plans] for each in expected] == rows_of(found, "truncation_plans")
     assert [[*each.findings] for each in expected] == rows_of(found, "findings")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fleet_at_once_as_one_by_one(seed: int) -> None:
+    """Replicas that follow, lag, part, lose their first segments or their entries, as those of a fleet do."""
+    chance = Random(seed)
+    some = [_partition(chance, number) for number in range(250)]
+    chosen = release("4.3")
+    (found,) = compare([partitions_batch(some)], chosen)
+    expected = [compared(each, chosen) for each in some]
+    assert [each.whole for each in expected] == [tuple(row.values())[:-2] for row in found.to_pylist()]
+    assert [[*each.plans] for each in expected] == rows_of(found, "truncation_plans")
+    assert [[*each.findings] for each in expected] == rows_of(found, "findings")
+    plans = [row for each in found.column("of_truncation_plans").to_pylist() for row in each]
+    for name in ("truncate_to", "lost_from", "expired_from", "refetch_from", "diverges_silently_at"):
+        assert [row for row in plans if row[name] is not None], name
+    assert {"KC402", "KC403", "KC404", "KC405", "KC406"} == {row[1] for each in expected for row in each.findings}
+
+
+def _partition(chance: Random, number: int) -> dict[str, Any]:
+    """Return a partition of which each replica is a history of its own making."""
+    epochs = sorted(chance.sample(range(40), chance.randrange(1, 9)))
+    starts = [0, *sorted(chance.sample(range(1, 90), len(epochs) - 1))]
+    several = []
+    for broker_id in chance.sample(range(9), chance.choice((1, 2, 3, 3, 3, 4))):
+        own = [*zip(epochs, starts, strict=True)]
+        own = own[: chance.choice((len(own), len(own), chance.randrange(len(own) + 1)))]
+        if own and chance.random() < 0.3:
+            own[-1] = (own[-1][0] + chance.randrange(3), own[-1][1] + chance.randrange(2))
+        if own and chance.random() < 0.1:
+            del own[chance.randrange(len(own))]
+        end = max(chance.randrange(100), own[-1][1] + 1 if own and chance.random() < 0.9 else 0)
+        begin = chance.choice((0, 0, 0, chance.randrange(end + 1)))
+        passed = [epoch for epoch, start in own if start <= begin]
+        if passed and chance.random() < 0.8:
+            own = [(passed[-1], begin), *((epoch, start) for epoch, start in own if start > begin)]
+        mark = chance.choice((end, chance.randrange(end + 1)))
+        several.append({
+            "broker": str(broker_id), "broker_id": broker_id, "log_dir": f"/d{broker_id}", "dir": "t-0",
+            "topic_id": chance.choice("aaaaaaaaab"), "log_start_offset": begin, "high_watermark": mark,
+            "log_end_offset": end, "loaded_log_start": begin, "loaded_log_end": end,
+            "loaded_high_watermark": max(mark, begin), "first_segment": chance.choice((begin, begin, 0)),
+            "seen_epoch": max((-1, *(epoch for epoch, _ in own))), "problem": None, "told_differs": False,
+            "is_read": False, "folder": None, "told": [], "runs": [], "logs": [],
+            "cache": [{"epoch": epoch, "start_offset": start} for epoch, start in own],
+        })  # fmt: skip
+    return {
+        "cluster": "c", "topic": f"t{number}", "partition": 0, "replicas": several,
+        "replicas_of_topic": len(several) + (chance.random() < 0.1),
+    }  # fmt: skip
 
 
 def test_what_is_plain_is_decided_at_once(monkeypatch: Any) -> None:

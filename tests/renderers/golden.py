@@ -31,6 +31,8 @@ ANSWERS = {
     "dump-data": ("dump", RECORDS, "--print-data", "utf8"),
     "dump-files": ("dump", LOG, INDEX, INDEX.replace(".index", ".timeindex")),
     "check": ("check", "data1", "data2", "--kafka", "4.3", "--depth", "crc"),
+    "predict": ("predict", "data1", "data2", "--kafka", "4.3"),
+    "look": ("data2", "--kafka", "4.3"),
 }
 """A command for each layout; the folder of the log dirs is the working directory."""
 
@@ -45,7 +47,7 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
 """The width and the options behind each ending."""
 
 ONLY = {
-    "csv": ("end-offset", "dump", "dump-records", "dump-data"),
+    "csv": ("end-offset", "dump", "dump-records", "dump-data", "predict"),
     "kafka": ("dump", "dump-files", "dump-records", "dump-data"),
 }
 """The answers of a style that cannot show every one."""

@@ -119,6 +119,29 @@ def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypa
     assert len(asked.bytes) <= 4 * len(names) + 4
 
 
+def test_what_is_empty_or_has_become_shorter_is_no_failure(
+    s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that has no such range has no such bytes; what is wrong then is told as on a disk."""
+    data = broker(tmp_path / "f" / "1" / "d", run(0, 99))
+    (data / "meta.properties").write_bytes(b"")
+    (data / "t-0" / "partition.metadata").write_bytes(b"")
+    url = upload(tmp_path / "f", "empty", s3)
+    _, local = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", name="disk")
+    _, remote = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=2, name="s3")
+    assert as_on_disk(remote, url, tmp_path / "f") == as_on_disk(local, url, tmp_path / "f")
+    tree = Store._tree
+
+    def stale(store: Store, path: str) -> Any:
+        found = tree(store, path)
+        sizes = {name: size + (1 << 20) * name.endswith(".log") for name, size in found["t-0"].sizes.items()}
+        return {**found, "t-0": found["t-0"]._replace(sizes=sizes)}
+
+    monkeypatch.setattr(Store, "_tree", stale)
+    _, shorter = scanned(tmp_path, f"{url}/{{broker}}/{{log_dir}}", options=s3, jobs=2, name="shorter")
+    assert [100] == [row["log_end_offset"] for row in shorter["partitions"]]
+
+
 def test_a_store_in_memory(tmp_path: Path) -> None:
     """Any file system that fsspec knows will do; what has the name of a directory alone is none."""
     system = fsspec.filesystem("memory")

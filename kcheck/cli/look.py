@@ -1,0 +1,31 @@
+"""`kcheck PATH` without a verb: what is wrong, with the verdict on the next start in front."""
+
+import os
+import re
+
+from kcheck.cli.options import Common, Paths, with_common
+
+NAME = "look"
+
+
+def names_path(argument: str) -> bool:
+    """Whether an argument names something to look at: a path, or `BROKER=PATH`."""
+    return os.path.lexists(re.sub(r"^[0-9]+=", "", argument)) or os.path.lexists(argument)
+
+
+@with_common
+def look(paths: Paths, common: Common) -> None:
+    """Say what is wrong, and what the next start makes of it."""
+    import shlex
+    from dataclasses import replace
+
+    from kcheck.scan.check import Depth, check
+    from kcheck.scan.predict import verdict_rows
+    from kcheck.scan.settings import settings_of
+    from kcheck.scan.start_host import Wish
+
+    release, wanted = common.release(), common.wanted()
+    wish = Wish(None, settings_of(paths, None, (), release), release, wanted)
+    report = check(paths, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release)
+    more = {"predictions": verdict_rows(paths, wish), "next": f"kcheck predict {shlex.join(paths)}"}
+    common.leave(replace(report, body={**more, **report.body}))

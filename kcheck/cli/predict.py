@@ -1,0 +1,34 @@
+"""`kcheck predict`: what the broker will do at its next start."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck.cli.options import Common, Paths, with_common
+
+Config = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="A server.properties: settings that change a start.")
+]
+Define = Annotated[
+    list[str] | None, typer.Option("-D", "--define", metavar="KEY=VALUE", help="One such setting; repeatable.")
+]
+Clean = Annotated[
+    bool | None,
+    typer.Option("--clean/--unclean", help="The stop before, whatever the marker says.", show_default=False),
+]
+
+
+@with_common
+def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
+    """Tell what the next start does: boots, loses, goes offline, aborts."""
+    from kcheck.cli.options import end, leave
+    from kcheck.model.finding import parse_severity
+    from kcheck.scan.predict import predict as look
+    from kcheck.scan.settings import settings_of
+    from kcheck.scan.start_host import Wish
+
+    release, fail_on = common.release(), parse_severity(common.judging.fail_on)
+    wish = Wish(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
+    found = look(paths, wish)
+    leave(found.report, common.leaving)
+    end(found.report, failed=found.severity.rank >= fail_on.rank)

@@ -1,0 +1,22 @@
+"""`kcheck undo`: takes a plan back that was carried out, or begun."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck.cli.options import Leaving, leave, with_leaving
+
+
+@with_leaving
+def undo(
+    backup: Annotated[str, typer.Argument(metavar="DIR", help="The backup folder of kcheck apply.")],
+    leaving: Leaving,
+) -> None:
+    """Take back what apply changed, byte for byte."""
+    from kcheck.disk.apply import undo as take_back
+    from kcheck.scan.plan import outcome
+
+    done = take_back(backup)
+    count = len(done.changed)
+    line = f"Changed {count} file{'s' * (count != 1)} back to what {'they were' if count != 1 else 'it was'}."
+    leave(outcome(done.plan, done.changed), leaving, changed=line if count else None)

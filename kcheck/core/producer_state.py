@@ -1,0 +1,168 @@
+"""What a start learns of producers from batches: ProducerStateManager and ProducerAppendInfo 0.11 to 4.3.1.
+
+Batches come from the log itself (AppendOrigin.REPLICATION), so sequences and epochs out of order are no errors.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+NONE = -1
+"""No sequence, no offset, no epoch, no timestamp."""
+
+
+class Entry(NamedTuple):
+    """A producer (ProducerStateEntry), in the order of a snapshot's fields; offsets of records, `timestamp` in ms."""
+
+    producer_id: int
+    producer_epoch: int = NONE
+    last_sequence: int = NONE
+    last_offset: int = NONE
+    offset_delta: int = 0
+    timestamp: int = NONE
+    coordinator_epoch: int = NONE
+    current_txn_first_offset: int = NONE
+
+
+class Data(NamedTuple):
+    """A batch of records: its producer, its offsets; `last_sequence` is NONE without sequences."""
+
+    producer_id: int
+    producer_epoch: int
+    base_offset: int
+    last_offset: int
+    last_sequence: int
+    max_timestamp: int
+    transactional: bool
+
+
+class Marker(NamedTuple):
+    """A control batch that ends a transaction, `offset` is its base offset."""
+
+    producer_id: int
+    producer_epoch: int
+    offset: int
+    coordinator_epoch: int
+    timestamp: int
+    aborts: bool
+
+
+class EmptyMarker(NamedTuple):
+    """A control batch whose record the cleaner took."""
+
+    producer_id: int
+
+
+Step = Data | Marker | EmptyMarker
+
+
+class Completed(NamedTuple):
+    """A transaction that a marker at `last_offset` ends."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+    aborted: bool
+
+
+def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return entries in the order of a java.util.HashMap by producer id, which is that of a snapshot.
+
+    They come in the order in which they were put there.
+    """
+    put = list(entries)
+    room = 16
+    while len(put) > room * 3 // 4:
+        room *= 2
+
+    def bucket(entry: Entry) -> int:
+        folded = (entry.producer_id ^ (entry.producer_id & (1 << 64) - 1) >> 32) & (1 << 32) - 1
+        return (folded ^ folded >> 16) & room - 1
+
+    return sorted(put, key=bucket)
+
+
+class TransactionStateError(Exception):
+    """The broker's start aborts: the message tells the exception, and why."""
+
+
+class ProducerStates:
+    """The producers of one log up to an offset, and their transactions.
+
+    `ongoing` has the producer of each open transaction by its first offset, `decided` tells whether one has ended since
+    the snapshot (the high watermark is still the log start then, so it counts as unstable).
+    """
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        """Begin with the producers of a snapshot."""
+        self.entries: dict[int, Entry] = {}
+        self.ongoing: dict[int, int] = {}
+        self.decided: set[int] = set()
+        for entry in entries:
+            self.entries[entry.producer_id] = entry
+            if entry.current_txn_first_offset >= 0:
+                self.ongoing[entry.current_txn_first_offset] = entry.producer_id
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """The first offset of the earliest transaction that is open or was ended by a replayed marker."""
+        return min((*self.ongoing, *self.decided), default=None)
+
+    def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
+        """Take batches of records at once: the last one of each producer, and where it begins a transaction.
+
+        None of them may lie outside of a transaction that is open.
+        """
+        for producer_id, entry in latest.items():
+            known = self.entries.get(producer_id, Entry(producer_id))
+            first = known.current_txn_first_offset
+            if first < 0 and producer_id in opened:
+                first = opened[producer_id]
+                self.ongoing[first] = producer_id
+            self.entries[producer_id] = entry._replace(
+                coordinator_epoch=known.coordinator_epoch, current_txn_first_offset=first
+            )
+
+    def append(self, step: Step) -> Completed | None:
+        """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
+        entry = self.entries.get(step.producer_id) or Entry(step.producer_id)
+        if isinstance(step, EmptyMarker):
+            self.entries[step.producer_id] = entry
+            return None
+        if isinstance(step, Data):
+            self.entries[step.producer_id] = self._data(entry, step)
+            return None
+        first = entry.current_txn_first_offset
+        if entry.producer_epoch != step.producer_epoch:
+            entry = entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0)
+        self.entries[step.producer_id] = entry._replace(
+            producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch, timestamp=step.timestamp,
+            current_txn_first_offset=NONE,
+        )  # fmt: skip
+        return self._complete(step, first) if first >= 0 else None
+
+    def _data(self, entry: Entry, step: Data) -> Entry:
+        first = entry.current_txn_first_offset
+        if first >= 0 and not step.transactional:
+            raise TransactionStateError(
+                f"InvalidTxnStateException: the batch at offset {step.base_offset} of producer {step.producer_id} is"
+                f" in no transaction, while the one from offset {first} is open"
+            )
+        if step.transactional and first < 0:
+            first = step.base_offset
+            self.ongoing[first] = step.producer_id
+        return Entry(
+            step.producer_id, step.producer_epoch, step.last_sequence, step.last_offset,
+            step.last_offset - step.base_offset, step.max_timestamp, entry.coordinator_epoch, first,
+        )  # fmt: skip
+
+    def _complete(self, step: Marker, first: int) -> Completed:
+        others = [offset for offset, producer_id in self.ongoing.items() if producer_id != step.producer_id]
+        stable = min(others, default=step.offset + 1)
+        if self.ongoing.pop(first, None) is None:
+            raise TransactionStateError(
+                f"IllegalArgumentException: the marker at offset {step.offset} ends the transaction from offset {first}"
+                f" of producer {step.producer_id}, which was not started"
+            )
+        self.decided.add(first)
+        return Completed(step.producer_id, first, step.offset, stable, step.aborts)

@@ -1,0 +1,265 @@
+"""The page of `fleet report`: everything in one file, worst first, readable without JavaScript."""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kcheck import __version__
+from kcheck.model.report import Report, Row
+from kcheck.renderers._html.parts import (
+    SEVERITIES,
+    VERDICTS,
+    Bar,
+    Column,
+    Html,
+    chart,
+    counted,
+    number,
+    plain,
+    prose,
+    ranked,
+    severity,
+    sized,
+    table,
+    text,
+)
+from kcheck.renderers._html.script import SCRIPT
+from kcheck.renderers._html.style import STYLE
+from kcheck.renderers._page import plural
+from kcheck.renderers._text_fleet import moment, place_of
+
+_BAR_COUNT = 15
+_ROW_COUNT = 1000
+"""So many lines of a chart, and rows of a table, are shown at most; a query tells the rest."""
+_MEANINGS = {
+    "fatal": "The broker does not start, or takes a log dir offline.",
+    "error": "It serves, replicates or drops something wrong.",
+    "warning": "It heals it by itself at its start.",
+    "info": "It does not notice.",
+    "clean": "Nothing was found.",
+}
+_SECTIONS = {"brokers": "Brokers", "partitions": "Partitions at risk", "rules": "Rules", "findings": "Findings"}
+_ORDER = "list_position(['fatal', 'error', 'warning', 'info'], severity)"
+
+
+def page(report: Report) -> Iterator[Html]:
+    """Yield the page, section by section."""
+    body: Any = report.body
+    path = str(body["path"])
+    yield _head(report)
+    yield _summary(report)
+    yield _brokers(body["clusters"], body["brokers"], path)
+    yield _partitions(body["partitions_at_risk"], body["partitions"], path)
+    yield _rules(body["rules"], {row["id"]: row for row in body.get("pages", ())}, path)
+    yield _findings(body["worst"], sum(report.summary().values()), path)
+    yield (
+        f"</main>\n<footer><p>Written by kcheck {text(__version__)} from the tables in <code>{text(path)}</code>."
+        f" This page asks no other computer for anything.</p></footer>\n<script>{SCRIPT}</script>\n</body></html>\n"
+    )
+
+
+def _hash(content: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+def _head(report: Report) -> Html:
+    policy = (
+        f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}; img-src data:;"
+        " base-uri 'none'; form-action 'none'"
+    )
+    name = text(report.body["run"])
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">\n'
+        f'<link rel="icon" href="data:,">\n<title>Fleet report of run {name}</title>\n'
+        f"<style>{STYLE}</style></head>\n<body>\n"
+    )
+
+
+def _summary(report: Report) -> Html:
+    body: Any = report.body
+    summary = report.summary()
+    tiles = "".join(f"<li>{severity(name)}<b>{number(summary[name])}</b></li>" for name in SEVERITIES)
+    rows: Any = body["rows"]
+    things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
+    said = ", ".join(plural(*each) for each in (*things, (rows["partitions"], "partition directory")))
+    words = "".join(f"<dt>{severity(name)}</dt><dd>{meaning}</dd>" for name, meaning in _MEANINGS.items())
+    links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in _SECTIONS.items())
+    left = "" if body["finished"] else (
+        '<p class="note">Not everything could be looked at: the findings KC000 and KC001 tell what.</p>\n'
+    )  # fmt: skip
+    return (
+        f"<header><h1>Fleet report of run {text(body['run'])}</h1>\n"
+        f'<p class="facts">{text(said)}, to the depth of {text(body["depth"])}, Kafka {text(report.kafka)} rules;'
+        f" scanned {text(moment(body['started']))} to {text(moment(body['ended']))}.</p>\n{left}"
+        f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n'
+        f'<ul class="tiles" aria-label="Findings by severity">{tiles}</ul>\n'
+        f'<details><summary>What the words mean</summary><dl class="words">{words}</dl></details></header>\n<main>\n'
+    )
+
+
+def _section(name: str, *parts: Html) -> Html:
+    return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{_SECTIONS[name]}</h2>\n{"".join(parts)}</section>\n'
+
+
+def _cut(rows: Sequence[Row]) -> Sequence[Row]:
+    return rows[:_ROW_COUNT]
+
+
+def _caption(shown: int, count: int, word: str) -> str:
+    said = plural(count, word)
+    return f"{said}, worst first" if shown == count else f"The worst {shown} of {said}"
+
+
+def _query(title: str, query: str) -> Html:
+    lines = "\n".join(map(text, query.split("\n")))
+    return f"<details><summary>{text(title)}</summary><pre><code>{lines}</code></pre></details>\n"
+
+
+def _from(path: str, name: str) -> str:
+    quoted = f"{path}/{name}/*.parquet".replace("'", "''")
+    return f"'{quoted}'"
+
+
+_COUNTS = [counted(name.capitalize(), name) for name in SEVERITIES]
+
+
+def _brokers(clusters: Sequence[Row], brokers: Sequence[Row], path: str) -> Html:
+    bars = [Bar(text(row["cluster"]), _of(row["verdicts"], VERDICTS)) for row in clusters[:_BAR_COUNT]]
+    what = "Brokers by the worst that was found on each" if len(bars) == len(clusters) else (
+        f"Brokers by the worst that was found on each, in the worst {len(bars)} clusters"
+    )  # fmt: skip
+    by_cluster = [
+        plain("Cluster", "cluster"), ranked("Worst", "verdict"), *_COUNTS, counted("Brokers", "broker_count"),
+        *(_verdicts(name) for name in VERDICTS),
+    ]  # fmt: skip
+    columns = [
+        plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Worst", "verdict"), *_COUNTS,
+        counted("Log dirs", "log_dirs"), counted("Partition dirs", "partitions"),
+    ]  # fmt: skip
+    query = (
+        f"SELECT cluster, broker, severity, count(*) AS findings\nFROM {_from(path, 'findings')}\n"
+        f"GROUP BY cluster, broker, severity ORDER BY {_ORDER}, findings DESC;"
+    )
+    return _section(
+        "brokers", chart(what, bars),
+        table("clusters", _caption(len(_cut(clusters)), len(clusters), "cluster"), by_cluster, _cut(clusters)),
+        table("brokers", _caption(len(_cut(brokers)), len(brokers), "broker"), columns, _cut(brokers)),
+        _query("All brokers, in DuckDB", query),
+    )  # fmt: skip
+
+
+def _of(counts: Any, names: Sequence[str]) -> list[tuple[str, int]]:
+    return [(name, counts[name]) for name in names]
+
+
+def _verdicts(name: str) -> Column:
+    def counts(row: Row) -> Any:
+        verdicts: Any = row["verdicts"]
+        return verdicts[name]
+
+    return Column(f"Brokers {name}", lambda row: number(counts(row)), counts, is_number=True)
+
+
+def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
+    columns = [
+        plain("Cluster", "cluster"), plain("Topic", "topic"), counted("Partition", "partition"),
+        ranked("Worst", "verdict"), counted("Fatal", "fatal"), counted("Error", "error"),
+        Column("Damaged", lambda row: f"{number(row['damaged'])} of {number(row['replicas'])}",
+               lambda row: row["damaged"], is_number=True),
+        Column("On brokers", lambda row: ", ".join(map(text, _listed(row["damaged_on"])))),
+        Column("Rules", lambda row: ", ".join(map(_rule_link, _listed(row["rule_ids"])))),
+        plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("On one disk", "at_risk"),
+        sized("Size", "size"),
+    ]  # fmt: skip
+    query = (
+        f"SELECT cluster, topic, partition, count(DISTINCT broker) AS damaged, count(*) AS findings\n"
+        f"FROM {_from(path, 'findings')}\n"
+        "WHERE severity IN ('fatal', 'error') AND topic IS NOT NULL AND partition IS NOT NULL\n"
+        "GROUP BY cluster, topic, partition ORDER BY damaged DESC, findings DESC;"
+    )
+    said = (
+        "<p>Those with an error, or worse, in one of their replicas, and those that can lose what was committed. Lost"
+        " are offsets that the other replicas cut if the best one leads; on one disk are those that it alone has. In"
+        " brackets: how many of them are below a high watermark.</p>\n"
+    )
+    shown = table("partitions", _caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
+    return _section("partitions", said, shown, _query("All of them, in DuckDB", query))
+
+
+def _lost(title: str, name: str) -> Column:
+    def shown(row: Row) -> Html:
+        below = row[f"{name}_below_high_watermark"]
+        return f"{number(row[name])} ({number(below)})" if row[name] else number(row[name])
+
+    return Column(title, shown, lambda row: row[name], is_number=True)
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    """Return a list that a cell has room for."""
+    return values if len(values) <= 12 else (*values[:12], "…")
+
+
+def _rule_link(rule: object) -> Html:
+    return f'<a href="#rule-{text(rule)}">{text(rule)}</a>'
+
+
+def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
+    bars = [
+        Bar(f"{_rule_link(row['id'])} {text(row['name'])}", _of(row, SEVERITIES)) for row in rules[:_BAR_COUNT]
+    ]  # fmt: skip
+    what = "Findings by rule" if len(bars) == len(rules) else f"Findings of the worst {len(bars)} rules"
+    columns = [
+        Column("Rule", lambda row: _rule_link(row["id"])), plain("Name", "name"), ranked("Worst", "verdict"),
+        counted("Findings", "findings"), *_COUNTS, counted("Brokers", "broker_count"),
+    ]  # fmt: skip
+    details = "".join(_rule(row, pages.get(str(row["id"]))) for row in rules)
+    query = (
+        f"SELECT id, name, severity, count(*) AS findings\nFROM {_from(path, 'findings')}\n"
+        f"GROUP BY id, name, severity ORDER BY {_ORDER}, findings DESC;"
+    )
+    if not rules:
+        return _section("rules", "<p>No rule found anything.</p>\n")
+    return _section(
+        "rules", chart(what, bars),
+        table("rules", _caption(len(rules), len(rules), "rule"), columns, rules),
+        "<p>What each of them means, what the broker does, and what to do:</p>\n", details,
+        _query("All rules, in DuckDB", query),
+    )  # fmt: skip
+
+
+def _rule(row: Row, about: Row | None) -> Html:
+    found = plural(int(str(row["findings"])), "finding")
+    said = prose(str(about["page"])) if about is not None else "<p>This kcheck does not know the rule.</p>"
+    return (
+        f'<details class="rule" id="rule-{text(row["id"])}"><summary>{severity(row["verdict"])}'
+        f" <strong>{text(row['id'])}</strong> {text(row['name'])}: {found}</summary><div>{said}</div></details>\n"
+    )
+
+
+def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
+    columns = [
+        ranked("Severity", "severity"), Column("Rule", lambda row: _rule_link(row["id"])), plain("Cluster", "cluster"),
+        plain("Broker", "broker"), Column("Where", lambda row: text(place_of(row))), Column("What", _what),
+    ]  # fmt: skip
+    query = (
+        f"SELECT cluster, broker, id, severity, log_dir, dir, file, line, position, message, advice\n"
+        f"FROM {_from(path, 'findings')}\nORDER BY {_ORDER}, cluster, broker, log_dir, dir, file;"
+    )
+    shown = table("findings", _caption(len(_cut(rows)), count, "finding"), columns, _cut(rows))
+    said = "" if len(_cut(rows)) == count else (
+        "<p>Of each rule and severity the first are shown; the query below has all of them.</p>\n"
+    )  # fmt: skip
+    return _section(
+        "findings", said, shown if rows else "<p>None.</p>\n", _query("All findings, in DuckDB", query)
+    )  # fmt: skip
+
+
+def _what(row: Row) -> Html:
+    more = "".join(f"<p>{text(row[name])}</p>" for name in ("effect", "advice") if row[name])
+    return text(row["message"]) + (
+        f"<details><summary>What it does, what to do</summary>{more}</details>" if more else ""
+    )

@@ -1,0 +1,126 @@
+"""Text, tables and bars of a page. Whatever stood in a name or a file is escaped here, and nowhere else."""
+
+import html
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from kcheck.model.report import Row
+from kcheck.renderers._page import size
+from kcheck.renderers._printable import printable
+
+SEVERITIES = ("fatal", "error", "warning", "info")
+VERDICTS = (*SEVERITIES, "clean")
+Html = str
+"""Markup: all that is not ours in it went through `text`."""
+
+
+def text(value: object) -> Html:
+    """Return a value as text that moves no cursor, turns no line around and is no markup; `?` if it is not known."""
+    return "?" if value is None else html.escape(printable(value), quote=True)
+
+
+def number(value: object) -> Html:
+    """Return a number in groups of three digits."""
+    return f"{value:,}" if isinstance(value, int) else text(value)
+
+
+def severity(value: object) -> Html:
+    """Return a severity, or a verdict, in its colour."""
+    name = str(value)
+    return f'<span class="s {name}">{name}</span>' if name in VERDICTS else text(value)
+
+
+class Column(NamedTuple):
+    """A column of a table: its title, its cell, what it is sorted by if not by its text, whether it is a number."""
+
+    title: str
+    cell: Callable[[Row], Html]
+    key: Callable[[Row], object] | None = None
+    is_number: bool = False
+
+
+def plain(title: str, name: str) -> Column:
+    """Return a column of text."""
+    return Column(title, lambda row: text(row[name]))
+
+
+def counted(title: str, name: str) -> Column:
+    """Return a column of numbers."""
+    return Column(title, lambda row: number(row[name]), lambda row: row[name], is_number=True)
+
+
+def sized(title: str, name: str) -> Column:
+    """Return a column of bytes."""
+    return Column(title, lambda row: text(size(row[name])), lambda row: row[name], is_number=True)
+
+
+def ranked(title: str, name: str) -> Column:
+    """Return a column of severities; the worst is the largest."""
+    return Column(title, lambda row: severity(row[name]), lambda row: -VERDICTS.index(str(row[name])))
+
+
+def table(name: str, caption: str, columns: Sequence[Column], rows: Iterable[Row]) -> Html:
+    """Return a table that can be searched and sorted where there is JavaScript, and is worst first without it."""
+    head = "".join(f'<th scope="col"{_kind(column)}>{text(column.title)}</th>' for column in columns)
+    body = "".join(f"<tr>{''.join(_cell(column, row) for column in columns)}</tr>\n" for row in rows)
+    return (
+        f'<div class="wide"><table class="data static" id="{name}"><caption>{text(caption)}</caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
+    )
+
+
+def _kind(column: Column) -> str:
+    return ' class="n"' if column.is_number else ""
+
+
+def _cell(column: Column, row: Row) -> Html:
+    key = "" if column.key is None else f' data-key="{text(column.key(row))}"'
+    return f'<td data-label="{text(column.title)}"{_kind(column)}{key}><div>{column.cell(row)}</div></td>'
+
+
+class Bar(NamedTuple):
+    """A line of a chart: `counts` by severity or verdict, the worst first; `label` is markup."""
+
+    label: Html
+    counts: Sequence[tuple[str, int]]
+
+
+def chart(title: str, bars: Sequence[Bar]) -> Html:
+    """Return bars with their numbers beside them; what a colour means is said in words too."""
+    longest = max((sum(count for _, count in bar.counts) for bar in bars), default=0) or 1
+    lines = "".join(_bar(bar, longest) for bar in bars)
+    return f'<figure class="chart"><figcaption>{text(title)}</figcaption>\n<ul>\n{lines}</ul></figure>\n'
+
+
+def _bar(bar: Bar, longest: int) -> Html:
+    shown = [(name, count) for name, count in bar.counts if count]
+    said = ", ".join(f"{number(count)} {name}" for name, count in shown) or "none"
+    pieces, at = [], 0.0
+    for name, count in shown:
+        width = max(100 * count / longest, 0.6)
+        pieces.append(f'<rect class="{name}" x="{at:.2f}" y="0" width="{width:.2f}" height="10"/>')
+        at += width
+    return (
+        f'<li><span class="label">{bar.label}</span>'
+        f'<svg viewBox="0 0 {max(at, 100):.2f} 10" preserveAspectRatio="none" role="img" aria-label="{said}">'
+        f'{"".join(pieces)}</svg><span class="said">{said}</span></li>\n'
+    )
+
+
+def prose(page: str) -> Html:
+    """Return the page of a rule: its paragraphs, lists and `code`."""
+    found = []
+    for paragraph in page.split("\n\n"):
+        first, *items = [" ".join(item.split()) for item in f"\n{paragraph}".split("\n- ")]
+        if first:
+            found.append(f"<p>{_code(first)}</p>")
+        if items:
+            found.append(f"<ul>{''.join(f'<li>{_code(item)}</li>' for item in items)}</ul>")
+    return "\n".join(found)
+
+
+def _code(words: str) -> Html:
+    pieces = text(words).split("`")
+    if len(pieces) % 2 == 0:
+        return "`".join(pieces)
+    return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))

@@ -1,0 +1,89 @@
+"""The text of `fleet report` and `fleet diff`."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from kcheck.model.report import Report, Row
+from kcheck.renderers._page import Page, cell, plural
+
+_SEVERITIES = ("fatal", "error", "warning", "info")
+_COUNT = 10
+"""So many rows of each kind are shown; the page and json have more."""
+
+
+def moment(value: object) -> str:
+    """Return a time, given as ms since 1970, to the second; `?` where none is known, or none that a calendar has."""
+    try:
+        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):
+        return "?"
+
+
+def place_of(row: Row) -> str:
+    """Return where a finding is: the directory, the file, the line or the position in it."""
+    parts = [str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None]
+    where = "/".join(parts) or "?"
+    if row["line"] is not None:
+        return f"{where}, line {row['line']}"
+    return where if row["position"] is None else f"{where}, position {row['position']}"
+
+
+def fleet_report(report: Report, page: Page, _: object) -> None:
+    """Write the summary: the worst of each kind."""
+    body: Any = report.body
+    page.line(f"fleet report, Kafka {report.kafka} rules", "bold")
+    page.wrapped(f"run {body['run']} in {body['path']}, to the depth of {body['depth']}", hanging="    ")
+    page.wrapped(f"scanned {moment(body['started'])} to {moment(body['ended'])}", hanging="    ")
+    rows = body["rows"]
+    things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
+    page.wrapped(", ".join(plural(*each) for each in (*things, (rows["partitions"], "partition directory"))))
+    if not body["finished"]:
+        page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
+    _table(page, "clusters", body["clusters"], ("cluster", "verdict", *_SEVERITIES))
+    _table(page, "brokers", body["brokers"], ("cluster", "broker", "verdict", *_SEVERITIES))
+    _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
+    names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
+    _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
+
+
+def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int | None = None) -> None:
+    whole = len(rows) if count is None else count
+    if not whole:
+        return
+    page.line()
+    shown = rows[:_COUNT]
+    page.line(title if len(shown) == whole else f"{title}, {len(shown)} of {whole}, worst first", "bold")
+    page.table(names, [tuple(cell(row[name]) for name in names) for row in shown])
+
+
+def fleet_diff(report: Report, page: Page) -> None:
+    """Write a paragraph for each difference, then how many there are; they are never held together."""
+    body: Any = report.body
+    before, after = body["before"], body["after"]
+    page.line(f"fleet diff, Kafka {report.kafka} rules", "bold")
+    for word, run in (("before", before), ("after", after)):
+        left = "" if run["finished"] else ", not everything could be looked at"
+        facts = f"to the depth of {run['depth']}, Kafka {run['kafka']} rules, ended {moment(run['ended'])}{left}"
+        page.wrapped(f"{word}: run {run['run']} in {run['path']}, {facts}", hanging="    ")
+    if (before["depth"], before["kafka"]) != (after["depth"], after["kafka"]):
+        page.wrapped("They looked for different things: not all that is new has happened between them.")
+    place: object = None
+    for row in body["changes"]:
+        if place != (row["cluster"], row["broker"]):
+            place = (row["cluster"], row["broker"])
+            page.line()
+            page.line(f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+        page.wrapped(f"{row['change']}: {_said(row)} in {place_of(row)}", indent="  ", hanging="    ")
+        if row["before"] is not None:
+            page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
+    counts = {row["change"]: row["findings"] for row in body["counts"]}
+    page.line()
+    new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
+    said = f" ({', '.join(new)})" if new else ""
+    page.line(
+        f"{counts['new']} new{said}, {counts['gone']} gone, {counts['changed']} changed, {counts['same']} the same"
+    )
+
+
+def _said(row: Row) -> str:
+    return f"{row['severity']} {row['id']} {row['message']}"

@@ -1,0 +1,96 @@
+"""The layout of `kcheck predict`: the verdict of each log dir, then the partitions that a start changes."""
+
+from typing import Any
+
+from kcheck.model.report import Report, Row
+from kcheck.renderers._page import Page, cell, plural, size
+
+_STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
+_FILE_COUNT = 12
+"""So many names of files are shown of each kind."""
+
+
+def predict(report: Report, page: Page) -> None:
+    """Write the answer."""
+    body: Any = report.body
+    page.line(f"the next start of Kafka {report.kafka}", "bold")
+    for row in body["log_dirs"]:
+        page.line()
+        verdicts([row], page)
+        _log_dir(row, page)
+
+
+_MODES = {"kraft": "KRaft", "zk": "ZooKeeper"}
+
+
+def verdicts(rows: Any, page: Page) -> None:
+    """Write the verdict on each log dir, and why."""
+    for row in rows:
+        broker = "" if row["broker_id"] is None else f"   broker {row['broker_id']}"
+        good = row["verdict"] == "will boot"
+        page.wrapped(
+            f"{cell(row['path'])}{broker}: {row['verdict']}", hanging="    ", style="bold" if good else "bold red"
+        )
+        for reason in row["reasons"]:
+            page.wrapped(str(reason), indent="  ", hanging="    ", style="red")
+
+
+def _log_dir(row: Row, page: Page) -> None:
+    partitions: Any = row["partitions"]
+    start = "after a clean stop" if row["clean_start"] else "after an unclean stop"
+    facts = [
+        start,
+        _MODES[str(row["mode"])],
+        plural(len(partitions), "partition"),
+        f"{size(row['scan_bytes'])} of segments to read",
+    ]
+    page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
+    if row["uncertain"]:
+        page.wrapped(f"Not certain: {row['uncertain']}.", indent="  ", hanging="    ", style="yellow")
+    if row["next_start"] == "unclean":
+        page.wrapped("The mark of a clean stop is gone then: the start after this one is unclean.", indent="  ")
+    changed = [each for each in partitions if each["outcome"] != "ok"]
+    for each in changed:
+        _partition(each, page)
+    rest = len(partitions) - len(changed)
+    if rest:
+        page.wrapped(f"{plural(rest, 'partition')} {'is' if rest == 1 else 'are'} loaded as they are.", indent="  ")
+
+
+def _partition(row: Row, page: Page) -> None:
+    page.line(f"  {row['dir']}: {row['outcome']}", _STYLES.get(str(row["outcome"]), "bold red"))
+    if row["reason"]:
+        for reason in str(row["reason"]).split("; "):
+            page.wrapped(reason, indent="    ", hanging="      ")
+    lost: Any = row["lost"]
+    if lost:
+        page.wrapped(_lost(lost), indent="    ", hanging="      ", style="bold red")
+    if row["log_end_offset"] is not None:
+        offsets = (
+            f"log start {row['log_start_offset']}, high watermark {row['high_watermark']}, log end"
+            f" {row['log_end_offset']}, recovery point {row['recovery_point']}"
+        )
+        epochs: Any = row["leader_epochs"]
+        entries = ", ".join(f"{each['epoch']} @ {each['start_offset']}" for each in epochs) or "none"
+        page.wrapped(f"{offsets}; epochs {entries}", indent="    ", hanging="      ")
+    files: Any = row["files"]
+    for word in ("created", "changed", "removed", "unknown"):
+        if files[word]:
+            page.wrapped(f"{word}: {_names(files[word])}", indent="    ", hanging="      ")
+    if files["renamed"]:
+        pairs = [f"{each['from']} to {each['to']}" for each in files["renamed"]]
+        page.wrapped(f"renamed: {_names(pairs)}", indent="    ", hanging="      ")
+
+
+def _lost(lost: Row) -> str:
+    records = "an unknown number of records" if lost["records"] is None else plural(int(str(lost["records"])), "record")
+    offsets = "" if lost["from"] is None else f", offsets {lost['from']} to {int(str(lost['to'])) - 1}"
+    below = lost["below_high_watermark"]
+    known = "" if below is None else f", {below} of them below the high watermark"
+    return f"LOST {records}{offsets}, {size(lost['bytes'])}{known}"
+
+
+def _names(names: Any) -> str:
+    more = len(names) - _FILE_COUNT
+    shown = ", ".join(map(cell, names[:_FILE_COUNT]))
+    return f"{shown} and {more} more" if more > 0 else shown

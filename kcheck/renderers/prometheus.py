@@ -1,0 +1,67 @@
+"""Metrics of a fleet, for the textfile collector of Prometheus' node_exporter."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TextIO
+
+from kcheck import __version__
+from kcheck.model.report import Report
+from kcheck.renderers._contract import Options, Renderer
+from kcheck.renderers._html.parts import VERDICTS
+from kcheck.renderers._printable import printable
+
+Sample = tuple[Mapping[str, object], float]
+"""The labels, and the value."""
+
+
+def render(report: Report, stream: TextIO, options: Options) -> None:
+    """Write every metric with its samples; one of which nothing is known is left out."""
+    del options
+    body: Any = report.body
+    brokers = body["brokers"]
+    about = {"run": body["run"], "kcheck": __version__, "kafka": report.kafka, "depth": body["depth"]}
+    for name, meaning, samples in (
+        ("findings", "Findings of each rule on a broker.", [(_labels(row), row["findings"]) for row in body["counts"]]),
+        (
+            "broker_verdict", "1 for the worst severity that was found on a broker, or for clean.",
+            [({**_place(row), "verdict": name}, int(name == row["verdict"])) for row in brokers for name in VERDICTS],
+        ),
+        ("log_dirs", "Log dirs of a broker.", [(_place(row), row["log_dirs"]) for row in brokers]),
+        ("partition_dirs", "Partition directories of a broker.", [(_place(row), row["partitions"]) for row in brokers]),
+        ("partitions_at_risk", "Partitions that an error, or a loss, threatens.", [({}, body["partitions_at_risk"])]),
+        ("run_info", "The run.", [(about, 1)]),
+        ("run_finished", "1 if all that was named could be looked at.", [({}, int(body["finished"]))]),
+        ("run_start_timestamp_seconds", "When the run began.", _seconds(body["started"])),
+        ("run_end_timestamp_seconds", "When the run ended.", _seconds(body["ended"])),
+    ):  # fmt: skip
+        _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
+
+
+def _place(row: Mapping[str, object]) -> dict[str, object]:
+    return {"cluster": row["cluster"], "broker": row["broker"]}
+
+
+def _labels(row: Mapping[str, object]) -> dict[str, object]:
+    return {**_place(row), "rule": row["id"], "severity": row["severity"]}
+
+
+def _seconds(milliseconds: int | None) -> list[Sample]:
+    return [] if milliseconds is None else [({}, milliseconds / 1000)]
+
+
+def _metric(name: str, meaning: str, samples: Iterable[Sample], stream: TextIO) -> None:
+    """Write a metric. Names that look the same are one: a file with the same sample twice would be refused whole."""
+    stream.write(f"# HELP {name} {meaning}\n# TYPE {name} gauge\n")
+    merged: dict[str, float] = {}
+    for labels, value in samples:
+        said = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+        merged[said] = merged.get(said, 0) + value
+    for said, value in merged.items():
+        stream.write(f"{name}{{{said}}} {value}\n" if said else f"{name} {value}\n")
+
+
+def _escaped(value: object) -> str:
+    """Return the value of a label; what is not known is empty, as one that is not there."""
+    return "" if value is None else printable(value).replace("\\", "\\\\").replace('"', '\\"')
+
+
+RENDERER = Renderer(name="prometheus", render=render, verbs=("fleet-report",), whole=True)

@@ -1,0 +1,1 @@
+"""What can be done about a finding; one module for each repair, found by its constant REPAIR."""

@@ -1,0 +1,229 @@
+"""What a module of this package provides, and what it is shown."""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding
+from kcheck.model.names import OFFSET_CHECKPOINTS
+from kcheck.model.release import Release
+from kcheck.model.segments import EpochRun
+from kcheck.model.views import LogDirView, PartitionView
+
+
+class Write(NamedTuple):
+    """A small file gets these bytes. Paths are relative to the log dir, as in the other edits."""
+
+    path: str
+    data: bytes
+
+
+class Cut(NamedTuple):
+    """A file ends at `size` bytes."""
+
+    path: str
+    size: int
+
+
+class Patch(NamedTuple):
+    """These bytes stand at a position of a file; its size stays."""
+
+    path: str
+    position: int
+    data: bytes
+
+
+class Aside(NamedTuple):
+    """A file, or a whole directory, is moved out of the log dir."""
+
+    path: str
+
+
+Edit = Write | Cut | Patch | Aside
+
+
+class Evidence(NamedTuple):
+    """What proves an edit: a file, a position in it, and what was found there.
+
+    `crc_verified` tells whether the CRC of every batch up to the position matches, None where that says nothing.
+    """
+
+    file: str
+    position: int | None
+    crc_verified: bool | None
+    what: str
+
+
+class Step(NamedTuple):
+    """Edits that belong together: all of them or none. `reason` is what becomes true.
+
+    `held` tells who has the records that go, None where nobody is known to. `hole` are the offsets that are missing for
+    good behind what is cut, though no whole batch goes: from the first to below the second. `log_dir` is the one whose
+    paths the edits have, if that is not the one that was shown.
+    """
+
+    finding: Finding
+    edits: tuple[Edit, ...]
+    reason: str
+    evidence: tuple[Evidence, ...]
+    held: str | None = None
+    hole: tuple[int, int] | None = None
+    log_dir: "LogDirSite | None" = None
+
+
+class Refused(NamedTuple):
+    """Nothing is planned about a finding, and why."""
+
+    finding: Finding
+    why: str
+
+
+class Settled(NamedTuple):
+    """Edits for another finding have put it right."""
+
+    finding: Finding
+
+
+Answer = Step | Refused | Settled
+
+
+class LogCut(NamedTuple):
+    """Where a recovery cuts a segment, and why; `size` is that of its `.log`."""
+
+    base_offset: Offset
+    position: int
+    size: int
+    why: str
+
+
+class Image(NamedTuple):
+    """What a broker's recovery of every segment makes of a partition: nothing but the `.log` files is believed.
+
+    `files` are the bytes of the indexes; `error` tells why such a recovery ends before it is done.
+    """
+
+    error: str | None = None
+    log_end_offset: Offset = Offset(0)
+    cuts: tuple[LogCut, ...] = ()
+    files: Mapping[str, bytes] = {}
+
+
+class PartitionSite(Protocol):
+    """One partition directory, with the edits that are planned so far.
+
+    `dir` is its name. `view` and `findings` tell how it lay before the first edit; `names`, `read` and what else is
+    asked for tells how it lies after the last.
+    """
+
+    @property
+    def dir(self) -> str: ...
+
+    @property
+    def view(self) -> PartitionView: ...
+
+    @property
+    def release(self) -> Release: ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    @property
+    def log_dir(self) -> "LogDirSite": ...
+
+    def read(self, name: str) -> bytes | None:
+        """Return a small file, None where there is none or it cannot be read."""
+
+    def size(self, name: str) -> int:
+        """Return the size of a file in bytes."""
+
+    def bytes_at(self, name: str, position: int, size: int) -> bytes:
+        """Return some bytes of a file, fewer at its end."""
+
+    def is_patched(self, name: str) -> bool:
+        """Whether bytes of a file are to be changed in their place."""
+
+    def image(self) -> Image:
+        """Return what a recovery of every segment makes of it."""
+
+    def epoch_runs(self) -> tuple[EpochRun, ...]:
+        """Return which epochs its batches carry, in the order of the log."""
+
+    def settled(self, finding: Finding) -> bool:
+        """Whether an edit was planned for a finding."""
+
+    def contains(self, other: "PartitionSite") -> bool:
+        """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
+
+    def agrees_with(self, other: "PartitionSite") -> bool:
+        """Whether the batches of another replica that are whole are the same here, where offsets and epochs are."""
+
+    def holders(self) -> tuple["PartitionSite", ...]:
+        """Return the other replicas that the user named as sound (`--against`)."""
+
+
+class LogDirSite(Protocol):
+    """One log dir, with the edits that are planned so far; `siblings` are the other log dirs of the same broker.
+
+    `topic_ids` has by topic which ids partition.metadata names anywhere, each with a path where it does.
+    """
+
+    @property
+    def view(self) -> LogDirView: ...
+
+    @property
+    def release(self) -> Release: ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
+
+    @property
+    def partitions(self) -> tuple[PartitionSite, ...]: ...
+
+    @property
+    def siblings(self) -> tuple["LogDirSite", ...]: ...
+
+    @property
+    def topic_ids(self) -> Mapping[str, Mapping[str, str]]: ...
+
+    def read(self, name: str) -> bytes | None:
+        """Return a small file at the top of it, None where there is none or it cannot be read."""
+
+    def end_of(self, topic: str, partition: int) -> tuple[Offset | None, "PartitionSite | None"]:
+        """Return the log end of a partition of this log dir, and the partition; None: not known, not looked at."""
+
+    def holds(self, topic: str, partition: int) -> bool:
+        """Whether there is a directory of this partition, looked at or not."""
+
+
+class Scope(StrEnum):
+    """What a repair is shown: one partition, or one log dir."""
+
+    PARTITION = "partition"
+    LOG_DIR = "log dir"
+
+
+Plan = Callable[[Any, tuple[Finding, ...]], Iterator[Answer]]
+
+
+class Repair(NamedTuple):
+    """What can be done about the findings of some `rules`; those with a smaller `rank` are asked first.
+
+    `plan` is shown a site and its findings of these rules. It is asked on while its edits are made, so that it sees
+    what they lead to.
+    """
+
+    name: str
+    rank: int
+    scope: Scope
+    rules: tuple[str, ...]
+    plan: Plan
+    page: str | None
+
+
+def is_checkpoint(finding: Finding) -> bool:
+    """Whether a finding is about an offset checkpoint: in the file, or about what it says of a partition."""
+    return finding.where.file in OFFSET_CHECKPOINTS or finding.data.get("file") in OFFSET_CHECKPOINTS

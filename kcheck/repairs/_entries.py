@@ -1,0 +1,38 @@
+"""What repairs share about the lines of a partition in the offset checkpoints of its log dir."""
+
+from collections.abc import Callable, Iterator
+
+from kcheck.formats import offset_checkpoint
+from kcheck.formats.offset_checkpoint import OffsetCheckpoint
+from kcheck.model.entries import OffsetEntry
+from kcheck.model.names import OFFSET_CHECKPOINTS
+from kcheck.repairs._contract import LogDirSite, PartitionSite, Write
+
+Change = Callable[[str, OffsetEntry], OffsetEntry | None]
+"""Returns what becomes of an entry of a file, None where it is left out."""
+
+
+def serialized(entries: list[OffsetEntry]) -> bytes:
+    """Return the file with these entries."""
+    columns = ([e.topic for e in entries], [e.partition for e in entries], [e.offset for e in entries])
+    return offset_checkpoint.serialize(OffsetCheckpoint(0, *columns))
+
+
+def with_entries(site: PartitionSite, change: Change) -> Iterator[Write]:
+    """Yield the checkpoints in which something becomes of the entries of a partition; damaged ones stay as they are."""
+    key = (site.view.topic, site.view.partition)
+    log_dir: LogDirSite = site.log_dir
+    for name in OFFSET_CHECKPOINTS:
+        data = log_dir.read(name)
+        if data is None or offset_checkpoint.broker_reads(data, site.release).error is not None:
+            continue
+        entries = list(offset_checkpoint.parse(data).value)
+        changed = [change(name, each) if (each.topic, each.partition) == key else each for each in entries]
+        kept = [each for each in changed if each is not None]
+        if kept != entries:
+            yield Write(name, serialized(kept))
+
+
+def without_entries(site: PartitionSite) -> Iterator[Write]:
+    """Yield the checkpoints without the entries of a partition."""
+    return with_entries(site, lambda *_: None)

@@ -1,0 +1,20 @@
+"""What repairs share about leader-epoch-checkpoint."""
+
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
+from kcheck.model.entries import EpochEntries
+from kcheck.model.names import LEADER_EPOCHS
+from kcheck.repairs._contract import PartitionSite, Write
+from kcheck.repairs._files import path_of
+
+
+def entries_of(site: PartitionSite) -> EpochEntries:
+    """Return the lines of the file that can be read."""
+    data = site.read(LEADER_EPOCHS)
+    return () if data is None else leader_epoch_checkpoint.parse(data).value.entries
+
+
+def write_epochs(site: PartitionSite, entries: EpochEntries) -> Write:
+    """Return the file with these entries."""
+    checkpoint = LeaderEpochCheckpoint(0, [e.epoch for e in entries], [e.start_offset for e in entries])
+    return Write(path_of(site, LEADER_EPOCHS), leader_epoch_checkpoint.serialize(checkpoint))

@@ -1,0 +1,44 @@
+"""What repairs share about names and places of files."""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding
+from kcheck.model.names import segment_prefix
+from kcheck.repairs._contract import Evidence, PartitionSite
+
+SEGMENT_ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+INDEX_ENDINGS = (".index", ".timeindex", ".txnindex")
+
+DAMAGE = ("KC141", "KC142", "KC143", "KC144", "KC145", "KC146", "KC147", "KC148", "KC149")
+"""The rules that tell of batches that are not as they were written."""
+
+
+def path_of(site: PartitionSite, name: str) -> str:
+    """Return the path of a file of a partition, from its log dir on."""
+    return f"{site.dir}/{name}"
+
+
+def log_name(base_offset: int) -> str:
+    """Return the name of the `.log` of a segment."""
+    return f"{segment_prefix(base_offset)}.log"  # type: ignore[arg-type]
+
+
+def bases(site: PartitionSite) -> list[int]:
+    """Return the base offsets of the segments that are left."""
+    names = (name for name in site.names if name.endswith(".log") and len(name) == len(log_name(0)))
+    return sorted(int(name[:20]) for name in names if name[:20].isdigit())
+
+
+def unsettled(site: PartitionSite, rules: Iterable[str]) -> Finding | None:
+    """Return the first finding of some rules about which nothing is planned yet."""
+    wanted = frozenset(rules)
+    return next((each for each in site.findings if each.id in wanted and not site.settled(each)), None)
+
+
+def whole_log(site: PartitionSite) -> Evidence:
+    """Return the evidence that every batch of a log was read and is whole."""
+    last = bases(site)[-1]
+    return Evidence(
+        path_of(site, log_name(last)), site.size(log_name(last)), crc_verified=True,
+        what=f"every batch of {len(bases(site))} .log files is whole, the last ends here",
+    )  # fmt: skip

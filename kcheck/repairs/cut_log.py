@@ -1,0 +1,120 @@
+"""A log is cut behind its last valid batch, with everything that refers to what goes.
+
+Where nothing but a torn end or zeros stands behind the last batch of a segment, only these bytes go. Otherwise every
+later segment goes too, as it does when a broker recovers the log, and the plan tells in numbers what is lost: it is
+planned with `--accept-loss` only. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.core.leader_epochs import truncate_from_end
+from kcheck.model.entries import Offset, OffsetEntry
+from kcheck.model.finding import Finding
+from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.repairs._contract import (
+    Answer,
+    Aside,
+    Cut,
+    Edit,
+    Evidence,
+    Image,
+    LogCut,
+    PartitionSite,
+    Refused,
+    Repair,
+    Scope,
+    Step,
+    Write,
+)
+from kcheck.repairs._entries import with_entries
+from kcheck.repairs._epochs import entries_of, write_epochs
+from kcheck.repairs._files import INDEX_ENDINGS, SEGMENT_ENDINGS, bases, log_name, path_of
+
+_TAILS = ("KC143", "KC144")
+
+
+def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield the cuts, the first damage first; behind it nothing else is looked at where the rest goes."""
+    for finding in sorted(findings, key=lambda each: (each.where.file or "", each.where.position or 0)):
+        name, position = finding.where.file or "", finding.where.position
+        if name not in site.names or not name.endswith(".log") or position is None or position >= site.size(name):
+            continue
+        yield _cut(site, finding, name, position)
+
+
+def _cut(site: PartitionSite, finding: Finding, name: str, position: int) -> Answer:
+    image = site.image()
+    base = Offset(int(name[:20]))
+    first = next((cut for cut in image.cuts if cut.position or cut.size), None)
+    if image.error is not None:
+        return Refused(finding, f"a recovery of the log fails: {image.error}")
+    if first is None or (first.base_offset, first.position) != (base, position):
+        at = "nowhere" if first is None else f"at position {first.position} of {log_name(first.base_offset)}"
+        return Refused(finding, f"a recovery would cut the log {at}, not at position {position} of {name}")
+    evidence = (
+        Evidence(path_of(site, name), position, crc_verified=True, what=f"valid batches end here: {first.why}"),
+    )
+    later = [other for other in bases(site) if other > base]
+    hole = _hole(site, finding, later)
+    if later and finding.id in _TAILS and finding.data.get("beyond") is None:
+        reason = f"{name} ends with its last batch; the segments behind it stay"
+        return Step(finding, (Cut(path_of(site, name), position),), reason, evidence, hole=hole)
+    reason = f"the log ends with the last batch before the damage, at offset {image.log_end_offset}"
+    return Step(finding, tuple(_edits(site, image, first, later)), reason, evidence, hole=hole)
+
+
+def _hole(site: PartitionSite, finding: Finding, later: list[int]) -> tuple[int, int] | None:
+    """Return the offsets that stood where no whole batch stands: up to the next segment, or the high watermark."""
+    end = finding.data.get("end_offset")
+    behind = later[0] if later else site.view.high_watermark
+    return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
+
+
+def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> Iterator[Edit]:
+    """Yield the cut, and what follows from the new log end."""
+    end = image.log_end_offset
+    prefix = log_name(cut.base_offset)[:20]
+    yield Cut(path_of(site, f"{prefix}.log"), cut.position)
+    for ending in INDEX_ENDINGS:
+        built = image.files.get(prefix + ending)
+        if built is not None and built != site.read(prefix + ending):
+            yield Write(path_of(site, prefix + ending), built)
+    gone = {log_name(base)[:20] + ending for base in later for ending in SEGMENT_ENDINGS} & site.names
+    for name in site.names:
+        found = parse_file(name)
+        if found.kind is FileKind.PRODUCER_SNAPSHOT and not found.suffix and (found.offset or 0) > end:
+            gone.add(name)
+    yield from (Aside(path_of(site, name)) for name in sorted(gone))
+    left = {
+        name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > log_name(bases(site)[0])[:20]
+    }
+    if not left:
+        # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.
+        snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
+        yield from (Write(path_of(site, name), image.files[name]) for name in snapshots)
+    epochs = entries_of(site)
+    kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
+    if kept != epochs:
+        yield write_epochs(site, kept)
+    yield from _checkpoints(site, end)
+
+
+def _checkpoints(site: PartitionSite, end: Offset) -> Iterator[Edit]:
+    """Yield the checkpoints that say more of the partition than its log end: lowered, or without it."""
+
+    def lowered(name: str, entry: OffsetEntry) -> OffsetEntry | None:
+        if entry.offset <= end:
+            return entry
+        return entry._replace(offset=end) if name in (RECOVERY_POINT, REPLICATION_OFFSET) else None
+
+    return with_entries(site, lowered)
+
+
+REPAIR = Repair(
+    name="cut-log",
+    rank=50,
+    scope=Scope.PARTITION,
+    rules=("KC141", "KC142", *_TAILS),
+    plan=plan,
+    page=__doc__,
+)

@@ -1,0 +1,86 @@
+"""Of two directories of one partition, the one whose every batch stands in the other too is moved aside.
+
+Where each of them holds something that the other does not, nothing tells which is right.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.model.finding import Finding
+from kcheck.repairs._contract import (
+    Answer,
+    Aside,
+    Edit,
+    Evidence,
+    LogDirSite,
+    PartitionSite,
+    Refused,
+    Repair,
+    Scope,
+    Step,
+)
+from kcheck.repairs._entries import without_entries
+from kcheck.repairs._files import whole_log
+
+
+def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield the directory that goes, of whichever log dir it is."""
+    for finding in findings:
+        twins = list(_twins(site, finding))
+        if len(twins) != 2:
+            yield Refused(finding, f"{len(twins)} of its directories were looked at: name all log dirs of the broker")
+            continue
+        # A log dir that knows a high watermark of the partition is the one in which it lived.
+        one, other = sorted(twins, key=lambda part: part.view.high_watermark is not None)
+        goes = next((part for part, stays in ((one, other), (other, one)) if _stands_in(part, stays)), None)
+        if goes is None:
+            yield Refused(finding, "each of the two directories holds something that the other does not")
+            continue
+        stays = one if goes is other else other
+        yield Step(
+            finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
+            held=f"every batch stands in {_place(stays)}", log_dir=goes.log_dir,
+        )  # fmt: skip
+
+
+def _twins(site: LogDirSite, finding: Finding) -> Iterator[PartitionSite]:
+    """Yield the directories of a partition in the log dirs of a broker, that of the finding first."""
+    own = next((part for part in site.partitions if part.dir == finding.where.dir), None)
+    if own is None:
+        return
+    yield own
+    key = (own.view.topic, own.view.partition, own.view.state)
+    for log_dir in (site, *site.siblings):
+        for part in log_dir.partitions:
+            if part is not own and (part.view.topic, part.view.partition, part.view.state) == key:
+                yield part
+
+
+def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:
+    ids = {part.view.topic_id, other.view.topic_id} - {None}
+    images = (part.image(), other.image())
+    whole = all(image.error is None and not image.cuts for image in images)
+    return len(ids) <= 1 and whole and other.contains(part)
+
+
+def _edits(part: PartitionSite) -> Iterator[Edit]:
+    yield Aside(part.dir)
+    yield from without_entries(part)
+
+
+def _place(part: PartitionSite) -> str:
+    return f"{part.view.where.log_dir}/{part.dir}"
+
+
+def _proof(part: PartitionSite) -> Evidence:
+    found = whole_log(part)
+    return found._replace(file=f"{part.view.where.log_dir}/{found.file}")
+
+
+REPAIR = Repair(
+    name="move-aside-duplicates",
+    rank=20,
+    scope=Scope.LOG_DIR,
+    rules=("KC304",),
+    plan=plan,
+    page=__doc__,
+)

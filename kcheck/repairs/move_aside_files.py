@@ -1,0 +1,91 @@
+"""Files that no broker needs are moved out of a partition directory.
+
+Copies, notes, and what an interrupted deletion, compaction or write has left. A `.swap` waits to take the place of
+segments: it is left to the broker, unless its batches are damaged and the segments that it replaces are still whole.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.model.finding import Finding
+from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, FileKind, parse_file
+from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._files import path_of, whole_log
+
+
+def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield what becomes of each file, or of those of one kind."""
+    for finding in findings:
+        if finding.id == "KC225" and finding.where.file in site.names:
+            yield _stray(site, finding)
+        elif finding.id == "KC226":
+            yield from _leftover(site, finding)
+        elif finding.id == "KC227":
+            yield from _alone(site, finding)
+        elif finding.id == "KC228":
+            yield _swap(site, finding)
+
+
+def _aside(site: PartitionSite, finding: Finding, names: list[str], reason: str, what: str) -> Step:
+    edits = tuple(Aside(path_of(site, name)) for name in names)
+    return Step(finding, edits, reason, (Evidence(path_of(site, names[0]), None, crc_verified=None, what=what),))
+
+
+def _stray(site: PartitionSite, finding: Finding) -> Answer:
+    name = finding.where.file or ""
+    size = site.size(name)
+    if parse_file(name).kind is FileKind.LOG and size:
+        return Refused(finding, f"it may hold records: {size} bytes under a name that no broker opens")
+    return _aside(site, finding, [name], "the directory holds Kafka's own files only", "no broker writes this name")
+
+
+def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
+    suffix = str(finding.data["suffix"])
+    names = sorted(name for name in site.names if parse_file(name).suffix == suffix)
+    if suffix == SWAP:
+        yield Refused(finding, "a swap is put in its place by the broker itself")
+    elif suffix == CLEANED and any(name.endswith(SWAP) for name in site.names):
+        yield Refused(finding, "a .cleaned file tells the broker which of the .swap files count")
+    elif names:
+        words = {CLEANED: "an unfinished compaction", DELETED: "a deletion", TEMPORARY: "an unfinished write"}
+        reason = f"nothing is left over from {words[suffix]}"
+        yield _aside(site, finding, names, reason, f"no start reads a file that ends in {suffix}")
+
+
+def _alone(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
+    logs = {name[:20] for name in site.names if name.endswith(".log")}
+    indexes = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
+    parsed = [(name, parse_file(name)) for name in sorted(site.names)]
+    names = [n for n, file in parsed if file.kind in indexes and not file.suffix and n[:20] not in logs]
+    if names:
+        what = "there is no .log of this base offset: the broker would delete it"
+        yield _aside(site, finding, names, "no index stands without its segment", what)
+
+
+def _swap(site: PartitionSite, finding: Finding) -> Answer:
+    """Move all swaps aside where the segments that they replace are there, whole, and hold all their offsets."""
+    image = site.image()
+    names = sorted(name for name in site.names if name.endswith(SWAP))
+    if any(name.endswith(CLEANED) for name in site.names):
+        return Refused(finding, "a .cleaned file stands beside the .swap: a split was under way")
+    if image.error is not None or image.cuts:
+        return Refused(finding, f"the segments that it replaces are not whole: {image.error or image.cuts[0].why}")
+    ends = [(swap.base_offset, swap.end_offset) for swap in site.view.swaps]
+    logs = [(log.base_offset, log.end_offset) for log in site.view.read or ()]
+    for base, end in ends:
+        covered = base
+        for first, last in logs:
+            covered = max(covered, last) if first <= covered else covered
+        if not any(first <= base < max(last, first + 1) for first, last in logs) or covered < end:
+            return Refused(finding, f"the segments that it replaces do not hold offsets {base} to {end - 1} any more")
+    step = _aside(site, finding, names, "the segments stay as they were before the compaction", "it is damaged")
+    return step._replace(evidence=(*step.evidence, whole_log(site)))
+
+
+REPAIR = Repair(
+    name="move-aside-files",
+    rank=40,
+    scope=Scope.PARTITION,
+    rules=("KC225", "KC226", "KC227", "KC228"),
+    plan=plan,
+    page=__doc__,
+)

@@ -1,0 +1,214 @@
+"""One field of a batch header is put right, where exactly one value agrees with the CRC and with the batches around.
+
+The CRC covers neither the base offset, nor the leader epoch, nor the magic. So such a field can be wrong while the
+batch is whole, and its neighbours may leave one value only:
+
+- magic: the CRC-32C of the header and the records is the one that stands there, so it is 2;
+- base offset: the batch fits between those around it in one place only;
+- leader epoch: the batches before and behind it have the same one, or the leader-epoch-checkpoint names it.
+
+A CRC is never changed.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from kcheck.core.leader_epochs import epoch_for_offset
+from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
+from kcheck.model.finding import Finding
+from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._epochs import entries_of
+from kcheck.repairs._files import bases, log_name, path_of
+
+_CRC_FROM = 21
+_BATCH_SIZE_MAX = 64 << 20
+
+
+class _Header(NamedTuple):
+    name: str
+    position: int
+    size: int
+    base_offset: int
+    epoch: int
+    crc: int
+    last_offset_delta: int
+
+
+class _Log:
+    """The `.log` files of a partition, with the patches that were found so far."""
+
+    def __init__(self, site: PartitionSite) -> None:
+        self.site = site
+        self.names = [log_name(base) for base in bases(site)]
+        self.patches: list[Patch] = []
+
+    def read(self, name: str, position: int, size: int) -> bytes:
+        """Return some bytes, fewer at the end of the file."""
+        data = bytearray(self.site.bytes_at(name, position, size))
+        for patch in self.patches:
+            at = patch.position - position
+            if patch.path == path_of(self.site, name) and 0 <= at <= len(data) - len(patch.data):
+                data[at : at + len(patch.data)] = patch.data
+        return bytes(data)
+
+    def header(self, name: str, position: int) -> _Header | None:
+        """Return the header at a position, None where no batch of magic 2 fits."""
+        data = self.read(name, position, HEADER.size)
+        if len(data) < HEADER.size:
+            return None
+        found = dict(zip(HEADER.names, HEADER.unpack_from(data), strict=True))
+        size = found["batch_size"] + OVERHEAD.size
+        if not HEADER.size <= size <= _BATCH_SIZE_MAX:
+            return None
+        return _Header(
+            name, position, size, found["base_offset"], found["partition_leader_epoch"], found["crc"],
+            found["last_offset_delta"],
+        )  # fmt: skip
+
+    def whole(self, header: _Header | None) -> _Header | None:
+        """Return a header if its batch matches its CRC-32C, whatever its magic says."""
+        if header is None or header.last_offset_delta < 0:
+            return None
+        data = self.read(header.name, header.position, header.size)
+        return header if len(data) == header.size and crc32c(data[_CRC_FROM:]) == header.crc else None
+
+    def before(self, header: _Header) -> _Header | None:
+        """Return the batch before another one, also that of the segment before; None if it is not whole."""
+        name, end = header.name, header.position
+        at = self.names.index(name)
+        if not end and at:
+            name = self.names[at - 1]
+            end = self.site.size(name)
+        position, found = 0, None
+        while position < end:
+            found = self.header(name, position)
+            if found is None:
+                return None
+            position += found.size
+        return self.whole(found) if position == end else None
+
+    def behind(self, header: _Header) -> _Header | None:
+        """Return the batch behind another one, also that of the segment behind; None if it is not whole."""
+        name, position = header.name, header.position + header.size
+        at = self.names.index(name)
+        if position == self.site.size(name) and at + 1 < len(self.names):
+            name, position = self.names[at + 1], 0
+        return self.whole(self.header(name, position))
+
+
+def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield all the patches of a finding, or why one of its batches cannot be put right."""
+    for finding in findings:
+        rows = finding.data.get("batches")
+        assert isinstance(rows, tuple)
+        if finding.data.get("count") != len(rows) and finding.id != "KC149":
+            yield Refused(
+                finding, f"{finding.data.get('count')} batches are wrong: too many for one field to be the cause"
+            )
+            continue
+        yield _answer(_Log(site), finding, [int(row["position"]) for row in rows])
+
+
+def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
+    name = finding.where.file or ""
+    field = _FIELDS[finding.id]
+    reasons: list[str] = []
+    for position in positions:
+        header = log.whole(log.header(name, position))
+        if header is None:
+            return Refused(
+                finding, f"the batch at position {position} does not match its CRC: more than a field is wrong"
+            )
+        if not field.is_wrong(log, header):
+            continue  # It was another batch that made it look so.
+        suspects = (header, log.before(header)) if field.may_be_before else (header,)
+        fits = ((each, field.value(log, each)) for each in suspects if each is not None)
+        found = next(((each, value) for each, value in fits if value is not None), None)
+        if found is None:
+            return Refused(finding, f"the batches around position {position} leave more than one {field.name}")
+        wrong, value = found
+        data = value.to_bytes(field.size, "big")
+        log.patches.append(Patch(path_of(log.site, wrong.name), wrong.position + field.at, data))
+        reasons.append(f"the {field.name} of the batch at position {wrong.position} of {wrong.name} is {value}")
+    evidence = tuple(
+        Evidence(patch.path, patch.position, crc_verified=True, what="the batch matches its CRC-32C")
+        for patch in log.patches
+    )
+    if not log.patches and log.site.is_patched(name):
+        return Settled(finding)
+    if not log.patches:
+        return Refused(finding, "no single field explains it")
+    return Step(finding, tuple(log.patches), f"{'; '.join(reasons)}: no other value fits", evidence)
+
+
+def _epoch_is_wrong(log: _Log, header: _Header) -> bool:
+    before = log.before(header)
+    return before is None or before.epoch > header.epoch or (before.base_offset > header.base_offset)
+
+
+def _epoch(log: _Log, header: _Header) -> int | None:
+    """Return the only epoch that fits: that of both neighbours, or that of the file between theirs."""
+    before, behind = log.before(header), log.behind(header)
+    if before is not None and behind is not None and before.epoch == behind.epoch != header.epoch:
+        return before.epoch
+    stated = epoch_for_offset(entries_of(log.site), Offset(header.base_offset))
+    if stated is None or stated == header.epoch or (before is None and behind is None):
+        return None
+    fits = (before is None or before.epoch <= stated) and (behind is None or stated <= behind.epoch)
+    return stated if fits else None
+
+
+def _offset_is_wrong(log: _Log, header: _Header) -> bool:
+    before = log.before(header)
+    low = int(header.name[:20]) if before is None else before.base_offset + before.last_offset_delta + 1
+    return header.base_offset < max(low, int(header.name[:20])) or _too_far(log, header)
+
+
+def _too_far(log: _Log, header: _Header) -> bool:
+    behind = log.behind(header)
+    if header.base_offset + header.last_offset_delta > int(header.name[:20]) + RELATIVE_OFFSET_MAX:
+        return True
+    return behind is not None and header.base_offset + header.last_offset_delta >= behind.base_offset
+
+
+def _offset(log: _Log, header: _Header) -> int | None:
+    """Return the only base offset with which a batch fits between its neighbours."""
+    before, behind = log.before(header), log.behind(header)
+    if behind is None or (before is None and header.position):
+        return None
+    first = int(header.name[:20])
+    if before is not None:
+        first = max(first, before.base_offset + before.last_offset_delta + 1)
+    fits = first == behind.base_offset - 1 - header.last_offset_delta
+    return first if fits and first != header.base_offset else None
+
+
+class _Field(NamedTuple):
+    """A field that no CRC covers: where it stands, when it is wrong, and which value is the only one that fits.
+
+    `may_be_before`: the batch that a rule names can be right, and the one before it wrong.
+    """
+
+    name: str
+    at: int
+    size: int
+    is_wrong: Callable[[_Log, _Header], bool]
+    value: Callable[[_Log, _Header], int | None]
+    may_be_before: bool = True
+
+
+_MAGIC = _Field("magic", MAGIC_AT, 1, lambda *_: True, lambda *_: 2, may_be_before=False)
+_OFFSET = _Field("base offset", 0, 8, _offset_is_wrong, _offset)
+_EPOCH = _Field("leader epoch", 12, 4, _epoch_is_wrong, _epoch)
+_FIELDS = {"KC145": _MAGIC, "KC146": _OFFSET, "KC147": _OFFSET, "KC149": _EPOCH}
+
+
+REPAIR = Repair(
+    name="patch-batch-headers",
+    rank=45,
+    scope=Scope.PARTITION,
+    rules=tuple(_FIELDS),
+    plan=plan,
+    page=__doc__,
+)

@@ -1,0 +1,81 @@
+"""A producer snapshot that is wrong is moved aside, as long as a right one is left behind it.
+
+The broker then begins with the older one and reads the rest of the log. Without any snapshot it would forget every
+producer after a clean stop: so where none, or no right one, is left, it is written anew from a replay, if the log is
+there from offset 0 on and was never compacted.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.formats import producer_snapshot
+from kcheck.model.finding import Finding
+from kcheck.model.names import FileKind, parse_file
+from kcheck.repairs._contract import Answer, Aside, Edit, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
+
+
+def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield one step for all snapshots that are wrong."""
+    wrong: dict[str, Finding] = {}
+    for finding in findings:
+        if finding.id == "KC184" and not _snapshots(site):
+            yield _replayed(site, finding, [])
+            return
+        end = finding.data.get("log_end_offset")
+        names = [finding.where.file] if finding.where.file else _above(site, end)
+        wrong |= {name: finding for name in names if name in site.names}
+    if not wrong:
+        return
+    worst = max(wrong.values(), key=lambda each: each.severity.rank)
+    good = [name for name in sorted(_snapshots(site)) if name not in wrong and _is_sound(site, name)]
+    damaged = unsettled(site, DAMAGE)
+    image = site.image()
+    if damaged is not None or image.error is not None or image.cuts:
+        why = damaged.message if damaged is not None else image.error or image.cuts[0].why
+        yield Refused(worst, f"the log cannot be read through, so the broker cannot rebuild it: {why}")
+    elif not good:
+        yield _replayed(site, worst, sorted(wrong))
+    else:
+        edits = tuple(Aside(path_of(site, name)) for name in sorted(wrong))
+        what = f"this snapshot is right, and {len(good)} in all are left"
+        evidence = (Evidence(path_of(site, good[-1]), None, crc_verified=True, what=what),)
+        yield Step(worst, edits, f"the broker begins with {good[-1]} and reads the log on from there", evidence)
+
+
+def _replayed(site: PartitionSite, finding: Finding, names: list[str]) -> Answer:
+    image, view = site.image(), site.view
+    written = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
+    if not written or bases(site)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
+        return Refused(finding, "no right snapshot is left, and not every record of the log from offset 0 on")
+    edits: list[Edit] = [Aside(path_of(site, name)) for name in names if name not in written]
+    edits += [Write(path_of(site, name), data) for name, data in sorted(written.items())]
+    return Step(finding, tuple(edits), "the snapshot is what a replay of the whole log gives", (whole_log(site),))
+
+
+def _snapshots(site: PartitionSite) -> list[str]:
+    parsed = ((name, parse_file(name)) for name in site.names)
+    return [n for n, file in parsed if file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix and file.canonical]
+
+
+def _above(site: PartitionSite, end: object) -> list[str]:
+    if not isinstance(end, int):
+        return []
+    return [name for name in _snapshots(site) if (parse_file(name).offset or 0) > end]
+
+
+def _is_sound(site: PartitionSite, name: str) -> bool:
+    """Whether the broker takes a snapshot: it can be read, and lies in the log."""
+    offset, start, end = parse_file(name).offset, site.view.log_start_offset, site.image().log_end_offset
+    data = site.read(name)
+    inside = offset is not None and start is not None and start < offset <= end
+    return inside and data is not None and producer_snapshot.broker_reads(data, site.release).error is None
+
+
+REPAIR = Repair(
+    name="restore-snapshots",
+    rank=70,
+    scope=Scope.PARTITION,
+    rules=("KC181", "KC182", "KC184", "KC185"),
+    plan=plan,
+    page=__doc__,
+)

@@ -1,0 +1,70 @@
+"""leader-epoch-checkpoint is written anew from the headers of all batches.
+
+An epoch begins with its first batch, or where the file says it does if no batch contradicts that. An epoch without a
+batch stays if the file names it and no batch contradicts it. What cannot be proven is left out: an epoch that is
+neither in a batch nor in a line that can be read.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.core.epoch_rebuild import RebuiltEpochs, rebuild
+from kcheck.model.entries import EpochEntries
+from kcheck.model.finding import Finding
+from kcheck.model.names import LEADER_EPOCHS
+from kcheck.repairs._contract import Answer, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._epochs import entries_of, write_epochs
+from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
+
+_ELSEWHERE = ("KC101", "KC102", "KC103", "KC104")
+"""Rules about text checkpoints of every kind."""
+
+
+def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield the new file."""
+    about = [each for each in findings if each.id not in _ELSEWHERE or each.where.file == LEADER_EPOCHS]
+    if not about:
+        return
+    finding = max(about, key=lambda each: each.severity.rank)
+    damaged = unsettled(site, DAMAGE)
+    image = site.image()
+    if damaged is not None:
+        yield Refused(finding, f"its batches prove nothing as long as one is damaged: {damaged.message}")
+    elif image.error is not None or image.cuts or not bases(site):
+        why = image.error or (image.cuts[0].why if image.cuts else "there is no segment")
+        yield Refused(finding, f"the log cannot be read through: {why}")
+    else:
+        stated = entries_of(site)
+        found = rebuild(site.epoch_runs(), stated, log_end=image.log_end_offset)
+        if found is None:
+            yield Refused(finding, "the epochs of the batches fall: one of them is wrong itself")
+        elif write_epochs(site, found.entries).data == site.read(LEADER_EPOCHS):
+            if finding.id != "KC202" or any(entry.start_offset > image.log_end_offset for entry in stated):
+                yield Refused(finding, "the batches say nothing else than the file")
+        else:
+            yield Step(finding, (write_epochs(site, found.entries),), _reason(found), (whole_log(site),))
+
+
+def _reason(found: RebuiltEpochs) -> str:
+    words = [f"the epochs are those of the batches: {_words(found.entries) or 'none'}"]
+    if found.unseen:
+        words.append(f"kept from the file, without a batch: {_words(found.unseen)}")
+    if found.dropped:
+        words.append(f"left out, against the batches: {_words(found.dropped)}")
+    if found.late:
+        listed = ", ".join(map(str, found.late))
+        words.append(f"no line tells where these begin, so with their first batch: {listed}")
+    return "; ".join(words)
+
+
+def _words(entries: EpochEntries) -> str:
+    return ", ".join(f"{entry.epoch} @ {entry.start_offset}" for entry in entries)
+
+
+REPAIR = Repair(
+    name="rewrite-leader-epochs",
+    rank=80,
+    scope=Scope.PARTITION,
+    rules=(*_ELSEWHERE, "KC201", "KC202", "KC203", "KC204", "KC205", "KC206", "KC216", "KC223"),
+    plan=plan,
+    page=__doc__,
+)

@@ -1,0 +1,164 @@
+"""An offset checkpoint is written anew, with what is provable: values are lowered or left out, never raised.
+
+- recovery-point-offset-checkpoint: a value above the log end, and every value of a file that is damaged, is left out.
+  After an unclean stop the broker then reads these logs through.
+- replication-offset-checkpoint: a value above the log end becomes the log end. A value is left out only where the
+  leader-epoch-checkpoint of the partition has entries: otherwise a follower would drop its whole log.
+- log-start-offset-checkpoint: a value above the log end is left out, which keeps the broker from deleting the whole
+  partition. A line that cannot be read is left out too; what DeleteRecords removed there may be read again.
+- cleaner-offset-checkpoint: as the recovery point; the log is cleaned from its start once more.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kcheck.formats import offset_checkpoint
+from kcheck.formats.offset_checkpoint import OffsetCheckpoint
+from kcheck.model.entries import Offset, OffsetEntry
+from kcheck.model.finding import Finding
+from kcheck.model.names import (
+    CLEANER_OFFSET,
+    LOG_START,
+    OFFSET_CHECKPOINTS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    is_legal_topic,
+)
+from kcheck.repairs._contract import Answer, Evidence, LogDirSite, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._entries import serialized
+from kcheck.repairs._epochs import entries_of
+from kcheck.repairs._files import DAMAGE, unsettled
+
+_NOT_HERE = ("KC302", "KC307")
+"""Rules about lines of partitions that this log dir does not hold: only the cleaner's file is changed for them."""
+
+
+class _Kept(NamedTuple):
+    entries: tuple[OffsetEntry, ...]
+    changes: tuple[str, ...]
+    why_not: str | None = None
+
+
+def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield one rewritten file for all findings about it."""
+    for name in OFFSET_CHECKPOINTS:
+        about = [each for each in findings if name in (each.where.file, each.data.get("file"))]
+        data = site.read(name)
+        if not about or data is None:
+            continue
+        if name != CLEANER_OFFSET and all(each.id in _NOT_HERE for each in about):
+            continue  # No broker looks these lines up.
+        finding = max(about, key=lambda each: each.severity.rank)
+        answer = _answer(site, name, data, finding, {each.id for each in about})
+        if answer is not None:
+            yield answer
+
+
+def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: set[str]) -> Answer | None:
+    found = offset_checkpoint.parse(data)
+    reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, site)
+    if reset:
+        kept = _Kept((), ("every value is left out: the file is damaged, and none is needed",))
+    else:
+        kept = _kept(site, name, tuple(found.value), rules)
+    if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(found.value):
+        kept = kept._replace(why_not="its last line has no end: digits of its offset may be missing")
+    if name == REPLICATION_OFFSET and kept.why_not is None:
+        kept = kept._replace(why_not=_without_mark(site, found.value, kept.entries, refused=_is_refused(data, site)))
+    if kept.why_not is not None:
+        return Refused(finding, kept.why_not)
+    entries = kept.entries
+    written = serialized(list(entries))
+    if written == data:
+        return None  # It was put right with the log that it is about.
+    unread = sum(not defect.accepted for defect in found.defects)
+    lines = f"{len(entries)} of {len(found.value)} readable lines are kept"
+    broken = "" if not unread else f", {unread} places cannot be read"
+    evidence = [Evidence(name, None, crc_verified=None, what=lines + broken)]
+    evidence += _ends(site, entries, tuple(found.value))
+    reason = "; ".join(kept.changes) or "the broker reads the file, and every value in it is one that stood there"
+    return Step(finding, (Write(name, written),), reason, tuple(evidence))
+
+
+def _is_refused(data: bytes, site: LogDirSite) -> bool:
+    return offset_checkpoint.broker_reads(data, site.release).error is not None
+
+
+def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: set[str]) -> _Kept:
+    """Return the entries that stay, lowered where need be, and what was done to the others."""
+    values: dict[tuple[str, int], set[int]] = {}
+    for entry in entries:
+        values.setdefault((entry.topic, entry.partition), set()).add(entry.offset)
+    kept: list[OffsetEntry] = []
+    changes: list[str] = []
+    for (topic, partition), stated in values.items():
+        offsets = stated
+        end, there = site.end_of(topic, partition)
+        where = f"{topic}-{partition}"
+        if not is_legal_topic(topic) or partition < 0:
+            changes.append(f"a line of no partition is left out: {topic!r} {partition}")
+            continue
+        if name == CLEANER_OFFSET and rules & {*_NOT_HERE} and not site.holds(topic, partition):
+            changes.append(f"{where} is left out: it is not in this log dir")
+            continue
+        if name == LOG_START:
+            offsets = {offset for offset in stated if end is None or offset <= end}
+            if len(offsets) > 1:
+                return _Kept((), (), f"{where} has {len(offsets)} log starts, and nothing tells which is right")
+        low = min(offsets, default=None)
+        if low is None or low < 0 or (name == RECOVERY_POINT and end is not None and low > end):
+            changes.append(f"{where} is left out: its value {low if low is not None else 'lies above the log end'}")
+            changes[-1] += "" if low is None else " is none of the log"
+            continue
+        if name == REPLICATION_OFFSET and end is not None and low > end and there is not None:
+            damaged = unsettled(there, (*DAMAGE, "KC221"))
+            if damaged is not None:
+                # It is the proof that committed records stood where the damage is.
+                return _Kept((), (), f"{where} is damaged: its high watermark tells what was lost ({damaged.id})")
+            changes.append(f"{where} is lowered from {low} to its log end {end}")
+            low = end
+        elif len(offsets) > 1:
+            changes.append(f"{where} has the lowest of its {len(offsets)} values, {low}")
+        kept.append(OffsetEntry(topic, partition, Offset(low)))
+    return _Kept(tuple(kept), tuple(changes))
+
+
+def _without_mark(
+    site: LogDirSite, stated: OffsetCheckpoint, kept: tuple[OffsetEntry, ...], *, refused: bool
+) -> str | None:
+    """Return why a high watermark must not be left out: the partition has no leader epochs."""
+    left = {(entry.topic, entry.partition) for entry in kept}
+    gone = {(entry.topic, entry.partition) for entry in stated} - left
+    for partition in site.partitions:
+        view = partition.view
+        key = (view.topic, view.partition)
+        if key in left or not (refused or key in gone) or not _has_records(partition):
+            continue
+        if not entries_of(partition):
+            return f"{partition.dir} would have neither a high watermark nor leader epochs: a follower drops its log"
+    return None
+
+
+def _has_records(partition: PartitionSite) -> bool:
+    return any(segment.size for segment in partition.view.segments)
+
+
+def _ends(site: LogDirSite, kept: tuple[OffsetEntry, ...], stated: tuple[OffsetEntry, ...]) -> Iterator[Evidence]:
+    """Yield where the logs end whose values change."""
+    for entry in dict.fromkeys(stated):
+        if entry in kept:
+            continue
+        end, partition = site.end_of(entry.topic, entry.partition)
+        if end is not None and partition is not None:
+            what = f"the log of {partition.dir} ends at offset {end}"
+            yield Evidence(partition.dir, None, crc_verified=None, what=what)
+
+
+REPAIR = Repair(
+    name="rewrite-offset-checkpoints",
+    rank=90,
+    scope=Scope.LOG_DIR,
+    rules=("KC101", "KC102", "KC104", "KC105", "KC211", "KC212", "KC213", "KC214", "KC302", "KC307"),
+    plan=plan,
+    page=__doc__,
+)

@@ -1,0 +1,39 @@
+"""partition.metadata is written with the topic id that every other partition of the topic has.
+
+Only where all that were looked at, on any broker, have one and the same id. No id is invented.
+"""
+
+from collections.abc import Iterator
+
+from kcheck.formats import partition_metadata
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.finding import Finding
+from kcheck.model.names import PARTITION_METADATA
+from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._files import path_of
+
+
+def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+    """Yield the new file."""
+    finding = findings[0]
+    known = site.log_dir.topic_ids.get(site.view.topic, {})
+    if not known:
+        yield Refused(finding, f"no other partition of {site.view.topic} was looked at: its topic id is not known")
+    elif len(known) > 1:
+        yield Refused(finding, f"partitions of {site.view.topic} have {len(known)} topic ids")
+    else:
+        ((topic_id, where),) = known.items()
+        data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
+        evidence = (Evidence(f"{where}/{PARTITION_METADATA}", None, crc_verified=None, what=f"topic id {topic_id}"),)
+        reason = f"it names the topic id of {site.view.topic}, {topic_id}"
+        yield Step(finding, (Write(path_of(site, PARTITION_METADATA), data),), reason, evidence)
+
+
+REPAIR = Repair(
+    name="rewrite-partition-metadata",
+    rank=30,
+    scope=Scope.PARTITION,
+    rules=("KC111", "KC310"),
+    plan=plan,
+    page=__doc__,
+)

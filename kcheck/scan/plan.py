@@ -1,0 +1,27 @@
+"""Plans as reports: what is to be done, and what was."""
+
+from collections.abc import Collection
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.errors import UsageError
+from kcheck.model.plan import Plan, operation_row
+from kcheck.model.plan_json import parse_plan
+from kcheck.model.report import Report
+
+
+def planned(path: str) -> tuple[bytes, Plan]:
+    """Return a plan file, as bytes and as what they say; UsageError: it cannot be read, PlanError: it is no plan."""
+    try:
+        data = read_whole(path, follow=True)
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
+    return data, parse_plan(data)
+
+
+def outcome(plan: Plan, changed: Collection[int] | None) -> Report:
+    """Return a plan as a report; `changed` are the operations that were done just now, None before anything is."""
+    rows = [operation_row(operation) for operation in plan.operations]
+    if changed is not None:
+        rows = [{**row, "changed": number in changed} for number, row in enumerate(rows)]
+    body = {"log_dirs": plan.log_dirs, "operations": tuple(rows)}
+    return Report(verb="plan", kafka=plan.kafka, body=body, kinds={"operations": "operation"}, checked=plan.log_dirs)

@@ -1,0 +1,173 @@
+"""`kcheck predict`: what the broker will do with these log dirs at its next start."""
+
+from typing import NamedTuple
+
+from kcheck.core.startup import Mode, Outcome
+from kcheck.disk.walk import split
+from kcheck.errors import UsageError
+from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import PartitionDirectory
+from kcheck.model.report import Report, Row
+from kcheck.scan.host import LogDir, lone_partition, open_log_dir, wanted_directories
+from kcheck.scan.inputs import Kind, Target, replica_targets
+from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
+from kcheck.scan.start_partition import Lost, Prediction
+from kcheck.tables import predictions as predictions_table
+
+
+class Predicted(NamedTuple):
+    """The answer, and how bad the worst of it is."""
+
+    report: Report
+    severity: Severity
+
+
+def predict(arguments: list[str], wish: Wish) -> Predicted:
+    """Return what becomes of every log dir that the paths hold, and of the partitions in it."""
+    targets = replica_targets(arguments)
+    collected: list[Finding] = []
+    for target in targets:
+        if target.kind is Kind.FILE:
+            raise UsageError(f"{target.path}: a start is about log dirs and partition directories, not about one file")
+    starts = decided([start_of(target, wish, collected) for target in targets])
+    report = Report(
+        verb="predict",
+        kafka=wish.release.name,
+        body={"log_dirs": (_log_dir_row(start) for start in starts)},
+        collected=collected,
+        table="log_dirs.partitions",
+        columns=predictions_table.TABLE.columns,
+        kinds={"log_dirs": "log-dir", "partitions": "partition"},
+        checked=tuple(path for target in targets for path in (target.path, target.config) if path is not None),
+    )
+    return Predicted(report, max(map(severity, starts), key=lambda found: found.rank, default=Severity.INFO))
+
+
+_SEVERITIES = {
+    Outcome.OK: Severity.INFO,
+    Outcome.DELETED: Severity.INFO,
+    Outcome.REPAIRED: Severity.WARNING,
+    Outcome.STRAY: Severity.ERROR,
+    Outcome.LOST: Severity.ERROR,
+    Outcome.OFFLINE: Severity.FATAL,
+    Outcome.ABORT: Severity.FATAL,
+    Outcome.UNKNOWN: Severity.INFO,
+}
+
+
+def severity(start: LogDirStart) -> Severity:
+    """Return how bad the worst is that happens to a log dir."""
+    found = (start.outcome, *(each.outcome for each in start.partitions))
+    return max((_SEVERITIES[each] for each in found), key=lambda each: each.rank)
+
+
+def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
+    """Return the verdict on each log dir that the paths hold, without its partitions."""
+    targets = [target for target in replica_targets(arguments) if target.kind is not Kind.FILE]
+    starts = decided([start_of(target, wish, []) for target in targets])
+    return tuple({**_log_dir_row(start), "partitions": ()} for start in starts)
+
+
+def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStart:
+    """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
+    if target.kind is Kind.LOG_DIR:
+        log_dir = open_log_dir(target.path, target.broker_id, wish.release)
+        found = wanted_directories(log_dir, wish.wanted)
+        collected.extend(log_dir.findings)
+        return start_log_dir(target.path, log_dir, found, wish, collected)
+    view, log_dir = lone_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
+    if view is None:
+        collected.extend(log_dir.findings)
+        return LogDirStart(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
+    parent, name = split(target.path)
+    directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
+    alone = LogDir(view=log_dir.view._replace(unparseable=()), checkpoints=log_dir.checkpoints)
+    return start_log_dir(parent, alone, [(name, directory)], wish, collected)
+
+
+def verdict(start: LogDirStart) -> str:
+    """Return the verdict in words."""
+    if start.outcome is Outcome.ABORT:
+        return "will not boot"
+    if start.outcome is Outcome.OFFLINE:
+        return "will go offline"
+    if any(each.outcome is Outcome.UNKNOWN for each in start.partitions):
+        return "not known"
+    lost = [each.lost for each in start.partitions if each.lost is not None]
+    if not lost:
+        return "will boot"
+    known = sum(each.records or 0 for each in lost)
+    if all(each.records is not None for each in lost):
+        return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
+    return f"will boot but lose {f'{known} records and more' if known else 'an unknown number of records'}"
+
+
+def _log_dir_row(start: LogDirStart) -> Row:
+    lost = [each.lost for each in start.partitions if each.lost is not None]
+    known = [each.records for each in lost]
+    return {
+        "path": start.path,
+        "broker_id": start.broker_id,
+        "outcome": str(start.outcome),
+        "verdict": verdict(start),
+        "reason": start.reasons[0] if start.reasons else None,
+        "reasons": start.reasons,
+        "uncertain": start.uncertain,
+        "clean_start": start.clean,
+        "mode": str(start.mode),
+        "next_start": _next_start(start),
+        "lost_records": None if None in known else sum(each or 0 for each in known),
+        "scan_bytes": sum(each.scan_bytes for each in start.partitions),
+        "partitions": tuple(
+            {"broker_id": start.broker_id, "log_dir": start.path, **partition_row(each)} for each in start.partitions
+        ),
+    }
+
+
+def _next_start(start: LogDirStart) -> str | None:
+    """Return what the start after this one will find, where this one fails."""
+    if start.outcome is not Outcome.ABORT:
+        return None
+    if not start.clean:
+        return "unclean"
+    # ZooKeeper's broker shuts down in order where a KRaft broker halts, and so writes the marker again.
+    return "unclean" if start.mode is Mode.KRAFT else "clean"
+
+
+def partition_row(found: Prediction) -> dict[str, object]:
+    """Return a partition as JSON shows it."""
+    log, changes = found.log, found.changes
+    return {
+        "dir": found.dir,
+        "topic": found.directory.topic,
+        "partition": found.directory.partition,
+        "outcome": str(found.outcome),
+        "reason": found.reason,
+        "uncertain": found.uncertain,
+        "log_start_offset": None if log is None else log.log_start_offset,
+        "log_end_offset": None if log is None else log.log_end_offset,
+        "recovery_point": None if log is None else log.recovery_point,
+        "high_watermark": found.high_watermark,
+        "leader_epochs": None if log is None else entry_rows(log.leader_epochs),
+        "lost": None if found.lost is None else lost_row(found.lost),
+        "scan_bytes": found.scan_bytes,
+        "files": {
+            "created": changes.created,
+            "changed": changes.changed,
+            "removed": changes.removed,
+            "renamed": tuple({"from": old, "to": new} for old, new in changes.renamed),
+            "unknown": changes.unknown,
+        },
+    }
+
+
+def lost_row(lost: Lost) -> dict[str, object]:
+    """Return what is lost as JSON shows it."""
+    return {
+        "from": lost.start,
+        "to": lost.end,
+        "records": lost.records,
+        "bytes": lost.bytes,
+        "below_high_watermark": lost.below_high_watermark,
+    }

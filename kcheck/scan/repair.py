@@ -1,0 +1,211 @@
+"""`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from kcheck import __version__
+from kcheck.disk.walk import split
+from kcheck.errors import UsageError
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.plan import Plan, plan_row, serialize_plan
+from kcheck.model.report import Report, Row, Wanted
+from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
+from kcheck.scan.inputs import Kind, Target, replica_targets
+from kcheck.scan.predict import lost_row
+from kcheck.scan.repair_operations import Operations
+from kcheck.scan.repair_partition import Partition, summed
+from kcheck.scan.repair_proof import prove
+from kcheck.scan.repair_site import Site
+from kcheck.scan.repair_survey import survey
+from kcheck.scan.repair_words import now_and_after
+from kcheck.scan.rules import all_repairs
+from kcheck.scan.start_host import LogDirStart, Wish, decided
+from kcheck.scan.start_partition import Lost
+
+Chosen = Callable[[str, Severity], bool]
+
+
+class Repaired(NamedTuple):
+    """The answer, the plan itself, how bad each finding is about which nothing is planned, and the start after it."""
+
+    report: Report
+    plan: Plan
+    left: tuple[str, ...]
+    starts: tuple[LogDirStart, ...]
+
+
+def plan_bytes(found: Repaired) -> bytes:
+    """Return the plan file."""
+    return serialize_plan(found.plan, kcheck=__version__)
+
+
+def repair(
+    arguments: list[str], against: list[str], wish: Wish, *, accept_loss: bool, keep: Chosen = lambda *_: True
+) -> Repaired:
+    """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
+
+    `keep` tells by rule and severity about which findings anything is to be planned or said.
+    """
+    targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
+    wish = wish._replace(wanted=wanted)
+    collected: list[Finding] = []
+    sites = survey(targets, wish, collected)
+    proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
+    prove(sites, survey(proofs, wish, []))
+    planner = _Planner(sites, accept_loss=accept_loss, keep=keep)
+    for each in all_repairs():
+        planner.ask(each)
+    plan = Plan(wish.release.name, tuple(dict.fromkeys(site.real for site in sites)), planner.operations.build())
+    refused = tuple(planner.refused_rows())
+    report = Report(
+        verb="plan",
+        kafka=wish.release.name,
+        body={**plan_row(plan), "refused": refused},
+        collected=[each for each in collected if each.id.startswith("KC00")],
+        checked=tuple(path for target in (*targets, *proofs) for path in (target.path, target.config) if path),
+    )
+    return Repaired(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
+
+
+def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, ...], Wanted]:
+    """Return the log dirs that the targets are or lie in, and which partitions of them are meant."""
+    found: dict[str, Target] = {}
+    names: list[str] = []
+    whole = False
+    for target in targets:
+        if target.kind is Kind.FILE:
+            raise UsageError(f"{target.path}: a plan is about log dirs and partition directories, not about one file")
+        if target.kind is Kind.PARTITION:
+            parent, name = split(target.path)
+            names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)
+            found.setdefault(parent, target._replace(kind=Kind.LOG_DIR, path=parent))
+        else:
+            whole = True
+            found.setdefault(target.path, target)
+    if names and whole:
+        raise UsageError("log dirs and partition directories cannot be mixed; name the log dirs, and --partition")
+    return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
+
+
+class _Planner:
+    """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for."""
+
+    def __init__(self, sites: list[Site], *, accept_loss: bool, keep: Chosen) -> None:
+        self._sites, self._accept_loss, self._keep = sites, accept_loss, keep
+        self.operations = Operations()
+        self._refused: list[tuple[Site, Refused]] = []
+        self._answered: set[tuple[str, str | None, str]] = set()
+        self.starts = self._start()
+
+    def _start(self) -> list[LogDirStart]:
+        return decided([site.start() for site in self._sites])
+
+    def ask(self, repair: Repair) -> None:
+        """Take what a repair plans for each log dir or partition."""
+        for site in self._sites:
+            if repair.scope is Scope.LOG_DIR:
+                found = (*site.findings, *(each for part in site.partitions for each in part.findings))
+                self._take(site, repair, site, found)
+                continue
+            for partition in site.partitions:
+                if not partition.gone:
+                    self._take(site, repair, partition, partition.findings)
+
+    def _take(self, site: Site, repair: Repair, shown: Site | Partition, findings: tuple[Finding, ...]) -> None:
+        wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
+        about = tuple(each for each in wanted if not _is_settled(site, each))
+        answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
+        for answer in answers:
+            self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
+            if isinstance(answer, Settled):
+                _settle(site, answer.finding)
+            elif isinstance(answer, Refused):
+                self._refused.append((site, answer))
+            else:
+                self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))
+
+    def _step(self, shown: Site, step: Step, about: tuple[Finding, ...]) -> None:
+        site = step.log_dir if isinstance(step.log_dir, Site) else shown
+        lost = _lost(site, step)
+        why_not = None
+        if lost is not None and step.held is None and not self._accept_loss:
+            why_not = f"it discards {_in_words(lost)}: only with --accept-loss, or --against a replica that has them"
+        why_not = why_not or self.operations.refuses(site, step)
+        if why_not is not None:
+            self._refused.append((shown, Refused(step.finding, why_not)))
+            return
+        for edit in step.edits:
+            site.edit(edit)
+        for finding in (*about, step.finding):
+            _settle(shown, finding)
+        before, self.starts = self.starts, self._start()
+        now, after = now_and_after(before, self.starts, site, step)
+        loses = None if lost is None else {"held": step.held, **lost_row(lost)}
+        self.operations.add(site, step, loses, now, after)
+
+    def refused_rows(self) -> Iterator[Row]:
+        """Yield what is not planned, and why, unless another repair took care of it."""
+        seen = set()
+        for site, refused in (*self._refused, *self._unknown()):
+            finding = refused.finding
+            row = {
+                "finding": finding.id,
+                "severity": str(finding.severity),
+                "log_dir": site.path,
+                "dir": finding.where.dir,
+                "file": finding.where.file,
+                "why": refused.why,
+            }
+            key = tuple(row.values())
+            if not _is_settled(site, finding) and key not in seen:
+                seen.add(key)
+                yield row
+
+    def _unknown(self) -> Iterator[tuple[Site, Refused]]:
+        """Yield the errors for which no repair has said anything."""
+        for site in self._sites:
+            for finding in (*site.findings, *(each for part in site.partitions for each in part.findings)):
+                owner = _owner(site, finding)
+                answered = (site.path, finding.where.dir, finding.id) in self._answered
+                mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
+                bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
+                if bad and not answered and not mended:
+                    yield site, Refused(finding, f"no repair is known. {finding.advice}")
+
+
+def _owner(site: Site, finding: Finding) -> Partition | None:
+    return next((each for each in site.partitions if each.dir == finding.where.dir), None)
+
+
+def _is_settled(site: Site, finding: Finding) -> bool:
+    owner = _owner(site, finding)
+    return any(each is finding for each in site.planned) if owner is None else owner.settled(finding)
+
+
+def _settle(site: Site, finding: Finding) -> None:
+    owner = _owner(site, finding)
+    if owner is None:
+        site.planned.append(finding)
+    else:
+        owner.settle(finding)
+
+
+def _lost(site: Site, step: Step) -> Lost | None:
+    """Return the records that go with a step."""
+    found = [part.loss(step.edits) for part in site.partitions if not part.gone]
+    known = [each for each in found if each is not None]
+    if not known and step.hole is not None:
+        first, behind = (Offset(each) for each in step.hole)
+        cut = [(part, edit) for part in site.partitions for edit in step.edits
+               if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
+        size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
+        return Lost(first, behind, None, size, None)
+    return summed(known) if known else None
+
+
+def _in_words(lost: Lost) -> str:
+    records = "an unknown number of records" if lost.records is None else f"{lost.records} records"
+    offsets = "" if lost.start is None or lost.end is None else f" (offsets {lost.start} to {lost.end - 1})"
+    below = lost.below_high_watermark
+    return f"{records}{offsets}, {lost.bytes} bytes" + ("" if below is None else f", {below} below the high watermark")

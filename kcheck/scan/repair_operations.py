@@ -1,0 +1,113 @@
+"""Edits as the operations of a plan: one for each path, with the digest of what stands there before and after."""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+
+from kcheck.disk.read import opened, pread
+from kcheck.disk.walk import is_directory, join
+from kcheck.model.plan import Change, Digest, FileOp, Patch, SetAside, Truncate, Why, Write, digest, edited, listed
+from kcheck.model.report import Row
+from kcheck.repairs._contract import Aside, Cut, Edit, Step
+from kcheck.repairs._contract import Patch as PatchEdit
+from kcheck.repairs._contract import Write as WriteEdit
+from kcheck.scan.repair_site import Site
+
+_CHUNK_SIZE = 1 << 20
+_CONTENT_SIZE_MAX = 64 << 20
+"""More than that no operation carries in the plan itself."""
+
+
+class Operations:
+    """The last edit of each path, and why it is made; of patches all of them."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[str, tuple[Site, list[Edit], Why]] = {}
+
+    def refuses(self, site: Site, step: Step) -> str | None:
+        """Return why the edits of a step do not fit those before it."""
+        for edit in step.edits:
+            known = self._found.get(join(site.real, edit.path))
+            if isinstance(edit, Aside) and os.path.islink(join(site.real, edit.path)):
+                return f"{edit.path} is a symbolic link: it may be moved by hand"
+            mixed = known is not None and {type(edit), type(known[1][-1])} == {Cut, PatchEdit}
+            if mixed:
+                return f"{edit.path} is patched by this plan: apply it, then plan again"
+            if isinstance(edit, WriteEdit) and len(edit.data) > _CONTENT_SIZE_MAX:
+                return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
+        return None
+
+    def add(self, site: Site, step: Step, loses: Row | None, now: str, after: str) -> None:
+        """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
+        first, *more = step.evidence
+        evidence = {**first._asdict(), "more": [each._asdict() for each in more]}
+        for edit in step.edits:
+            takes = isinstance(edit, Cut | Aside) and (edit.path.endswith(".log") or "/" not in edit.path)
+            why = Why(step.finding.id, step.reason, evidence, loses if takes else None, now, after)
+            path = join(site.real, edit.path)
+            _, edits, old = self._found.get(path, (site, [], why))
+            patches = [each for each in edits if isinstance(each, PatchEdit)] if isinstance(edit, PatchEdit) else []
+            if edits and old.reason != why.reason and not isinstance(edit, Aside):
+                why = why._replace(reason=f"{old.reason}; {why.reason}", broker_now=old.broker_now)
+            self._found[path] = (site, [*patches, edit], why)
+
+    def build(self) -> tuple[FileOp, ...]:
+        """Return the operations; those below a directory that is moved aside go with it, unchanged."""
+        gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], Aside)}
+        left = {path: each for path, each in self._found.items() if os.path.dirname(path) not in gone}
+        return tuple(made for path, (_, edits, why) in left.items() for made in _operation(path, edits, why))
+
+
+def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
+    match edits[-1]:
+        case Aside() if is_directory(path):
+            yield SetAside(path, _of_directory(path), None, why, directory=True)
+        case Aside() if os.path.lexists(path):
+            yield SetAside(path, _before(path), None, why, directory=False)
+        case WriteEdit(_, data):
+            before = _before(path) if os.path.lexists(path) else None
+            if before != digest(data):
+                yield Write(path, before, digest(data), why, data)
+        case Cut(_, size):
+            before = _before(path)
+            yield _with_after(Truncate(path, before, before._replace(size=size), why))
+        case PatchEdit():
+            before = _before(path)
+            patches = sorted((each for each in edits if isinstance(each, PatchEdit)), key=lambda each: each.position)
+            changes = tuple(Change(each.position, _bytes(path, each), each.data) for each in patches)
+            yield _with_after(Patch(path, before, before, why, changes))
+
+
+def _with_after(operation: Truncate | Patch) -> FileOp:
+    found = sha256()
+    for chunk in edited(operation, _chunks(operation.path)):
+        found.update(chunk)
+    return operation._replace(after=operation.after._replace(sha256=found.hexdigest()))
+
+
+def _bytes(path: str, edit: PatchEdit) -> bytes:
+    with opened(path) as (descriptor, _):
+        return pread(descriptor, len(edit.data), edit.position)
+
+
+def _chunks(path: str) -> Iterator[bytes]:
+    with opened(path) as (descriptor, size):
+        for position in range(0, size, _CHUNK_SIZE):
+            yield pread(descriptor, min(_CHUNK_SIZE, size - position), position)
+
+
+def _before(path: str) -> Digest:
+    found, size = sha256(), 0
+    for chunk in _chunks(path):
+        found.update(chunk)
+        size += len(chunk)
+    return Digest(found.hexdigest(), size)
+
+
+def _of_directory(path: str) -> Digest:
+    with os.scandir(path) as entries:
+        return listed(
+            (each.name, each.stat(follow_symlinks=False).st_size if each.is_file(follow_symlinks=False) else None)
+            for each in entries
+        )

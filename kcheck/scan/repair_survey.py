@@ -1,0 +1,86 @@
+"""What is wrong with log dirs, put together with what a plan needs of them."""
+
+from collections.abc import Iterable
+
+from kcheck.disk.walk import real
+from kcheck.errors import UsageError
+from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState
+from kcheck.model.views import PartitionView
+from kcheck.scan.coverage import Coverage
+from kcheck.scan.deep import Deep
+from kcheck.scan.host import LogDir
+from kcheck.scan.inputs import Target
+from kcheck.scan.look import Look, whole_log_dir
+from kcheck.scan.repair_partition import Partition
+from kcheck.scan.repair_site import Site
+from kcheck.scan.replicas import agree
+from kcheck.scan.start_host import Wish
+from kcheck.scan.window import Window
+from kcheck.scan.workers import Workers
+
+
+def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> list[Site]:
+    """Return the log dirs with every finding of `check --depth crc` about them; `collected` gets them too."""
+    coverage = Coverage()
+    found: list[tuple[Target, LogDir, list[PartitionView]]] = []
+    with Workers(1, done=lambda _: None, tick=lambda: None) as workers:
+        deep = Deep(
+            read=True, verify=True, look_inside=False, release=wish.release, window=Window(), workers=workers,
+            coverage=coverage,
+        )  # fmt: skip
+        look = Look(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
+        for target in targets:
+            log_dir, views = look.log_dir(target)
+            agree(target, log_dir)
+            found.append((target, log_dir, list(views)))
+        look.compare()
+    collected.extend(look.collected)
+    sites = [_site(log_dir, views, wish, look.collected) for _, log_dir, views in found]
+    if len({site.real for site in sites}) < len(sites):
+        raise UsageError("a log dir is named twice")
+    for site, (target, _, _) in zip(sites, found, strict=True):
+        site.siblings = tuple(
+            other for other, (each, _, _) in zip(sites, found, strict=True)
+            if other is not site and _of_one_broker(site, target, other, each)
+        )  # fmt: skip
+    ids = _topic_ids(sites)
+    for site in sites:
+        site.topic_ids = ids
+    return sites
+
+
+def _site(log_dir: LogDir, views: list[PartitionView], wish: Wish, findings: list[Finding]) -> Site:
+    whole = whole_log_dir(log_dir, [view._replace(epochs=None, segments=(), last_batch=None) for view in views])
+    path = whole.where.log_dir
+    own = sorted((each for each in findings if each.where.log_dir == path), key=Finding.sort_key)
+    names = {view.where.dir for view in views}
+    site = Site(log_dir, whole, wish, tuple(each for each in own if each.where.dir not in names))
+    site.real = real(site.path)
+    site.partitions = tuple(
+        Partition(site, view, tuple(each for each in own if each.where.dir == view.where.dir)) for view in views
+    )
+    return site
+
+
+def _of_one_broker(one: Site, a: Target, other: Site, b: Target) -> bool:
+    """Whether two log dirs belong to one broker: by what the user said, or by what both say."""
+    if a.config is not None or b.config is not None:
+        return a.config == b.config
+    if a.broker_id is not None or b.broker_id is not None:
+        return a.broker_id == b.broker_id
+    ids = [(site.view.cluster_id, site.view.where.broker_id) for site in (one, other)]
+    return ids[0] == ids[1] and None not in ids[0]
+
+
+def _topic_ids(sites: list[Site]) -> dict[str, dict[str, str]]:
+    """Return by topic which ids partition.metadata names, with one path where it does."""
+    found: dict[str, dict[str, str]] = {}
+    for site in sites:
+        for view in site.view.partitions:
+            named = view.topic_id is not None and view.state is DirectoryState.CURRENT
+            sound = view.metadata is not None and not view.metadata.parsed.defects
+            if named and sound:
+                path = f"{view.where.log_dir}/{view.where.dir}"
+                found.setdefault(view.topic, {}).setdefault(str(view.topic_id), path)
+    return found

@@ -1,0 +1,183 @@
+"""The files of a partition directory while a start is simulated: what would stand there, and nothing is written."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled
+from kcheck.disk.walk import join
+
+_PIECE_SIZE = 1 << 20
+
+
+class StartError(Exception):
+    """The start ends here: of the whole broker, or of the log dir where `offline` is set. The message says why."""
+
+    def __init__(self, reason: str, *, offline: bool = False) -> None:
+        """Take the reason."""
+        super().__init__(reason)
+        self.offline = offline
+
+
+class QueuedError(StartError):
+    """A file cannot be read, and its log dir goes offline as soon as the broker runs, if `queued` is set."""
+
+    def __init__(self, reason: str, *, offline: bool, queued: bool) -> None:
+        """Take the reason, and what follows from it."""
+        super().__init__(reason, offline=offline)
+        self.queued = queued
+
+
+class Content(NamedTuple):
+    """What a file holds: `filled` bytes, then zeros up to `size`.
+
+    The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
+    they depend on the clock. `patches` are bytes that count instead of those of `path`, by their positions in it.
+    """
+
+    size: int
+    path: str | None = None
+    begin: int = 0
+    filled: int = 0
+    data: bytes = b""
+    certain: bool = True
+    patches: tuple[tuple[int, bytes], ...] = ()
+
+    def resized(self, size: int) -> "Content":
+        """Return the file cut, or with zeros behind it."""
+        filled = min(self.filled, size)
+        return self._replace(size=size, filled=filled, data=self.data[:filled])
+
+
+def made(data: bytes, *, certain: bool = True) -> Content:
+    """Return a file of these bytes."""
+    return Content(len(data), filled=len(data), data=data, certain=certain)
+
+
+class Changes(NamedTuple):
+    """What a start does to the files of a directory, by their names; `renamed` are pairs of names.
+
+    `unknown` are files whose new content depends on the clock.
+    """
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is different afterwards."""
+        return any(self)
+
+
+class Folder:
+    """The regular files of one directory, by name."""
+
+    def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
+        """Take the files as they lie."""
+        self.path = path
+        self.files = {name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()}
+        self._before = dict(self.files)
+        self._origins = {name: name for name in sizes}
+
+    @classmethod
+    def of(cls, path: str, files: Mapping[str, Content]) -> "Folder":
+        """Return a directory with these files, as they would lie there."""
+        folder = cls(path, {})
+        folder.files = dict(files)
+        folder._before = dict(files)
+        folder._origins = {name: name for name in files}
+        return folder
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return name in self.files
+
+    def put(self, name: str, content: Content) -> None:
+        """Write a file."""
+        self.files[name] = content
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it is there."""
+        self.files.pop(name, None)
+        self._origins.pop(name, None)
+
+    def rename(self, name: str, new: str) -> bool:
+        """Rename a file, over another one if need be; return whether it was there."""
+        if name not in self.files:
+            return False
+        self.files[new] = self.files.pop(name)
+        origin = self._origins.pop(name, None)
+        self._origins.pop(new, None)
+        if origin is not None:
+            self._origins[new] = origin
+        return True
+
+    def read(self, name: str) -> tuple[bytes, int]:
+        """Return the bytes of a file up to the zeros at its end that a file system does not keep, and its size."""
+        content = self.files[name]
+        if content.path is None:
+            return content.data, content.size
+        with unreadable(name):
+            data, _ = read_filled(content.path)
+        return data[: content.filled], content.size
+
+    def as_it_lay(self, name: str) -> Content | None:
+        """Return what the file was before the start, None where there was none."""
+        return self._before.get(name)
+
+    def changes(self) -> Changes:
+        """Return what is different from how the files lie."""
+        renamed = {name: origin for name, origin in self._origins.items() if name != origin}
+        gone = self._before.keys() - self.files.keys() - set(renamed.values())
+        came = self.files.keys() - self._before.keys() - renamed.keys()
+        unknown = {
+            name for name, content in self.files.items() if not content.certain and self._before.get(name) != content
+        }
+        kept = self.files.keys() & self._before.keys() - renamed.keys() - unknown
+        changed = {name for name in kept if not self._is_same(self._before[name], self.files[name])}
+        return Changes(
+            created=tuple(sorted(came)),
+            changed=tuple(sorted(changed)),
+            removed=tuple(sorted(gone)),
+            renamed=tuple(sorted((origin, name) for name, origin in renamed.items())),
+            unknown=tuple(sorted(unknown & self._before.keys())),
+        )
+
+    def _is_same(self, before: Content, after: Content) -> bool:
+        if before == after:
+            return True
+        if before.size != after.size or before.path is None:
+            return False
+        begin = 0 if after.path is None else after.filled
+        pieces: Iterable[bytes] = (after.data,) if after.path is None else ()
+        try:
+            with opened(before.path) as (descriptor, _):
+                return _holds(descriptor, begin, pieces, before.size)
+        except UnreadableError:
+            return False
+
+
+def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
+    """Whether a file has these bytes from a position on, and zeros behind them."""
+    for piece in pieces:
+        if pread(descriptor, len(piece), position) != piece:
+            return False
+        position += len(piece)
+    while position < size:
+        found = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        if not found or found.count(0) != len(found):
+            return False
+        position += len(found)
+    return True
+
+
+@contextmanager
+def unreadable(name: str) -> Iterator[None]:
+    """Tell of a file that cannot be read as a broker would: LogLoader takes the log dir offline."""
+    try:
+        yield
+    except UnreadableError as error:
+        raise StartError(f"{name} cannot be read: {error}", offline=True) from error

@@ -1,0 +1,220 @@
+"""What the next start makes of one log dir, and what the log dirs of one broker mean for each other: LogManager."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.core.startup import Mode, Outcome, Reading, Settings, mode_of, reading
+from kcheck.disk.walk import join
+from kcheck.model.finding import Finding
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    DirectoryState,
+    PartitionDirectory,
+    broker_accepts,
+    skipped_by_broker,
+)
+from kcheck.model.release import Release
+from kcheck.model.report import Wanted
+from kcheck.rules import kc121_meta_properties_unreadable
+from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
+from kcheck.rules._identity import names_nothing
+from kcheck.scan.attempt import attempt
+from kcheck.scan.host import LogDir
+from kcheck.scan.start_partition import Prediction, Stored, start_partition, unread_partition
+from kcheck.scan.start_segment import Context
+
+_SHORT = 64 << 20
+
+Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
+
+
+class Wish(NamedTuple):
+    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings.
+
+    `reads` is False where no log is to be read through: what becomes of one after an unclean stop is unknown then.
+    """
+
+    clean: bool | None
+    settings: Settings
+    release: Release
+    wanted: Wanted = Wanted()
+    reads: bool = True
+
+
+class LogDirStart(NamedTuple):
+    """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
+
+    `uncertain` is what else may happen, where the files cannot tell which.
+    """
+
+    path: str
+    broker_id: int | None
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    clean: bool
+    mode: Mode
+    uncertain: str | None
+    partitions: tuple[Prediction, ...]
+    cluster_id: str | None = None
+
+
+def start_log_dir(
+    path: str,
+    log_dir: LogDir,
+    directories: list[tuple[str, PartitionDirectory]],
+    wish: Wish,
+    collected: list[Finding],
+    load: Load = start_partition,
+) -> LogDirStart:
+    """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
+    release = wish.release
+    view = log_dir.view
+    clean = view.clean_shutdown if wish.clean is None else wish.clean
+    mode = _mode(log_dir, wish)
+    context = Context(wish.settings, mode, release)
+    partitions: list[Prediction] = []
+    for name, directory in directories:
+        if not _is_loaded(name, directory, mode, release):
+            continue
+        stored = _stored(directory, log_dir, clean=clean)
+        if _is_metadata_log(name, directory, release):
+            stored = Stored(clean=False)  # It is read from its begin, whatever the checkpoints say.
+        where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
+        # The log of KRaft takes none of the settings of a topic.
+        own = context._replace(settings=Settings()) if _is_metadata_log(name, directory, release) else context
+        if not wish.reads and not stored.clean:
+            unread = unread_partition(join(path, name), name, directory, stored)
+            # The log of KRaft is read at every start, and seldom long.
+            if unread.scan_bytes > _SHORT or not _is_metadata_log(name, directory, release):
+                partitions.append(unread)
+                continue
+        found = attempt(_task(load, join(path, name), name, directory, stored, own), where)
+        if isinstance(found, Finding):
+            collected.append(found)
+        else:
+            partitions.append(found)
+    readings = tuple(_checkpoint_readings(log_dir, mode, release))
+    return _judged(path, log_dir, readings, (clean, mode), tuple(partitions), release)
+
+
+def _task(
+    load: Load, path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
+) -> Callable[[], Prediction]:
+    return lambda: load(path, name, directory, stored, context)
+
+
+def _mode(log_dir: LogDir, wish: Wish) -> Mode:
+    """Return who keeps the metadata of the broker that the log dir belongs to."""
+    meta = log_dir.view.files.get(META_PROPERTIES)
+    known = meta is not None and not names_nothing(meta.parsed.value.properties)
+    return mode_of(wish.settings.mode, meta.parsed.value.version if meta is not None and known else None, wish.release)
+
+
+def _is_loaded(name: str, directory: PartitionDirectory, mode: Mode, release: Release) -> bool:
+    """Whether the start loads a directory; the log of KRaft is loaded by another part of the broker."""
+    if _is_metadata_log(name, directory, release):
+        return mode is Mode.KRAFT and name == f"{CLUSTER_METADATA}-0"
+    return broker_accepts(name, release) is not None
+
+
+def _is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
+    return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
+
+
+def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> Stored:
+    """Return what the checkpoints say."""
+    told = log_dir.checkpoints
+
+    def offset(table: Mapping[str, Mapping[int, int]]) -> int | None:
+        return table.get(directory.topic, {}).get(directory.partition)
+
+    return Stored(clean, offset(told.log_start) or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
+
+
+def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
+    """Yield what follows from the files at the top of a log dir."""
+    for name in OFFSET_CHECKPOINTS:
+        file = log_dir.view.files.get(name)
+        if file is not None and file.reads is not None and file.reads.error is not None:
+            found = reading(name, file.reads.error, release)
+            if found is not None:
+                yield found
+    meta = log_dir.view.files.get(META_PROPERTIES)
+    # With ZooKeeper a file that says nothing is written anew.
+    accepted = meta is None or (mode is Mode.ZOOKEEPER and names_nothing(meta.parsed.value.properties))
+    for finding in () if meta is None or accepted else kc121_meta_properties_unreadable.check(meta, release):
+        offline = LOG_DIR_OFFLINE in finding.effect
+        if offline or "does not start" in finding.effect:
+            yield Reading(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)
+    for name in log_dir.view.unparseable:
+        yield Reading(Outcome.ABORT, f"{name} is no name of a partition directory")
+
+
+def _judged(
+    path: str,
+    log_dir: LogDir,
+    readings: tuple[Reading, ...],
+    how: tuple[bool, Mode],
+    partitions: tuple[Prediction, ...],
+    release: Release,
+) -> LogDirStart:
+    """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load."""
+    aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
+    aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
+    aborts += _duplicates((path, each) for each in partitions)
+    offline = [each.reason for each in readings if each.outcome is Outcome.OFFLINE]
+    offline += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.OFFLINE]
+    touched = next((each.touched for each in partitions if each.touched is not None), None)
+    uncertain = None
+    if offline and touched is not None and release.version >= (3,):
+        # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
+        why = f"{touched}, and its log dir is already given up"
+        if any(each.queued for each in readings):
+            aborts.append(f"{offline[0]}; {why}")
+        elif any(each.queued for each in partitions):
+            uncertain = f"the start may abort instead: {why}, if it is loaded after the file that cannot be read"
+    outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
+    view = log_dir.view
+    return LogDirStart(
+        path, view.where.broker_id, outcome, (*aborts, *offline), *how, uncertain, partitions, view.cluster_id
+    )
+
+
+def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
+    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
+    live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
+    found: dict[tuple[str, int, DirectoryState], list[str]] = {}
+    for path, each in places:
+        directory = each.directory
+        loaded = each.log is not None and directory.state in live and each.outcome is not Outcome.STRAY
+        if loaded and directory.topic != CLUSTER_METADATA:
+            key = (directory.topic, directory.partition, directory.state)
+            found.setdefault(key, []).append(join(path, each.dir))
+    return [
+        f"{topic}-{number} stands there twice: {' and '.join(paths)}"
+        for (topic, number, _), paths in found.items()
+        if len(paths) > 1
+    ]
+
+
+def _is_same_broker(a: LogDirStart, b: LogDirStart) -> bool:
+    """Whether two log dirs belong to one broker, as far as they tell."""
+    told = a.broker_id is not None and a.cluster_id is not None
+    return a is b or (told and (a.cluster_id, a.broker_id) == (b.cluster_id, b.broker_id))
+
+
+def decided(starts: list[LogDirStart]) -> list[LogDirStart]:
+    """Return the log dirs with what those of the same broker mean for each other."""
+    found: list[LogDirStart] = []
+    for start in starts:
+        others = [each for each in starts if _is_same_broker(each, start)]
+        twice = _duplicates((each.path, part) for each in others for part in each.partitions)
+        bad = next((each for each in others if each.outcome is Outcome.ABORT and each is not start), None)
+        if start.outcome is not Outcome.ABORT and (twice or bad is not None):
+            why = twice[0] if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
+            found.append(start._replace(outcome=Outcome.ABORT, reasons=(why, *start.reasons)))
+        else:
+            found.append(start)
+    return found

@@ -1,0 +1,172 @@
+"""An offset index or a time index as a starting broker has it in memory: AbstractIndex, OffsetIndex, TimeIndex."""
+
+from typing import Any
+
+import numpy as np
+
+from kcheck.formats._layout import Layout
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.scan.columns import Column, dtype_of
+from kcheck.scan.start_files import Content, Folder, StartError
+
+_WARM_SIZE = 8192
+"""The binary search looks at so many bytes at the end first."""
+
+
+class Index:
+    """The entries of one file: (number, relative offset or position). Opening it makes it where it is missing."""
+
+    def __init__(self, folder: Folder, name: str, base: int, max_size: int, layout: Layout) -> None:
+        """Open the file; every whole slot of an existing one is an entry, zeros too."""
+        self._folder, self.name, self._base, self._layout = folder, name, base, layout
+        self._max_size = max_size
+        if name not in folder:
+            if max_size < layout.size:
+                raise StartError(f"{name} cannot be made: segment.index.bytes is {max_size}")
+            folder.put(name, Content(self._rounded(max_size)))
+            self._data = b""
+            self._rows: Any = np.zeros(0, dtype_of(layout))
+            self.entries = 0
+        else:
+            data, size = folder.read(name)
+            self._data = data
+            whole = min(len(data), size) // layout.size
+            self._rows = np.frombuffer(data, dtype_of(layout), whole)
+            if len(data) % layout.size and size // layout.size > whole:
+                padded = data[whole * layout.size :].ljust(layout.size, b"\0")
+                self._rows = np.concatenate((self._rows, np.frombuffer(padded, dtype_of(layout), 1)))
+            self.entries = size // layout.size
+        self.length = folder.files[name].size
+
+    @property
+    def room(self) -> int:
+        """How many entries the file has room for."""
+        return self.length // self._layout.size
+
+    def slot(self, number: int) -> tuple[int, int]:
+        """Return an entry's two fields as they stand there."""
+        if number >= len(self._rows):
+            return 0, 0
+        first, second = self._rows[number].tolist()
+        return first, second
+
+    def write(self, *columns: Column) -> None:
+        """Replace every entry; the size of the file stays, and what stood behind them before."""
+        rows = np.zeros(len(columns[0]), dtype_of(self._layout))
+        for (name, _), column in zip(self._layout.fields, columns, strict=True):
+            rows[name] = column
+        self._rows = rows
+        self.entries = len(rows)
+        data = rows.tobytes()
+        self._data = data + self._data[len(data) : self.length]
+        self._folder.put(self.name, Content(self.length, filled=len(self._data), data=self._data))
+
+    def truncate(self, entries: int) -> None:
+        """Forget the entries behind so many; the file stays as it is until it is resized or written over."""
+        self.entries = entries
+        self._rows = self._rows[:entries]
+
+    def resize(self, size: int) -> None:
+        """Cut or extend the file (AbstractIndex.resize); StartError where its entries do not fit any more."""
+        rounded = self._rounded(size)
+        if rounded == self.length:
+            return
+        self.length = rounded
+        self._data = self._data[:rounded]
+        self._folder.put(self.name, self._folder.files[self.name].resized(rounded))
+        if self.entries * self._layout.size > rounded:
+            raise StartError(
+                f"IllegalArgumentException: {self.name}: {self.entries} entries need more than {size} bytes"
+            )
+
+    def reset(self) -> None:
+        """Empty the index and give it its full size."""
+        self.truncate(0)
+        self.resize(self._max_size)
+
+    def resize_to_full(self) -> None:
+        """Give the index its full size."""
+        self.resize(self._max_size)
+
+    def trim(self) -> None:
+        """Cut the file behind its last entry."""
+        self.resize(self.entries * self._layout.size)
+
+    def _rounded(self, size: int) -> int:
+        return size // self._layout.size * self._layout.size
+
+    def _floor(self, target: int, field: int) -> int:
+        """Return the slot with the largest key not above the target, -1 without one (indexSlotRangeFor)."""
+        if not self.entries:
+            return -1
+        shift = self._base if self._keys_are_offsets(field) else 0
+
+        def key(number: int) -> int:
+            return self.slot(number)[field] + shift
+
+        first_warm = max(0, self.entries - 1 - _WARM_SIZE // self._layout.size)
+        if key(first_warm) < target:
+            low, high = first_warm, self.entries - 1
+        elif key(0) > target:
+            return -1
+        else:
+            low, high = 0, first_warm
+        while low < high:
+            middle = (low + high + 1) >> 1
+            found = key(middle)
+            if found > target:
+                high = middle - 1
+            elif found < target:
+                low = middle
+            else:
+                return middle
+        return low
+
+    def _keys_are_offsets(self, field: int) -> bool:
+        return self._layout.names[field] == "relative_offset"
+
+
+class OffsetIndex(Index):
+    """Offsets and where to look for them; `last_offset` is that of the last slot, the base offset without one."""
+
+    def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
+        """Open the file."""
+        super().__init__(folder, name, base, max_size, OFFSET_INDEX_ENTRY)
+        self.last_offset = self._last()
+
+    def _last(self) -> int:
+        return self._base + (self.slot(self.entries - 1)[0] if self.entries else 0)
+
+    def write(self, *columns: Column) -> None:
+        """Replace every entry: relative offsets, positions."""
+        super().write(*columns)
+        self.last_offset = self._last()
+
+    def truncate(self, entries: int) -> None:
+        """Forget the entries behind so many."""
+        super().truncate(entries)
+        self.last_offset = self._last()
+
+    def lookup(self, target: int) -> int:
+        """Return the position to look for an offset from on."""
+        slot = self._floor(target, 0)
+        return 0 if slot < 0 else self.slot(slot)[1]
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget what stands for an offset and behind it."""
+        slot = self._floor(offset, 0)
+        self.truncate(slot if slot >= 0 and self.slot(slot)[0] == offset - self._base else slot + 1)
+
+
+class TimeIndex(Index):
+    """Timestamps and offsets."""
+
+    def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
+        """Open the file."""
+        super().__init__(folder, name, base, max_size, TIME_INDEX_ENTRY)
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget what stands for an offset and behind it."""
+        slot = self._floor(offset, 1)
+        self.truncate(slot if slot >= 0 and self.slot(slot)[1] == offset - self._base else slot + 1)

@@ -1,0 +1,305 @@
+"""The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 2.8."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from kcheck.core.startup import offset_of, recovery_point, replaced_by_swaps, segments_from, temporary
+from kcheck.formats import transaction_index
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.names import SWAP, segment_prefix
+from kcheck.scan.start_epochs import EpochCache
+from kcheck.scan.start_files import Folder, StartError
+from kcheck.scan.start_producers import Producers, follow
+from kcheck.scan.start_recover import OffsetOrderError, SegmentOverflowError, recover
+from kcheck.scan.start_segment import ENDINGS, Context, Segment
+from kcheck.scan.start_split import split
+from kcheck.scan.start_swaps import complete_swaps, delete_swapped_indexes
+
+_INDEX_ENDINGS = ENDINGS[1:]
+_SPLIT_COUNT_MAX = 1000
+
+Answer = TypeVar("Answer")
+
+
+class Cut(NamedTuple):
+    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
+
+    `end_offset` is where the batches end that stay.
+    """
+
+    path: str
+    base_offset: Offset
+    end_offset: Offset
+    position: int
+    size: int
+    why: str
+
+
+class Loaded(NamedTuple):
+    """A log as the start leaves it. `rescanned` counts the bytes that are read on the way."""
+
+    log_start_offset: Offset
+    log_end_offset: Offset
+    recovery_point: Offset
+    leader_epochs: EpochEntries
+    unstable: bool
+    bases: tuple[int, ...]
+    cuts: tuple[Cut, ...]
+    rescanned: int
+    reasons: tuple[str, ...]
+
+
+class LogLoader:
+    """Loads the log in a folder; the folder holds what stands there afterwards, also when StartError ends it."""
+
+    def __init__(
+        self, folder: Folder, context: Context, *, clean: bool, log_start: int, recovery_point: int, deleted: bool
+    ) -> None:
+        """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete."""
+        self.folder, self.context = folder, context
+        self._clean, self._log_start, self._recovery_point = clean, log_start, recovery_point
+        self.deleted = deleted
+        self.segments: dict[int, Segment] = {}
+        self.cuts: list[Cut] = []
+        self.reasons: list[str] = []
+        self.rescanned = 0
+        self.uncertain: str | None = None
+        self._end_found = False
+        self.epochs = EpochCache(folder, context.release)
+        self.producers = Producers(folder, context.release)
+
+    def load(self) -> Loaded:
+        """Return the log; StartError where the start ends."""
+        if self.context.release.finishes_swaps_by_renaming:
+            self._finish_swaps()
+            self._retry(self._load_segments)
+        else:
+            swaps = delete_swapped_indexes(self.folder, self.context)
+            self._retry(self._load_segments)
+            complete_swaps(self, swaps)
+        if self.deleted:
+            if not self.segments:
+                self._add(Segment(self.folder, 0, self.context))
+            end = 0
+        else:
+            end = self._retry(self._recover)
+            self.segments[max(self.segments)].resize_indexes()
+        first = min(self.segments)
+        start = self._log_start if self.context.settings.remote_storage else max(self._log_start, first)
+        release = self.context.release
+        epochs_from = self._log_start if release.version >= (3,) else start
+        self.epochs.truncate(end=end, start=epochs_from)
+        if release.version >= (2, 8):
+            self.producers.remove_stray(self.segments)
+        self._rebuild(self.producers, start, end, clean=self._clean)
+        point = recovery_point(
+            at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
+            release=release,
+        )  # fmt: skip
+        if self.deleted:
+            point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
+        return Loaded(
+            Offset(start), Offset(end), Offset(point), self.epochs.entries,
+            self.producers.states.first_unstable_offset is not None, tuple(sorted(self.segments)), tuple(self.cuts),
+            self.rescanned, tuple(dict.fromkeys(self.reasons)),
+        )  # fmt: skip
+
+    def _retry(self, step: Callable[[], Answer]) -> Answer:
+        """Do a step; where an offset does not fit into its segment, split that and do it again."""
+        for _ in range(_SPLIT_COUNT_MAX):
+            try:
+                return step()
+            except SegmentOverflowError as error:
+                self.reasons.append(f"{error}: the segment is split")
+                replaced = split(error.segment, self.segments)
+                if replaced is not None and self.context.release.version >= (3,):
+                    self.producers.mark_deleted(replaced)
+        raise StartError("offsets do not fit into their segments, however often these are split")
+
+    def _finish_swaps(self) -> None:
+        """Do the passes over leftovers: LogLoader.load."""
+        found = temporary(self.folder.files, self.context.release)
+        if found.unnumbered is not None:
+            raise StartError(f"NumberFormatException: {found.unnumbered} begins with no number")
+        for name in found.removed:
+            self.folder.remove(name)
+        low, high = 2**63 - 1, -(2**63)
+        for name in found.swaps:
+            if name.removesuffix(SWAP).endswith(".log"):
+                segment = Segment(self.folder, offset_of(name) or 0, self.context, suffix=SWAP)
+                low, high = min(low, segment.base), max(high, segment.next_offset())
+        for name in replaced_by_swaps(self.folder.files, low, high):
+            self.folder.remove(name)
+        for name in sorted(self.folder.files):
+            if name.endswith(SWAP):
+                self.reasons.append(f"{name} takes the place of {name.removesuffix(SWAP)}")
+                self.folder.rename(name, name.removesuffix(SWAP))
+
+    def _load_segments(self) -> None:
+        """Load what is there: LogLoader.loadSegmentFiles."""
+        self.segments.clear()
+        for name in sorted(self.folder.files):
+            ending = next((each for each in ENDINGS if name.endswith(each)), None)
+            if ending is None:
+                continue
+            number = offset_of(name)
+            if number is None:
+                raise StartError(f"NumberFormatException: {name} begins with no number")
+            log_name = segment_prefix(number) + ".log"
+            if ending in _INDEX_ENDINGS:
+                if log_name not in self.folder:
+                    self.reasons.append(f"{name} belongs to no segment")
+                    self.folder.remove(name)
+                continue
+            has_time_index = segment_prefix(number) + ".timeindex" in self.folder
+            segment = Segment(self.folder, number, self.context)
+            why = self._insane(segment, has_time_index=has_time_index)
+            if why is not None:
+                # Up to 2.8 the epochs are left alone here.
+                with_epochs = self.context.release.version >= (3,)
+                self.reasons.append(why)
+                self.recover_segment(segment, self.epochs if with_epochs else None, ends_start=True)
+            self._add(segment)
+
+    def _insane(self, segment: Segment, *, has_time_index: bool) -> str | None:
+        """Return why a segment is recovered whatever the marker says: LogSegment.sanityCheck."""
+        if segment.name(".index") not in self.folder:
+            return f"{segment.name('.index')} is missing: its segment is recovered"
+        if not has_time_index:
+            self.reasons.append(f"{segment.name('.timeindex')} is missing: it is made empty")
+            segment.time_index.resize(0)
+        name = segment.name(".txnindex")
+        if name not in self.folder:
+            return None
+        data, size = self.folder.read(name)
+        data = data.ljust(size, b"\0")
+        if transaction_index.broker_reads(data, self.context.release).value is None:
+            raise StartError(f"KafkaException: {name} holds a version that is not known")
+        if any(each.last_offset < segment.base for each in segment.transactions()):
+            return f"{name} holds an offset below its segment: the segment is recovered"
+        return None
+
+    def _recover(self) -> int:
+        """Recover what was not flushed, and return the log end: LogLoader.recoverLog."""
+        if not self._clean:
+            self._recover_unflushed()
+        end = None
+        self._end_found = False
+        if self.segments:
+            last = max(self.segments)
+            end = self.segments[last].next_offset()
+            if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
+                why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
+                # Their snapshots are deleted with all others, at once.
+                self._delete(sorted(self.segments), why, with_snapshots=False)
+                if self.context.release.version >= (2, 8):
+                    self.epochs.clear()
+                self.producers.start_at(self._log_start)
+                end = None
+        if not self.segments:
+            self._add(Segment(self.folder, self._log_start, self.context, new=True))
+        self._end_found = end is not None
+        if end is None:
+            end = self.segments[max(self.segments)].next_offset()
+        return end
+
+    def _recover_unflushed(self) -> None:
+        bases = segments_from(sorted(self.segments), self._recovery_point)
+        for at, base in enumerate(bases):
+            segment = self.segments[base]
+            try:
+                cut, why = self.recover_segment(segment, self.epochs)
+            except OffsetOrderError as error:
+                cut, why = segment.truncate_to(base), f"{error}: the whole segment is emptied"
+                self._cut(segment, segment.size, why)
+            if cut > 0:
+                # The message of the broker about it looks for the end of the segment once more.
+                segment.next_offset()
+                self._delete(bases[at + 1 :], f"{why}: every segment behind it is deleted")
+                return
+
+    def recover_segment(
+        self, segment: Segment, epochs: EpochCache | None, *, ends_start: bool = False
+    ) -> tuple[int, str]:
+        """Recover one segment, with the producers of those before it: LogLoader.recoverSegment."""
+        producers = Producers(self.folder, self.context.release)
+        self._rebuild(producers, self._log_start, segment.base, clean=False)
+        self.rescanned += segment.size
+        try:
+            found = recover(segment, producers, epochs)
+        except OffsetOrderError as error:
+            if ends_start:
+                raise StartError(f"InvalidOffsetException: {error}") from error
+            raise
+        producers.take_snapshot()
+        if found.cut:
+            self._cut(segment, segment.size, found.why or "")
+        return found.cut, found.why or ""
+
+    def _rebuild(self, producers: Producers, start: int, end: int, *, clean: bool) -> None:
+        """Learn of the producers up to an offset: UnifiedLog.rebuildProducerState."""
+        bases = sorted(self.segments)
+        snapshots = {*bases[-2:], end}
+        if (producers.latest_snapshot is None and clean) or not self.context.release.epoch_cache:
+            for offset in (*bases[-2:], end):
+                producers.map_end = offset
+                producers.take_snapshot()
+            return
+        nothing = not producers.states.entries and producers.map_end >= end
+        producers.reload(start, end)
+        if end > producers.map_end and not nothing:
+            for base in segments_from(bases, producers.map_end, end):
+                self._replay(producers, self.segments[base], start, end, snapshots, bases)
+        producers.map_end = end
+        producers.take_snapshot()
+
+    def _replay(
+        self, producers: Producers, segment: Segment, start: int, end: int, snapshots: Iterable[int], bases: list[int]
+    ) -> None:
+        begin = max(segment.base, producers.map_end, start)
+        producers.map_end = begin
+        if segment.base in snapshots:
+            producers.take_snapshot()
+        limit = segment.size
+        if segment.base == max(base for base in bases if base <= end):
+            tail = segment.search(end).found
+            limit = segment.size if tail is None else tail.position
+        found = segment.search(begin).found
+        if found is None:
+            return
+        if limit < found.position:
+            raise StartError(f"IllegalArgumentException: {segment.log_name} is out of order from {found.position} on")
+        self.rescanned += limit - found.position
+        for columns, _ in segment.windows(found.position, end=limit):
+            _, problem = follow(segment, columns, np.arange(len(columns.position)), producers, None)
+            if problem is not None:
+                raise StartError(f"InvalidRecordException: {problem}")
+
+    def _add(self, segment: Segment) -> None:
+        self.segments[segment.base] = segment
+
+    def _cut(self, segment: Segment, position: int, why: str) -> None:
+        before = self.folder.as_it_lay(segment.log_name)
+        if before is not None and before.path is not None and before.size > position:
+            end = segment.next_offset() if position else segment.base
+            self.cuts.append(Cut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
+        self.reasons.append(why)
+
+    def truncate_fully(self, offset: int) -> None:
+        """Begin the log anew at an offset, without a segment or a producer (UnifiedLog.truncateFullyAndStartAt)."""
+        self._delete(sorted(self.segments), "", with_snapshots=False)
+        self.epochs.clear()
+        self.producers.start_at(offset)
+        self._add(Segment(self.folder, offset, self.context, new=True))
+        self.segments[offset].resize_indexes()
+
+    def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
+        """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""
+        for base in bases:
+            segment = self.segments.pop(base)
+            self._cut(segment, 0, why)
+            segment.mark_deleted()
+            if with_snapshots and self.context.release.version >= (3,):
+                self.producers.mark_deleted(base)

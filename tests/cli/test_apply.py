@@ -1,0 +1,88 @@
+"""What an operator types and sees: the word apply, the last line, the exit code."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, shell
+from tests.disk.plans import POINT, bytes_of, make, plan_of, state
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """Write a plan beside the log dirs that it is for."""
+    path = tmp_path / "plan.json"
+    path.write_bytes(bytes_of(plan_of(*make(tmp_path))))
+    return path
+
+
+def last(text: str) -> str:
+    """Return the last line."""
+    return text.splitlines()[-1]
+
+
+def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
+    """Both say last what they did, and how to take it back."""
+    dirs, backup = (tmp_path / "data1", tmp_path / "data2"), tmp_path / "a backup"
+    before = state(*dirs)
+    done = kcheck("apply", plan, "--backup", backup, "--yes")
+    assert (done.code, last(done.err)) == (0, f"Changed 7 files; undo with: kcheck undo '{backup}'")
+    assert "4 bytes" in done.out
+    again = kcheck("apply", plan, "--backup", backup, "--yes")
+    assert (again.code, last(again.err)) == (0, UNCHANGED)
+    assert "as it should be" in again.out
+    back = kcheck("undo", backup)
+    assert (back.code, last(back.err)) == (0, "Changed 7 files back to what they were.")
+    assert state(*dirs) == before
+    assert last(kcheck("undo", backup).err) == UNCHANGED
+
+
+def test_json(plan: Path, tmp_path: Path) -> None:
+    """The answer is the plan, with what was changed, and can be applied as one."""
+    done = kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes", "--format", "json")
+    answer = json.loads(done.out)
+    assert answer["schema"] == "kcheck.plan/1"
+    assert [row.pop("changed") for row in answer["operations"]] == [True] * 7
+    assert answer["operations"] == json.loads(plan.read_bytes())["operations"]
+
+
+@pytest.mark.parametrize(("word", "code"), [("apply\n", 0), ("yes\n", 2), ("", 2)])
+def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
+    """Without --yes the operator sees the reasons and types the word."""
+    command = [*KCHECK, "apply", str(plan), "--backup", str(tmp_path / "backup")]
+    done = subprocess.run(command, env=environment(), input=word, text=True, capture_output=True, check=False)
+    assert done.returncode == code
+    assert f"{POINT}: the recovery point lies above the log end" in done.stderr
+    assert "7 operations. Type apply to go on: " in done.stderr
+    assert (last(done.stderr) == UNCHANGED) == (code != 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (("apply", "missing.json", "--backup", "b", "--yes"), 2, "missing.json: No such file or directory"),
+        (("apply", "plan.json", "--yes"), 2, "--backup"),
+        (("apply", "data1/meta.properties", "--backup", "b", "--yes"), 3, "the plan is no JSON"),
+        (("apply", "plan.json", "--backup", "data1/b", "--yes"), 3, "must not stand inside"),
+        (("apply", "plan.json", "--backup", "plan.json/b", "--yes"), 3, "Not a directory: nothing is changed"),
+        (("apply", "plan.json", "--backup", "b", "--yes", "--format", "csv"), 2, "not one table"),
+        (("apply", "plan.json", "--backup", "b", "--yes", "-o", "data1/out"), 2, "where kcheck writes nothing"),
+        (("undo", "data1"), 3, "holds no backup"),
+        (("undo", "missing"), 3, "holds no backup"),
+    ],
+)
+def test_errors(plan: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, word: str) -> None:
+    """An error names what is in the way, and no file is changed."""
+    dirs = (tmp_path / "data1", tmp_path / "data2")
+    before = state(*dirs)
+    done = shell(*arguments, cwd=plan.parent)
+    assert (done.code, word in done.err) == (code, True), done.err
+    assert state(*dirs) == before
+
+
+def test_an_answer_that_cannot_be_written(plan: Path, tmp_path: Path) -> None:
+    """Where the answer does not leave, the last line still says what was changed."""
+    done = kcheck("apply", plan, "--backup", tmp_path / "b", "--yes", "-o", tmp_path / "missing" / "out")
+    assert (done.code, last(done.err)) == (3, f"Changed 7 files; undo with: kcheck undo {tmp_path / 'b'}")

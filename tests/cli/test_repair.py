@@ -1,0 +1,90 @@
+"""`kcheck repair`: it writes the plan and nothing else, and apply takes it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kcheck.model.plan_json import parse_plan
+from tests.builders import broker, flip_byte, run, write
+from tests.cases.test_cases import CASES
+from tests.cli.command import UNCHANGED, kcheck
+from tests.repairs.test_cases import contents
+
+LOG = f"t-0/{0:020d}.log"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Copy a case whose partition would be deleted at the next start."""
+    shutil.copytree(CASES / "kc211-log-start-above-log-end" / "above" / "before", tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_a_plan_is_written_applied_and_undone(folder: Path, tmp_path: Path) -> None:
+    """The last line names the plan; the check is clean afterwards."""
+    before = contents(folder)
+    plan = tmp_path / "plan.json"
+    done = kcheck("repair", folder, "-o", plan)
+    assert (0, f"Written: {plan}") == (done.code, done.err.splitlines()[-1])
+    assert before == contents(folder)
+    assert "compact-1 is left out" in done.out
+    assert 0 == kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").code
+    assert 0 == kcheck("check", folder).code
+    again = kcheck("repair", folder, "-o", plan)
+    assert ("a plan for Kafka 4.3: 0 operations", 0) == (again.out.splitlines()[0], again.code)
+    assert 0 == kcheck("undo", tmp_path / "backup").code
+    assert before == contents(folder)
+
+
+def test_json_is_the_plan(folder: Path) -> None:
+    """Without -o too, and with what is not planned beside it."""
+    done = kcheck("repair", folder, "--format", "json")
+    assert UNCHANGED == done.err.splitlines()[-1]
+    plan = parse_plan(done.out.encode())
+    assert (str(folder.resolve()),) == plan.log_dirs
+    assert ["KC211"] == [each.why.finding for each in plan.operations]
+    assert [] == json.loads(done.out)["refused"]
+
+
+def test_loss_is_accepted_by_an_option(tmp_path: Path) -> None:
+    """Without it exit code 1, and the numbers; with it a plan that says what is lost."""
+    made = broker(tmp_path / "data", run(0, 99))
+    flip_byte(made / LOG, 299)
+    done = kcheck("repair", made)
+    assert 1 == done.code
+    assert "it discards 80 records (offsets 20 to 99), 800 bytes, 80 below the high watermark" in " ".join(
+        done.out.split()
+    )
+    accepted = kcheck("repair", made, "--accept-loss")
+    assert 0 == accepted.code
+    assert "loses 80 records, offsets 20 to 99" in " ".join(accepted.out.split())
+
+
+def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:
+    """A partition directory that is named stands for itself and its lines in the checkpoints."""
+    made = broker(tmp_path / "data", run(0, 99), high_watermark=200)
+    write(made / "t-0", {"notes.txt": b"mine"})
+    plan = parse_plan(kcheck("repair", made / "t-0", "--format", "json").out.encode())
+    assert {"KC154", "KC213", "KC225"} == {each.why.finding for each in plan.operations}
+    other = made / "t-0" / f"{0:020d}.log"
+    assert "not about one file" in kcheck("repair", other).err
+
+
+def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
+    """A plan inside of a log dir, one that cannot be written, log dirs beside partitions."""
+    made = broker(tmp_path / "data", run(0, 9))
+    inside = kcheck("repair", made, "-o", made / "plan.json")
+    assert (2, "stands inside of") == (inside.code, "stands inside of" if "stands inside of" in inside.err else "")
+    assert "cannot be mixed" in kcheck("repair", made, made / "t-0").err
+    nowhere = kcheck("repair", made, "-o", tmp_path / "none" / "plan.json")
+    assert (2, True) == (nowhere.code, "cannot be written" in nowhere.err)
+
+
+def test_only_the_chosen_rules_are_repaired(tmp_path: Path) -> None:
+    """Nor is anything said of the others."""
+    made = broker(tmp_path / "data", run(0, 99), high_watermark=200)
+    flip_byte(made / LOG, 299)
+    plan = kcheck("repair", made, "--select", "KC154,KC213", "--format", "json")
+    assert {"KC154", "KC213"} == {row["finding"] for row in json.loads(plan.out)["refused"]}

@@ -1,0 +1,163 @@
+"""What a start decides by names and numbers alone."""
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import (
+    Mode,
+    Outcome,
+    Reading,
+    Settings,
+    Temporary,
+    failed_read,
+    mode_of,
+    nameless,
+    offset_of,
+    reading,
+    recovery_point,
+    replaced_by_swaps,
+    segments_from,
+    settings,
+    stray_snapshots,
+    temporary,
+)
+from kcheck.errors import UsageError
+from kcheck.model.names import LOG_START, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
+
+NEWEST, V39, V28 = release("4.3"), release("3.9"), release("2.8")
+BASES = (0, 100, 200)
+
+
+def name(offset: int, ending: str) -> str:
+    """Return the name of a file of a segment."""
+    return f"{offset:020d}{ending}"
+
+
+@pytest.mark.parametrize(
+    ("config", "version", "expected"),
+    [
+        ({}, "4.3", Settings(Mode.KRAFT)),
+        ({}, "3.9", Settings(None)),
+        ({"process.roles": "broker"}, "3.9", Settings(Mode.KRAFT)),
+        ({"zookeeper.connect": "zk:2181"}, "3.9", Settings(Mode.ZOOKEEPER)),
+        ({"mode": "zk"}, "3.9", Settings(Mode.ZOOKEEPER)),
+        ({"mode": "kraft"}, "3.9", Settings(Mode.KRAFT)),
+        ({}, "2.8", Settings(Mode.ZOOKEEPER)),
+        ({"log.index.size.max.bytes": "96", "ssl.protocol": "x"}, "2.8", Settings(Mode.ZOOKEEPER, 96)),
+        ({"index.interval.bytes": " 0 ", "preallocate": "TRUE"}, "3.9", Settings(None, 10 << 20, 0, preallocate=True)),
+        ({"remote.log.storage.system.enable": "true"}, "3.9", Settings(None, remote_storage=True)),
+    ],
+)
+def test_settings(config: dict[str, str], version: str, expected: Settings) -> None:
+    """The names of a topic's settings and of a broker's mean the same; what else stands there means nothing."""
+    assert expected == settings(config, release(version))
+
+
+@pytest.mark.parametrize("config", [{"mode": "paxos"}, {"segment.bytes": "many"}, {"segment.index.bytes": "-1"}])
+def test_settings_that_make_no_sense(config: dict[str, str]) -> None:
+    """A usage error names the setting."""
+    with pytest.raises(UsageError, match=next(iter(config))):
+        settings(config, NEWEST)
+
+
+def test_mode_by_what_is_in_the_log_dir() -> None:
+    """What was said counts, then the version of meta.properties, then what is usual for the release."""
+    assert mode_of(Mode.ZOOKEEPER, 1, V39) is Mode.ZOOKEEPER
+    assert mode_of(None, 1, V39) is Mode.KRAFT
+    assert mode_of(None, 0, V39) is Mode.ZOOKEEPER
+    assert mode_of(None, None, V39) is Mode.KRAFT
+    assert mode_of(None, None, release("3.0")) is Mode.ZOOKEEPER
+
+
+def test_logs_without_a_topic_id() -> None:
+    """KRaft sets them aside from 3.7.1 on, and did not start in 3.7.0."""
+    assert nameless(mode=Mode.ZOOKEEPER, release=V39) is Outcome.OK
+    assert nameless(mode=Mode.KRAFT, release=release("3.6")) is Outcome.OK
+    assert nameless(mode=Mode.KRAFT, release=release("3.7.0")) is Outcome.ABORT
+    assert nameless(mode=Mode.KRAFT, release=NEWEST) is Outcome.STRAY
+
+
+def test_offset_of() -> None:
+    """The number before the first dot, as Long.parseLong reads it."""
+    assert [5, 5, -1, None, None] == [offset_of(each) for each in ("5.log", "+5.a.log", "-1.log", "x.log", "5")]
+
+
+def test_temporary_files() -> None:
+    """A swap not below the lowest cleaned file is part of a split that did not end."""
+    names = [name(0, ".log.swap"), name(10, ".log.swap"), name(5, ".log.cleaned"), name(7, ".log.deleted"), "a.txt"]
+    removed = (names[3], names[2], names[1])
+    assert Temporary(removed, (names[0],)) == temporary(names, NEWEST)
+    assert Temporary(removed[:2], (names[0], names[1])) == temporary(names, release("1.1"))
+    assert Temporary((), (names[1],)) == temporary([names[1]], NEWEST)
+
+
+def test_temporary_files_without_a_number() -> None:
+    """The broker fails on the number; a KRaft snapshot to be deleted is left alone."""
+    kept = "00000000000000000000-0000000000.checkpoint.deleted"
+    assert Temporary(("x.deleted",), (), "x.swap") == temporary(["x.swap", "x.deleted", kept], NEWEST)
+
+
+def test_replaced_by_swaps() -> None:
+    """Every file with a number goes, whatever it is, but for the swaps themselves."""
+    names = [name(5, ".log"), name(5, ".snapshot"), name(9, ".log"), name(5, ".log.swap"), "leader-epoch-checkpoint"]
+    assert (names[0], names[1]) == replaced_by_swaps(names, 0, 9)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(150, None, [100, 200]), (-1, None, [0, 100, 200]), (100, 200, [100]), (500, None, [200]), (0, 0, [])],
+)
+def test_segments_from(low: int, high: int | None, expected: list[int]) -> None:
+    """The segment that may hold the offset, and those behind it."""
+    assert expected == segments_from(BASES, low, high)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "expected"),
+    [
+        ([0, 100, 200], ()),
+        ([50, 150, 250], (50, 150)),
+        ([50, 150], (50, 150)),
+        ([], ()),
+    ],
+)
+def test_stray_snapshots(offsets: list[int], expected: tuple[int, ...]) -> None:
+    """The highest that belongs to no segment stays if it lies not below the last one."""
+    assert expected == stray_snapshots(offsets, set(BASES))
+    assert tuple(offsets[:-1]) == stray_snapshots(offsets, set())
+
+
+def test_recovery_point() -> None:
+    """The log end after a clean stop, up to 2.7 always; never above the log end nor below the log start."""
+    assert recovery_point(at_end=True, checkpoint=5, end=90, start=0, release=NEWEST) == 90
+    assert recovery_point(at_end=False, checkpoint=50, end=90, start=0, release=NEWEST) == 50
+    assert recovery_point(at_end=False, checkpoint=500, end=90, start=0, release=NEWEST) == 90
+    assert recovery_point(at_end=False, checkpoint=0, end=90, start=10, release=NEWEST) == 10
+    assert recovery_point(at_end=False, checkpoint=50, end=90, start=0, release=release("2.7")) == 90
+
+
+@pytest.mark.parametrize(
+    ("file", "error", "version", "expected"),
+    [
+        (RECOVERY_POINT, "IOException", "4.3", (Outcome.OFFLINE, True)),
+        (LOG_START, "MalformedInputException", "2.8", (Outcome.OFFLINE, True)),
+        (REPLICATION_OFFSET, "IOException", "4.3", (Outcome.OFFLINE, False)),
+        (RECOVERY_POINT, "NumberFormatException", "4.3", None),
+        (RECOVERY_POINT, "OutOfMemoryError", "4.3", (Outcome.ABORT, False)),
+        (RECOVERY_POINT, "IOException", "0.11.0", None),
+        (RECOVERY_POINT, "NumberFormatException", "0.8.2", (Outcome.ABORT, False)),
+        ("other", "IOException", "4.3", None),
+    ],
+)
+def test_unreadable_checkpoints(file: str, error: str, version: str, expected: tuple[Outcome, bool] | None) -> None:
+    """An IOException takes the log dir offline, from 1.0 on; the start goes on with the rest."""
+    found = reading(file, error, release(version))
+    assert expected == (None if found is None else (found.outcome, found.queued))
+
+
+def test_unreadable_files_of_a_partition() -> None:
+    """One such file ended the whole start up to 3.2.0."""
+    reason = f"{PARTITION_METADATA} cannot be read: IOException"
+    assert Reading(Outcome.OFFLINE, reason, queued=True) == failed_read(PARTITION_METADATA, "IOException", NEWEST)
+    assert Reading(Outcome.ABORT, reason, queued=True) == failed_read(PARTITION_METADATA, "IOException", V28)
+    assert failed_read(PARTITION_METADATA, "NullPointerException", NEWEST).outcome is Outcome.ABORT

@@ -1,0 +1,205 @@
+"""Ends `apply` and `undo` at each call that touches a file, or lets the call fail: `python -m tests.disk.faults`.
+
+Wherever it ends: every file is old or new, nothing else; `apply` again leads to the end, `undo` back to the beginning,
+modes and times included. An error that says that nothing is changed is right. `--sample N` takes N of the points.
+"""
+
+import argparse
+import ctypes
+import errno
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+SOURCE = Path(__file__).with_name("faults.c")
+KILL, TEAR = -1, -2
+ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES)
+STICKY = (errno.ENOSPC, errno.EIO, errno.EROFS)
+KILLED = 137
+
+
+class Point(NamedTuple):
+    """Where which verb is stopped: at which call, by which errno or how, and whether the disk stays like that."""
+
+    verb: str
+    at: int
+    how: int
+    sticky: bool
+
+    def __str__(self) -> str:
+        """Tell it in a line."""
+        name = {KILL: "killed", TEAR: "killed in a write"}.get(self.how) or errno.errorcode[self.how]
+        return f"{self.verb}, call {self.at}, {name}{' from then on' if self.sticky else ''}"
+
+
+def build(folder: Path) -> Path:
+    """Compile the library."""
+    made = folder / "faults.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-Wall", "-o", str(made), str(SOURCE), "-ldl"], check=True)
+    return made
+
+
+def main() -> int:
+    """Run this program again with the library in front of the C library."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--sample", type=int, default=0)
+    arguments.add_argument("--seed", default="0")
+    asked = arguments.parse_args()
+    if "LD_PRELOAD" in os.environ:
+        return _sweep(asked.sample, asked.seed)
+    # The disk itself is not what is tried here, and a real one takes its time for every fsync.
+    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=fast) as folder:
+        environment = {**os.environ, "LD_PRELOAD": str(build(Path(folder))), "TMPDIR": folder}
+        command = [sys.executable, "-m", "tests.disk.faults", "--sample", str(asked.sample), "--seed", asked.seed]
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def _sweep(sample: int, seed: str) -> int:
+    library = ctypes.CDLL(None)
+    library.fault_arm.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_int)
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(Path(folder), library)
+        points = [
+            Point(verb, at, how, sticky)
+            for verb in ("apply", "undo")
+            for how, sticky in [
+                (KILL, False),
+                (TEAR, False),
+                *((e, False) for e in ERRORS),
+                *((e, True) for e in STICKY),
+            ]
+            for at in range(trial.calls(verb))
+        ]
+        if sample:
+            points = random.Random(seed).sample(points, sample)
+        ends = Counter(trial.run(point) for point in points)
+    print(f"{len(points)} points, seed {seed}: {', '.join(f'{count} {end}' for end, count in sorted(ends.items()))}")
+    return 0
+
+
+class Trial:
+    """Log dirs, and what they are before and after."""
+
+    def __init__(self, folder: Path, library: ctypes.CDLL) -> None:
+        """Make them, and go once to and fro, which also imports all that is used."""
+        from tests.disk import plans
+
+        self._library = library
+        self._state = plans.state
+        self._origin, self._dirs = folder / "origin", (folder / "here" / "data1", folder / "here" / "data2")
+        self._backup = folder / "here" / "backup"
+        plans.make(folder / "here")
+        self._plan = plans.bytes_of(plans.plan_of(*self._dirs))
+        _copy(folder / "here", self._origin)
+        self._before, self._before_untimed = self._now(), self._now(times=False)
+        self._reset()
+        self._do("apply")
+        self._after = self._now(times=False)
+        self._do("undo")
+        self._expect_before("an undisturbed run")
+
+    def calls(self, verb: str) -> int:
+        """Return how many calls an undisturbed run makes."""
+        self._prepare(verb)
+        self._library.fault_arm(1 << 40, KILL, 0)
+        self._do(verb)
+        return int(self._library.fault_disarm())
+
+    def run(self, point: Point) -> str:
+        """Stop at a point and go on from there; return how it ended."""
+        self._prepare(point.verb)
+        end = self._stopped(point)
+        now = self._now(times=False)
+        mixed = [path for path in {*now, *self._before, *self._after} if not self._is_old_or_new(path, now.get(path))]
+        assert not mixed, f"{point}: neither old nor new: {mixed}"
+        if end.endswith("nothing is changed") and point.verb == "apply":
+            self._expect_before(str(point), temporary=point.sticky)
+        elif end.endswith("nothing is changed"):
+            assert self._now(times=False) in (self._after, self._before_untimed), f"{point}: something is changed"
+        else:
+            assert point.verb == "undo" or point.sticky or "something" not in end, f"{point}: not taken back"
+        if point.at % 2 or not (self._backup / "journal.json").exists():
+            self._do("apply")
+            assert self._now(times=False) == self._after, f"{point}: apply again does not finish"
+            assert self._do("apply") == 0, f"{point}: applying once more changes something"
+        self._do("undo")
+        self._expect_before(str(point))
+        return end
+
+    def _is_old_or_new(self, path: str, found: object) -> bool:
+        if Path(path).name.startswith(".kcheck-"):
+            return True
+        return found in (self._before_untimed.get(path), self._after.get(path))
+
+    def _prepare(self, verb: str) -> None:
+        self._reset()
+        if verb == "undo":
+            self._do("apply")
+
+    def _reset(self) -> None:
+        shutil.rmtree(self._dirs[0].parent, ignore_errors=True)
+        _copy(self._origin, self._dirs[0].parent)
+
+    def _now(self, *, times: bool = True) -> dict[str, tuple[object, ...]]:
+        return dict(self._state(*self._dirs, times=times))
+
+    def _expect_before(self, what: str, *, temporary: bool = False) -> None:
+        found = self._now()
+        if temporary:  # a disk that stays broken keeps what was written beside the files, and that names their folder
+            found = {path: each for path, each in found.items() if ".kcheck-" not in path and each[4] is not None}
+            assert found == {path: each for path, each in self._before.items() if each[4] is not None}, what
+        else:
+            assert found == self._before, f"{what}: not as before"
+
+    def _do(self, verb: str) -> int:
+        from kcheck.disk.apply import apply, undo
+
+        done = apply(self._plan, str(self._backup)) if verb == "apply" else undo(str(self._backup))
+        return len(done.changed)
+
+    def _stopped(self, point: Point) -> str:
+        """Run a verb up to a point in a process of its own."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            end = self._ended(point)
+            os.write(writer, end.encode())
+            os._exit(0)
+        os.close(writer)
+        status = os.waitpid(child, 0)[1]
+        with os.fdopen(reader) as stream:
+            told = stream.read()
+        code = os.waitstatus_to_exitcode(status)
+        assert code in (0, KILLED), f"{point}: ended with {code}"
+        return told if code == 0 else "killed"
+
+    def _ended(self, point: Point) -> str:
+        from kcheck.errors import ApplyError, KcheckError
+
+        self._library.fault_arm(point.at, point.how, int(point.sticky))
+        try:
+            self._do(point.verb)
+            end = "done"
+        except ApplyError as error:
+            end = f"ApplyError, {'something is changed' if error.changed else 'nothing is changed'}"
+        except KcheckError as error:
+            end = f"{type(error).__name__}, nothing is changed"
+        finally:
+            self._library.fault_disarm()
+        return end
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copytree(source, target)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

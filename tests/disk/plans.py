@@ -1,0 +1,80 @@
+"""A plan with every kind of operation over two log dirs, and what a log dir is afterwards."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from kcheck.disk.places import digest_of_directory
+from kcheck.model.plan import (
+    Change,
+    FileOp,
+    Patch,
+    Plan,
+    Rename,
+    SetAside,
+    Truncate,
+    Why,
+    Write,
+    digest,
+    serialize_plan,
+)
+from tests.builders import broker, run
+
+WHY = Why("KC212", "the recovery point lies above the log end", {"file": "00000000000000000000.log"}, {"records": 50})
+LOG = f"{0:020d}.log"
+INDEX = f"{0:020d}.index"
+POINT = "recovery-point-offset-checkpoint"
+
+State = Mapping[str, tuple[object, ...]]
+"""Every name below some folders with what it is: mode, owner, modification time, bytes; links and `.lock` left out."""
+
+
+def make(folder: Path) -> tuple[Path, Path]:
+    """Make the log dirs `data1` and `data2`, with modes and times of their own."""
+    first = broker(folder / "data1", run(0, 99))
+    second = broker(folder / "data2", run(0, 99), partition="u-1")
+    for number, path in enumerate(sorted((first, second, *first.rglob("*"), *second.rglob("*")), reverse=True)):
+        path.chmod(0o750 if path.is_dir() else (0o640, 0o600, 0o644)[number % 3])
+        os.utime(path, ns=(10**18 + number, 10**18 + 10**9 * number + 7))
+    for log_dir in (first, second):
+        (log_dir / ".lock").touch()
+        os.utime(log_dir, ns=(10**18, 10**18 + 5))
+    return first, second
+
+
+def plan_of(first: Path, second: Path) -> Plan:
+    """Return a plan for what `make` made."""
+    partition = first / "t-0"
+    log, index, point = (path.read_bytes() for path in (partition / LOG, partition / INDEX, first / POINT))
+    metadata = digest((partition / "partition.metadata").read_bytes())
+    marks = (second / "replication-offset-checkpoint").read_bytes()
+    operations: tuple[FileOp, ...] = (
+        Write(str(first / POINT), digest(point), digest(b"0\n0\n"), WHY, b"0\n0\n"),
+        Truncate(str(partition / LOG), digest(log), digest(log[:500]), WHY),
+        SetAside(str(partition / INDEX), digest(index), None, WHY, directory=False),
+        Write(str(partition / "leader-epoch-checkpoint.new"), None, digest(b"x"), WHY, b"x"),
+        Rename(str(partition / "partition.metadata"), metadata, metadata, WHY, "metadata", directory=False),
+        SetAside(str(second / "u-1"), digest_of_directory(str(second / "u-1")), None, WHY, directory=True),
+        Patch(str(second / "replication-offset-checkpoint"), digest(marks), digest(b"1" + marks[1:]), WHY,
+              (Change(0, b"0", b"1"),)),
+    )  # fmt: skip
+    return Plan("4.3.1", (str(first), str(second)), operations)
+
+
+def bytes_of(plan: Plan) -> bytes:
+    """Return the plan file."""
+    return serialize_plan(plan, kcheck="0")
+
+
+def state(*folders: Path, times: bool = True) -> State:
+    """Return what stands in the folders."""
+    found: dict[str, tuple[object, ...]] = {}
+    for folder in folders:
+        for path in (folder, *folder.rglob("*")):
+            if path.name != ".lock":
+                status = path.lstat()
+                data = path.read_bytes() if path.is_file() else None
+                found[f"{folder.name}/{path.relative_to(folder)}"] = (
+                    status.st_mode, status.st_uid, status.st_gid, status.st_mtime_ns if times else 0, data,
+                )  # fmt: skip
+    return found

@@ -1,0 +1,376 @@
+"""A plan is carried out whole or not at all, and taken back byte for byte; whatever stands in its way is told."""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kcheck.disk.apply import apply, undo
+from kcheck.disk.places import digest_of_directory
+from kcheck.errors import ApplyError, KcheckError, LogDirInUseError, PlanError, StalePlanError
+from kcheck.model.plan import Change, Digest, FileOp, Patch, Plan, Rename, SetAside, Truncate, digest
+from tests.disk.plans import INDEX, LOG, POINT, WHY, bytes_of, make, plan_of, state
+
+ALL = tuple(range(7))
+
+
+@pytest.fixture
+def dirs(tmp_path: Path) -> tuple[Path, Path]:
+    """Make the log dirs of the plan."""
+    return make(tmp_path)
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> str:
+    """Return where the backup shall be."""
+    return str(tmp_path / "kept" / "backup")
+
+
+def test_there_and_back(dirs: tuple[Path, Path], backup: str) -> None:
+    """Every operation does what it says, keeps mode and owner, and comes back with its times."""
+    before, data = state(*dirs), bytes_of(plan_of(*dirs))
+    log = (dirs[0] / "t-0" / LOG).read_bytes()
+    assert apply(data, backup).changed == ALL
+    after = state(*dirs, times=False)
+    assert (dirs[0] / POINT).read_bytes() == b"0\n0\n"
+    assert (dirs[0] / "t-0" / LOG).read_bytes() == log[:500]
+    assert not (dirs[0] / "t-0" / INDEX).exists()
+    assert (dirs[0] / "t-0" / "leader-epoch-checkpoint.new").read_bytes() == b"x"
+    assert (dirs[0] / "t-0" / "metadata").exists()
+    assert not (dirs[1] / "u-1").exists()
+    assert (dirs[1] / "replication-offset-checkpoint").read_bytes().startswith(b"1\n")
+    for name, (mode, user, group, _, _) in before.items():
+        assert name not in after or after[name][:3] == (mode, user, group)
+    assert apply(data, backup).changed == ()
+    assert apply(data, f"{backup}2").changed == ()
+    assert not Path(f"{backup}2").exists()
+    assert state(*dirs, times=False) == after
+    assert undo(backup).changed == ALL
+    assert state(*dirs) == before
+    assert undo(backup).changed == ()
+    assert apply(data, backup).changed == ALL
+    assert undo(backup).changed == ALL
+    assert state(*dirs) == before
+
+
+def test_the_lock_of_a_broker(dirs: tuple[Path, Path], backup: str) -> None:
+    """A log dir that a broker holds is not touched, nor is any other of the plan."""
+    before, data = state(*dirs), bytes_of(plan_of(*dirs))
+    told, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        with (dirs[1] / ".lock").open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            os.write(told[1], b"x")
+            os.read(go[0], 1)
+        os._exit(0)
+    os.read(told[0], 1)
+    try:
+        with pytest.raises(LogDirInUseError, match="data2 is in use"):
+            apply(data, backup)
+    finally:
+        os.write(go[1], b"x")
+        os.waitpid(child, 0)
+        for descriptor in (*told, *go):
+            os.close(descriptor)
+    assert state(*dirs) == before
+    assert apply(data, backup).changed == ALL
+
+
+def test_a_lock_that_is_missing(dirs: tuple[Path, Path], backup: str) -> None:
+    """Where no broker has been, its lock is made, and belongs to whom the log dir belongs."""
+    (dirs[0] / ".lock").unlink()
+    assert apply(bytes_of(plan_of(*dirs)), backup).changed == ALL
+    assert ((dirs[0] / ".lock").stat().st_uid, (dirs[0] / ".lock").stat().st_size) == (dirs[0].stat().st_uid, 0)
+
+
+def changed_file(first: Path, second: Path) -> None:
+    """Change a file of an operation."""
+    del second
+    (first / POINT).write_bytes(b"0\n1\nt 0 5\n")
+
+
+def gone_file(first: Path, second: Path) -> None:
+    """Take a file of an operation away."""
+    del second
+    (first / "t-0" / LOG).unlink()
+
+
+def new_file(first: Path, second: Path) -> None:
+    """Put something where an operation makes a file."""
+    del second
+    (first / "t-0" / "leader-epoch-checkpoint.new").write_bytes(b"y")
+
+
+def linked_file(first: Path, second: Path) -> None:
+    """Put a link with the right bytes behind it in the place of a file."""
+    (first / POINT).rename(second.parent / "elsewhere")
+    (first / POINT).symlink_to(second.parent / "elsewhere")
+
+
+def linked_directory(first: Path, second: Path) -> None:
+    """Put a link in the place of a partition directory."""
+    (first / "t-0").rename(second.parent / "elsewhere")
+    (first / "t-0").symlink_to(second.parent / "elsewhere")
+
+
+def taken_name(first: Path, second: Path) -> None:
+    """Put something where an operation renames to."""
+    del second
+    (first / "t-0" / "metadata").write_bytes(b"")
+
+
+def changed_directory(first: Path, second: Path) -> None:
+    """Put another file into the directory that is set aside."""
+    del first
+    (second / "u-1" / "more").write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [changed_file, gone_file, new_file, linked_file, linked_directory, taken_name, changed_directory],
+)
+def test_a_stale_plan(dirs: tuple[Path, Path], backup: str, change: Callable[[Path, Path], None]) -> None:
+    """A file that is not as the plan found it stops the plan before anything is changed."""
+    data = bytes_of(plan_of(*dirs))
+    change(*dirs)
+    before = state(*dirs)
+    with pytest.raises(StalePlanError):
+        apply(data, backup)
+    assert state(*dirs) == before
+
+
+def test_a_log_dir_behind_a_link(dirs: tuple[Path, Path], backup: str, tmp_path: Path) -> None:
+    """A plan names directories, not links to them."""
+    (tmp_path / "link").symlink_to(dirs[0])
+    plan = plan_of(tmp_path / "link", dirs[1])
+    with pytest.raises(PlanError, match="symbolic link"):
+        apply(bytes_of(plan), backup)
+
+
+def test_undo_of_what_was_changed_since(dirs: tuple[Path, Path], backup: str) -> None:
+    """A file that somebody changed after apply stops undo before anything is changed."""
+    apply(bytes_of(plan_of(*dirs)), backup)
+    (dirs[0] / POINT).write_bytes(b"0\n1\nt 0 7\n")
+    before = state(*dirs)
+    with pytest.raises(StalePlanError, match=POINT):
+        undo(backup)
+    assert state(*dirs) == before
+
+
+@pytest.mark.parametrize("where", ["data1/backup", "data1/t-0/backup", "data1", "."])
+def test_a_backup_where_a_broker_looks(dirs: tuple[Path, Path], tmp_path: Path, where: str) -> None:
+    """A backup inside of a log dir would end the broker's start; one around it would hold itself."""
+    with pytest.raises(PlanError, match="must not stand inside"):
+        apply(bytes_of(plan_of(*dirs)), str(tmp_path / where))
+
+
+def test_a_backup_of_something_else(dirs: tuple[Path, Path], backup: str) -> None:
+    """A folder that others use, and the backup of another plan, are left alone."""
+    data = bytes_of(plan_of(*dirs))
+    Path(backup).mkdir(parents=True)
+    (Path(backup) / "mine").write_bytes(b"")
+    with pytest.raises(PlanError, match="must be empty: mine"):
+        apply(data, backup)
+    (Path(backup) / "mine").unlink()
+    apply(data, backup)
+    with pytest.raises(PlanError, match="another plan"):
+        apply(data.replace(b"4.3.1", b"3.9.2"), backup)
+    with pytest.raises(PlanError, match="holds no backup"):
+        undo(str(Path(backup).parent))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.update(schema="kcheck.journal/2"),
+        lambda found: found.update(state="lost"),
+        lambda found: found.update(entries={"x": None}),
+        lambda found: found.update(entries={"99": None}),
+        lambda found: found.update(entries={"0": {"mode": "0", "owner": [0, 0], "times": [0, 0]}}),
+        lambda found: found.update(entries={"0": {"mode": 0, "owner": 0, "times": [0, 0]}}),
+        lambda found: found.update(directories=[]),
+        lambda found: found.update(plan="0"),
+        lambda found: found.clear(),
+    ],
+)
+def test_a_damaged_journal(dirs: tuple[Path, Path], backup: str, change: Callable[[object], None]) -> None:
+    """A journal that somebody wrote into is refused, by apply and by undo."""
+    data = bytes_of(plan_of(*dirs))
+    apply(data, backup)
+    journal = Path(backup) / "journal.json"
+    found = json.loads(journal.read_bytes())
+    change(found)
+    journal.write_text(json.dumps(found))
+    before = state(*dirs)
+    with pytest.raises(PlanError):
+        undo(backup)
+    with pytest.raises(PlanError):
+        apply(data, backup)
+    assert state(*dirs) == before
+
+
+def test_a_damaged_backup(dirs: tuple[Path, Path], backup: str) -> None:
+    """Bytes of the backup that are not those of before are not brought back, and neither is anything else."""
+    apply(bytes_of(plan_of(*dirs)), backup)
+    (Path(backup) / "1.before").write_bytes(b"")
+    before = state(*dirs, times=False)
+    with pytest.raises(PlanError, match="is damaged"):
+        undo(backup)
+    assert state(*dirs, times=False) == before
+    (Path(backup) / "plan.json").unlink()
+    with pytest.raises(ApplyError, match="No such file"):
+        undo(backup)
+
+
+def test_a_plan_that_was_begun_with_another_backup(dirs: tuple[Path, Path], backup: str) -> None:
+    """What an interrupted run left beside a file says that its own backup must be gone on with."""
+    data = bytes_of(plan_of(*dirs))
+    name = f".kcheck-{hashlib.sha256(data).hexdigest()[:12]}-0"
+    (dirs[0] / name).write_bytes(b"")
+    with pytest.raises(PlanError, match=name):
+        apply(data, backup)
+
+
+@pytest.mark.parametrize("position", [None, 3])
+def test_a_plan_that_lies(dirs: tuple[Path, Path], backup: str, position: int | None) -> None:
+    """An operation that does not give what it promises is found out before anything is changed."""
+    before, path = state(*dirs), dirs[0] / "t-0" / LOG
+    found = digest(path.read_bytes())
+    operation: FileOp = Truncate(str(path), found, Digest("0" * 64, 5), WHY)
+    if position is not None:
+        operation = Patch(str(path), found, Digest("0" * 64, found.size), WHY, (Change(position, b"no", b"yo"),))
+    with pytest.raises(PlanError, match=r"other bytes at 3|does not give"):
+        apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,))), backup)
+    assert state(*dirs) == before
+
+
+def test_a_directory_is_renamed_where_it_is(dirs: tuple[Path, Path], backup: str) -> None:
+    """A directory gets another name in its log dir, and its old one back."""
+    before, stray = state(*dirs), f"t-0.{'0' * 32}-stray"
+    found = digest_of_directory(str(dirs[0] / "t-0"))
+    operation = Rename(str(dirs[0] / "t-0"), found, found, WHY, stray, directory=True)
+    data = bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,)))
+    apply(data, backup)
+    assert (dirs[0] / stray / LOG).exists()
+    undo(backup)
+    assert state(*dirs) == before
+
+
+def test_a_directory_and_a_backup_elsewhere(
+    dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory is moved, never copied: the backup must be on its file system, and this is found out first."""
+    before = state(*dirs)
+    monkeypatch.setattr("kcheck.disk.backup.Backup.device", lambda _: -1)
+    with pytest.raises(PlanError, match="same file system"):
+        apply(bytes_of(plan_of(*dirs)), backup)
+    assert state(*dirs) == before
+
+
+def test_a_file_for_a_directory(dirs: tuple[Path, Path], backup: str) -> None:
+    """An operation on a directory is none on a file."""
+    path = dirs[0] / POINT
+    operation = SetAside(str(path), digest(path.read_bytes()), None, WHY, directory=True)
+    with pytest.raises(KcheckError, match="no directory"):
+        apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,))), backup)
+
+
+def test_owner_and_mode(dirs: tuple[Path, Path], backup: str) -> None:
+    """A file of another owner stays his, where kcheck may give files away."""
+    if os.geteuid():
+        return
+    os.chown(dirs[0] / POINT, 1234, 2345)
+    os.chown(dirs[0] / "t-0", 1234, 2345)
+    before = state(*dirs)
+    apply(bytes_of(plan_of(*dirs)), backup)
+    assert state(*dirs)[f"data1/{POINT}"][1:3] == (1234, 2345)
+    assert state(*dirs)["data1/t-0/leader-epoch-checkpoint.new"][1:3] == (1234, 2345)
+    undo(backup)
+    assert state(*dirs) == before
+
+
+def test_what_is_on_the_disk_first(dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole backup is synced before a file of a log dir is exchanged, each new file before it, its directory after.
+
+    So a machine that loses power leaves what a killed process leaves.
+    """
+    done: list[tuple[str, str]] = []
+    real = {name: getattr(os, name) for name in ("fsync", "rename", "unlink")}
+
+    def path_of(descriptor: int, name: str = "") -> str:
+        return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), name).rstrip("/")
+
+    def fsync(descriptor: int) -> None:
+        done.append(("fsync", path_of(descriptor)))
+        real["fsync"](descriptor)
+
+    def rename(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        done.append(("rename", f"{path_of(src_dir_fd, source)} {path_of(dst_dir_fd, target)}"))
+        real["rename"](source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    def unlink(name: str, *, dir_fd: int) -> None:
+        real["unlink"](name, dir_fd=dir_fd)
+        done.append(("unlink", path_of(dir_fd, name)))
+
+    for name, function in (("fsync", fsync), ("rename", rename), ("unlink", unlink)):
+        monkeypatch.setattr(os, name, function)
+    apply(bytes_of(plan_of(*dirs)), backup)
+    monkeypatch.undo()
+    changes = [number for number, (kind, what) in enumerate(done) if kind != "fsync" and "journal" not in what]
+    assert len(changes) == len(ALL)
+    first = changes[0]
+    assert ("rename", f"{backup}/journal.json.tmp {backup}/journal.json") in done[:first]
+    begun = done.index(("rename", f"{backup}/journal.json.tmp {backup}/journal.json"))
+    kept = {path for kind, path in done[:begun] if kind == "fsync"}
+    assert kept >= {backup, *(f"{backup}/{number}.before" for number in (0, 1, 2, 6)), f"{backup}/plan.json"}
+    assert ("fsync", backup) in done[begun:first]
+    for number in changes:
+        kind, what = done[number]
+        source = what.split(" ")[0]
+        assert kind == "unlink" or ".kcheck-" not in source or ("fsync", source) in done[:number]
+        assert ("fsync", os.path.dirname(source)) in done[number : number + 3]
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_an_interrupt(dirs: tuple[Path, Path], backup: str, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """^C in the midst of it brings back what was exchanged."""
+    before, data, real, seen = state(*dirs), bytes_of(plan_of(*dirs)), os.rename, []
+
+    def rename(*names: str, **folders: int) -> None:
+        real(*names, **folders)
+        seen.append(names)
+        if len(seen) == at + 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        apply(data, backup)
+    monkeypatch.undo()
+    assert state(*dirs) == before
+    assert apply(data, backup).changed == ALL
+    undo(backup)
+    assert state(*dirs) == before
+
+
+def test_a_change_in_the_midst_of_it(dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that somebody changes while the plan is carried out is left to him, and the others are brought back."""
+    before, data, real = state(*dirs), bytes_of(plan_of(*dirs)), os.rename
+
+    def rename(*names: str, **folders: int) -> None:
+        real(*names, **folders)
+        if names[1] == POINT and b"t 0 8" not in (dirs[0] / "t-0" / LOG).read_bytes():
+            with (dirs[0] / "t-0" / LOG).open("ab") as log:
+                log.write(b"t 0 8")
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(StalePlanError, match="was changed meanwhile"):
+        apply(data, backup)
+    name = f"data1/t-0/{LOG}"
+    after = state(*dirs)
+    assert {path for path in before if after.get(path) != before[path]} == {name}
+    assert after.keys() == before.keys()

@@ -1,0 +1,237 @@
+"""A plan crosses JSON as it is, and a plan file that says anything else than it may is refused with a word about it."""
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kcheck.errors import PlanError, PlanVersionError
+from kcheck.model.plan import (
+    Change,
+    Digest,
+    FileOp,
+    Patch,
+    Plan,
+    Rename,
+    SetAside,
+    Truncate,
+    Why,
+    Write,
+    digest,
+    edited,
+    listed,
+    name_of,
+    place_of,
+    serialize_plan,
+    touched,
+)
+from kcheck.model.plan_json import CONTENT_SIZE_MAX, parse_plan
+
+WHY = Why("KC212", "too high", {"line": 3}, {"records": 5}, "boots", "boots")
+OLD = bytes(range(100))
+DIRS = ("/data/one", "/data/two")
+OPERATIONS: tuple[FileOp, ...] = (
+    Write("/data/one/t-0/leader-epoch-checkpoint", None, digest(b"new"), WHY, b"new"),
+    Write("/data/one/recovery-point-offset-checkpoint", digest(OLD), digest(b""), Why(None, "empty"), b""),
+    Patch(
+        "/data/one/t-0/00000000000000000000.log", digest(OLD), digest(b"x" + OLD[1:]), WHY, (Change(0, b"\0", b"x"),)
+    ),
+    Truncate("/data/two/u-1/00000000000000000000.log", digest(OLD), digest(OLD[:7]), WHY),
+    Rename("/data/two/u-1/5.log", digest(OLD), digest(OLD), WHY, "00000000000000000005.log", directory=False),
+    SetAside("/data/two/v-1", listed([("a", 1)]), None, WHY, directory=True),
+    SetAside("/data/two/.kafka_cleanshutdown", digest(OLD), None, WHY, directory=False),
+)
+PLAN = Plan("4.3.1", DIRS, OPERATIONS)
+Doc = dict[str, Any]
+
+
+def document() -> Doc:
+    """Return the plan as JSON has it."""
+    found = json.loads(serialize_plan(PLAN, kcheck="0"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_json() -> None:
+    """What is written is read as the same plan; what a report adds to it means nothing."""
+    assert parse_plan(serialize_plan(PLAN, kcheck="0")) == PLAN
+    assert parse_plan(json.dumps(document() | {"findings": [], "summary": {}}).encode()) == PLAN
+    names = ["write", "write", "patch", "truncate", "rename", "set-aside", "set-aside"]
+    assert [name_of(operation) for operation in OPERATIONS] == names
+
+
+def test_names_that_are_no_utf_8() -> None:
+    """A name of any bytes crosses as Python has it."""
+    odd = Plan("4.3.1", DIRS, (SetAside("/data/one/\udcff-0", digest(OLD), None, WHY, directory=True),))
+    assert parse_plan(serialize_plan(odd, kcheck="0")) == odd
+    assert listed([("\udcff", None), ("a", 2)]).size == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"", "no JSON"),
+        (b"\xff", "no JSON"),
+        (b"[" * 100_000, "no JSON"),
+        (b'{"schema": NaN}', "NaN is no number"),
+        (b'{"schema": 1, "schema": 1}', "stands twice"),
+        (b'{"schema": ' + b"9" * 5000 + b"}", "no JSON"),
+        (b"[]", "a dict is needed"),
+        (b"{}", "schema None"),
+        (b'{"schema": "kcheck.check/1"}', "check/1"),
+        (b'{"schema": "kcheck.plan/1"}', "log_dirs: missing"),
+    ],
+)
+def test_no_plan(data: bytes, word: str) -> None:
+    """Bytes that are no plan are refused."""
+    with pytest.raises(PlanError, match=word):
+        parse_plan(data)
+
+
+def test_another_version() -> None:
+    """A plan of a later schema is told from damage."""
+    with pytest.raises(PlanVersionError, match="plan/2"):
+        parse_plan(b'{"schema": "kcheck.plan/2"}')
+
+
+def op(number: int, **fields: object) -> Callable[[Doc], None]:
+    """Return what changes fields of an operation; None takes one away, but for before and after."""
+
+    def change(found: Doc) -> None:
+        row = found["operations"][number]
+        row.update(fields)
+        for name in [name for name, value in fields.items() if value is None and name not in ("before", "after")]:
+            del row[name]
+
+    return change
+
+
+def top(**fields: object) -> Callable[[Doc], None]:
+    """Return what changes fields of the document."""
+    return lambda found: found.update(fields)
+
+
+SHA = "0" * 64
+D = digest(OLD)._asdict()
+OTHER = Digest(SHA, 100)._asdict()
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (top(kafka=4), "kafka: 4"),
+        (top(log_dirs=[]), "none is named"),
+        (top(log_dirs="/data"), "a list is needed"),
+        (top(log_dirs=["data"]), "no absolute path"),
+        (top(log_dirs=["/data/../one"]), "no absolute path"),
+        (top(log_dirs=["/data//one"]), "no absolute path"),
+        (top(log_dirs=["/"]), "no absolute path"),
+        (top(log_dirs=["/data/one", "/data/one"]), "not apart"),
+        (top(log_dirs=["/data/one", "/data/one/t-0"]), "not apart"),
+        (top(operations=[1]), "operation 0: 1"),
+        (op(0, op="delete"), "'delete' is no operation"),
+        (op(0, op=None), "op: missing"),
+        (op(0, path="/data/one"), "not a file"),
+        (op(0, path="/data/one/../two/x"), "not a file"),
+        (op(0, path="/data/one/t-0/x/y"), "not a file"),
+        (op(0, path="/data/one/t-0/"), "not a file"),
+        (op(0, path="/data/one/x\0y"), "not a file"),
+        (op(0, path="/data/onex/y"), "not a file"),
+        (op(0, path="/etc/passwd"), "not a file"),
+        (op(0, path=True), "path: True"),
+        (op(0, path="/data/one/.lock"), "the lock"),
+        (op(0, path="/data/one/.kafka_cleanshutdown"), "shut down cleanly"),
+        (op(4, to=".kafka_cleanshutdown"), "shut down cleanly"),
+        (op(4, to=".lock"), "the lock"),
+        (op(4, to="../x"), "another name"),
+        (op(4, to="5.log"), "another name"),
+        (op(4, after=OTHER), "same content"),
+        (op(4, to=None), "to: missing"),
+        (op(4, directory=True), "none of Kafka's"),
+        (op(4, directory=None), "a bool is needed"),
+        (op(0, directory=True), "means nothing"),
+        (op(0, speed=9), "'speed' means nothing here"),
+        (op(0, after=None), "not those of this operation"),
+        (op(2, before=None), "not those of this operation"),
+        (op(3, before=None), "not those of this operation"),
+        (op(4, before=None), "not those of this operation"),
+        (op(5, after=D), "not those of this operation"),
+        (op(0, after={"sha256": SHA}), "size: missing"),
+        (op(0, after={"sha256": SHA, "size": -1}), "out of range"),
+        (op(0, after={"sha256": SHA, "size": 1 << 63}), "out of range"),
+        (op(0, after={"sha256": SHA, "size": True}), "an int is needed|a int is needed"),
+        (op(0, after={"sha256": "0", "size": 1}), "SHA-256"),
+        (op(0, after={"sha256": "G" * 64, "size": 1}), "SHA-256"),
+        (op(0, after={**D, "more": 1}), "SHA-256"),
+        (op(0, reason=None), "reason: missing"),
+        (op(0, finding=1), "finding: 1"),
+        (op(0, evidence="x"), "evidence"),
+        (op(0, content="*"), "content: "),
+        (op(0, content=None), "content: missing"),
+        (op(0, content="AAAA"), "not what after says"),
+        (op(3, after=D), "makes a file smaller"),
+        (op(2, after={**D, "size": 99}), "keeps the size"),
+        (op(2, changes=[]), "outside of the file"),
+        (op(2, changes=[1]), "changes: 1"),
+        (op(2, changes=[{"position": 0}]), "has a position"),
+        (op(2, changes=[{"position": 0, "old": "0", "new": "01"}]), "old: "),
+        (op(2, changes=[{"position": 0, "old": "00" * 65537, "new": "01"}]), "more than 65536"),
+        (op(2, changes=[{"position": 0, "old": "00", "new": "0102"}]), "changes nothing"),
+        (op(2, changes=[{"position": 0, "old": "", "new": ""}]), "changes nothing"),
+        (op(2, changes=[{"position": 0, "old": "00", "new": "00"}]), "changes nothing"),
+        (op(2, changes=[{"position": 100, "old": "00", "new": "01"}]), "outside of the file"),
+        (
+            op(2, changes=[{"position": 5, "old": "00", "new": "01"}, {"position": 5, "old": "00", "new": "01"}]),
+            "overlaps",
+        ),
+        (op(6, path="/data/two/v-1"), "two operations touch /data/two/v-1"),
+        (op(6, path="/data/two/v-1/x"), "two operations touch /data/two/v-1"),
+        (op(6, path="/data/two/u-1/00000000000000000005.log"), "two operations touch"),
+    ],
+)
+def test_refused(change: Callable[[Doc], None], word: str) -> None:
+    """Each thing that a plan may not say is refused, and named."""
+    found = document()
+    change(found)
+    with pytest.raises(PlanError, match=word):
+        parse_plan(json.dumps(found).encode())
+
+
+def test_too_large_content() -> None:
+    """What a plan carries itself is bounded."""
+    found = document()
+    found["operations"][0]["content"] = b64encode(bytes(CONTENT_SIZE_MAX + 1)).decode()
+    with pytest.raises(PlanError, match="more than"):
+        parse_plan(json.dumps(found).encode())
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_edited(size: int) -> None:
+    """The bytes after an operation are the same, however the file comes in pieces."""
+    chunks = [OLD[at : at + size] for at in range(0, len(OLD), size)]
+    changes = (Change(2, OLD[2:5], b"abc"), Change(98, OLD[98:], b"yz"))
+    patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, changes)
+    assert b"".join(edited(patch, chunks)) == OLD[:2] + b"abc" + OLD[5:98] + b"yz"
+    cut = Truncate("/data/one/x", digest(OLD), digest(OLD[:50]), WHY)
+    assert b"".join(edited(cut, chunks)) == OLD[:50]
+    written = OPERATIONS[0]
+    assert isinstance(written, Write)
+    assert b"".join(edited(written, chunks)) == b"new"
+
+
+def test_a_patch_of_other_bytes() -> None:
+    """A patch is for the bytes that it names."""
+    patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, (Change(2, b"no", b"yo"),))
+    with pytest.raises(PlanError, match="other bytes at 2"):
+        b"".join(edited(patch, [OLD]))
+
+
+def test_places() -> None:
+    """A path belongs to the log dir that it lies in, and a rename touches both names."""
+    assert place_of("/data/one/t-0/x", DIRS) == ("/data/one", ("t-0", "x"))
+    assert place_of("/data/one/x", DIRS) == ("/data/one", ("x",))
+    assert place_of("/data/one/./x", DIRS) is None
+    assert touched(OPERATIONS[4]) == ("/data/two/u-1/5.log", "/data/two/u-1/00000000000000000005.log")
+    assert touched(OPERATIONS[3]) == ("/data/two/u-1/00000000000000000000.log",)

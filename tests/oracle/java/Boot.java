@@ -1,0 +1,345 @@
+// Starts the LogManager of the release on the class path (2.8 to 4.3) on the log dirs of one broker, as the broker does,
+// and tells what it made of them. Spoken by tests/oracle/boot.py, a line of JSON each way, when it said {} at first:
+//   {"dirs": [PATH...], "settings": {NAME: VALUE}, "topics": {TOPIC: {NAME: VALUE}}, "stray": bool, "now": MILLISECONDS}
+// is answered by what stands in the logs, when the tasks that are due at once are done; "later" by {}, when those that
+// wait for a delay are done as well, and everything is closed. Tasks that come back again and again are never run.
+// By reflection: packages, names and arguments change from release to release.
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.common.utils.Time;
+
+public class Boot {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int NO_PERIOD = -1;
+    private static final String ENDLESS = "kafka-delete-logs"; // asks for itself again at its end
+
+    /** What Exit.exit and Exit.halt become: the process must go on with the next broker. */
+    static class EndOfProcess extends Error {
+        EndOfProcess(int status) {
+            super("status " + status);
+        }
+    }
+
+    /** A task that waits, with what KafkaScheduler would be told. */
+    record Task(String name, Runnable run, long delay, long period) { }
+
+    private final JsonNode job;
+    private final Queue<Task> tasks = new ConcurrentLinkedQueue<>();
+    private final Object failures;
+    private Object manager;
+
+    Boot(JsonNode job) throws Exception {
+        this.job = job;
+        failures = made(firstOf("org.apache.kafka.storage.internals.log.LogDirFailureChannel",
+            "kafka.server.LogDirFailureChannel"));
+    }
+
+    public static void main(String[] args) throws Exception {
+        Exit.setExitProcedure((status, message) -> { throw new EndOfProcess(status); });
+        Exit.setHaltProcedure((status, message) -> { throw new EndOfProcess(status); });
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+        PrintStream out = new PrintStream(System.out, true, "UTF-8");
+        out.println("{}");
+        for (String line; (line = in.readLine()) != null; ) {
+            Boot boot = new Boot(JSON.readTree(line));
+            out.println(JSON.writeValueAsString(boot.start()));
+            in.readLine();
+            boot.finish();
+            out.println("{}");
+        }
+    }
+
+    /** Starts the log manager in a group of threads of its own: some outlive an exception, and still write. */
+    private ObjectNode start() throws Exception {
+        ObjectNode answer = JSON.createObjectNode();
+        ThreadGroup group = new ThreadGroup("boot");
+        Thread thread = new Thread(group, () -> {
+            try {
+                startManager();
+            } catch (Throwable failure) {
+                describe(failure, answer);
+            }
+        });
+        thread.start();
+        thread.join();
+        while (busy(group)) Thread.sleep(1);
+        runTasks(0);
+        Field waiting = field(failures, "offlineLogDirQueue");
+        ArrayNode offline = answer.putArray("offline");
+        ((Collection<?>) waiting.get(failures)).forEach(dir -> offline.add((String) dir));
+        answer.set("logs", logs());
+        answer.put("halted", false);
+        for (JsonNode dir : offline) fail(dir.asText(), answer);
+        return answer;
+    }
+
+    /** Whether a thread loads a log. A start that fails early leaves its pools as they are, with nothing to do. */
+    private static boolean busy(ThreadGroup group) {
+        Thread[] threads = new Thread[group.activeCount() + 9];
+        return Arrays.stream(threads, 0, group.enumerate(threads))
+            .anyMatch(thread -> !thread.isDaemon() && Arrays.stream(thread.getStackTrace())
+                .noneMatch(frame -> frame.getMethodName().equals("getTask")));
+    }
+
+    private void fail(String dir, ObjectNode answer) throws Exception {
+        if (answer.has("exception")) return;
+        try {
+            call(manager, "handleLogDirFailure", dir);
+        } catch (EndOfProcess halted) {
+            answer.put("halted", true);
+        }
+    }
+
+    private static void describe(Throwable failure, ObjectNode answer) {
+        while (failure instanceof InvocationTargetException && failure.getCause() != null) failure = failure.getCause();
+        answer.put("message", failure.getMessage());
+        ArrayNode classes = answer.putArray("exception");
+        for (Throwable cause = failure; cause != null && classes.size() < 9; cause = cause.getCause())
+            classes.add(cause.getClass().getSimpleName());
+    }
+
+    private void startManager() throws Exception {
+        Object config = config();
+        Class<?> companion = Class.forName("kafka.log.LogManager$");
+        Method make = Arrays.stream(companion.getMethods()).filter(method -> method.getName().equals("apply"))
+            .max(Comparator.comparingInt(Method::getParameterCount)).orElseThrow();
+        Class<?>[] wanted = make.getParameterTypes();
+        Object[] values = new Object[wanted.length];
+        for (int i = 0; i < wanted.length; i++)
+            values[i] = wanted[i].isInstance(config) ? config
+                : wanted[i].isInstance(failures) ? failures
+                : wanted[i] == Time.class ? clock()
+                : wanted[i] == boolean.class ? (Object) true
+                : wanted[i].getName().equals("scala.collection.Seq") ? scala.collection.immutable.Nil$.MODULE$
+                : wanted[i].getName().endsWith("Scheduler") ? null
+                : wanted[i].isInterface() ? proxy(wanted[i], this::topicConfig)
+                : made(wanted[i]);
+        Object made = make.invoke(companion.getField("MODULE$").get(null), values);
+        // Up to 2.8 the factory wants KafkaScheduler itself, where the log manager is content with its interface.
+        Field scheduler = Arrays.stream(made.getClass().getDeclaredFields())
+            .filter(each -> each.getType().getSimpleName().equals("Scheduler")).findFirst().orElseThrow();
+        scheduler.setAccessible(true);
+        scheduler.set(made, proxy(scheduler.getType(), this::schedule));
+        manager = made;
+        scala.collection.immutable.Set<Object> topics = scala.collection.immutable.Set$.MODULE$.empty();
+        for (var names = job.get("topics").fieldNames(); names.hasNext(); )
+            topics = (scala.collection.immutable.Set<Object>) topics.$plus(names.next());
+        scala.Function1<Object, Object> isStray = this::isStray;
+        Method startup = Arrays.stream(made.getClass().getMethods())
+            .filter(method -> method.getName().equals("startup")).findFirst().orElseThrow();
+        if (startup.getParameterCount() == 1) startup.invoke(made, topics);
+        else startup.invoke(made, topics, isStray);
+    }
+
+    /** In KRaft a log without a topic id is stray; whether the id is the right one stands in the cluster metadata. */
+    private Object isStray(Object log) {
+        try {
+            return job.get("stray").asBoolean() && (Boolean) call(call(log, "topicId"), "isEmpty");
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Object config() throws Exception {
+        Properties settings = new Properties();
+        job.get("settings").fields().forEachRemaining(each -> settings.put(each.getKey(), each.getValue().asText()));
+        List<String> dirs = new ArrayList<>();
+        job.get("dirs").forEach(dir -> dirs.add(dir.asText()));
+        settings.put("log.dirs", String.join(",", dirs));
+        return Class.forName("kafka.server.KafkaConfig").getMethod("fromProps", Properties.class, boolean.class)
+            .invoke(null, settings, false);
+    }
+
+    private Object topicConfig(Object proxy, Method method, Object[] args) throws Throwable {
+        if (!method.getName().equals("topicConfig")) return InvocationHandler.invokeDefault(proxy, method, args);
+        Properties settings = new Properties();
+        JsonNode topic = job.get("topics").path((String) args[0]);
+        topic.fields().forEachRemaining(each -> settings.put(each.getKey(), each.getValue().asText()));
+        return settings;
+    }
+
+    /** Keeps the task: schedule(name, task, delay, period, ...) and scheduleOnce(name, task, [delay]). */
+    private Object schedule(Object proxy, Method method, Object[] args) throws Throwable {
+        if (!method.getName().equals("schedule") && !method.getName().equals("scheduleOnce"))
+            return method.isDefault() ? InvocationHandler.invokeDefault(proxy, method, args)
+                : method.getReturnType() == boolean.class ? (Object) true : null;
+        Runnable run = args[1] instanceof Runnable ? (Runnable) args[1] : () -> ((scala.Function0<?>) args[1]).apply();
+        long delay = args.length > 2 ? (Long) args[2] : 0;
+        tasks.add(new Task((String) args[0], run, delay, args.length > 3 ? (Long) args[3] : NO_PERIOD));
+        return null;
+    }
+
+    /** Runs the tasks that wait for up to `delay`, and those that they bring about. As in a broker, none ends it. */
+    private void runTasks(long delay) {
+        for (Task task; (task = tasks.stream()
+            .filter(each -> each.period < 0 && each.delay <= delay && !each.name.equals(ENDLESS))
+            .findFirst().orElse(null)) != null; ) {
+            tasks.remove(task);
+            try {
+                task.run.run();
+            } catch (Throwable failure) {
+                System.err.println("task " + task.name + ": " + failure);
+            }
+        }
+    }
+
+    private Map<Object, String> states() throws Exception {
+        Map<Object, String> found = new LinkedHashMap<>();
+        if (manager == null) return found;
+        for (String state : List.of("current", "future", "stray"))
+            for (Object log : values(state + "Logs")) found.put(log, state);
+        for (Object waiting : (Collection<?>) field(manager, "logsToBeDeleted").get(manager))
+            found.put(((scala.Tuple2<?, ?>) waiting)._1(), "deleted");
+        return found;
+    }
+
+    private Collection<?> values(String name) throws Exception {
+        Field field;
+        try {
+            field = field(manager, name);
+        } catch (NoSuchFieldException e) {
+            return List.of(); // stray logs came with 3.8
+        }
+        Object logs = field.get(manager);
+        return logs instanceof Map ? ((Map<?, ?>) logs).values() : list(call(logs, "values"));
+    }
+
+    private ArrayNode logs() throws Exception {
+        ArrayNode logs = JSON.createArrayNode();
+        for (Map.Entry<Object, String> each : states().entrySet()) {
+            Object log = each.getKey();
+            File dir = (File) call(log, "dir");
+            Object partition = call(log, "topicPartition");
+            ObjectNode row = logs.addObject();
+            row.put("log_dir", dir.getParent()).put("dir", dir.getName()).put("state", each.getValue());
+            row.put("topic", (String) call(partition, "topic")).put("partition", (Integer) call(partition, "partition"));
+            row.put("log_start_offset", (Long) call(log, "logStartOffset"));
+            row.put("log_end_offset", (Long) call(log, "logEndOffset"));
+            row.put("recovery_point", (Long) call(log, "recoveryPoint"));
+            ArrayNode epochs = row.putArray("leader_epochs");
+            Object cache = some(call(log, "leaderEpochCache"));
+            if (cache != null)
+                for (Object entry : list(call(cache, "epochEntries")))
+                    epochs.addArray().add((Integer) part(entry, "epoch")).add((Long) part(entry, "startOffset"));
+        }
+        return logs;
+    }
+
+    /** Does what waits, and lets go of every file; nothing is written by that. */
+    private void finish() throws Exception {
+        runTasks(Long.MAX_VALUE);
+        for (Object log : states().keySet()) quietly(log, "closeHandlers");
+        if (manager != null)
+            for (Object lock : list(field(manager, "dirLocks").get(manager))) quietly(lock, "destroy");
+        Object registry = firstOf("org.apache.kafka.server.metrics.KafkaYammerMetrics",
+            "kafka.metrics.KafkaYammerMetrics").getMethod("defaultRegistry").invoke(null);
+        Method remove = Arrays.stream(registry.getClass().getMethods())
+            .filter(method -> method.getName().equals("removeMetric") && method.getParameterCount() == 1)
+            .findFirst().orElseThrow();
+        for (Object name : new ArrayList<>(((Map<?, ?>) call(registry, "allMetrics")).keySet()))
+            remove.invoke(registry, name);
+    }
+
+    private static void quietly(Object object, String method) {
+        try {
+            call(object, method);
+        } catch (Exception | EndOfProcess e) {
+            System.err.println(method + ": " + e);
+        }
+    }
+
+    private Object clock() {
+        long now = job.get("now").asLong();
+        return proxy(Time.class, (proxy, method, args) ->
+            method.getName().equals("milliseconds") ? (Object) now : method.invoke(Time.SYSTEM, args));
+    }
+
+    private static Object proxy(Class<?> type, InvocationHandler handler) {
+        return Proxy.newProxyInstance(Boot.class.getClassLoader(), new Class<?>[] {type}, handler);
+    }
+
+    private static Object made(Class<?> type) throws Exception {
+        var constructor = Arrays.stream(type.getConstructors())
+            .min(Comparator.comparingInt(each -> each.getParameterCount())).orElseThrow();
+        Object[] values = Arrays.stream(constructor.getParameterTypes())
+            .map(each -> each == boolean.class ? (Object) false : 1000).toArray();
+        return constructor.newInstance(values);
+    }
+
+    private static Object call(Object object, String name, Object... args) throws Exception {
+        Method method = Arrays.stream(object.getClass().getMethods())
+            .filter(each -> each.getName().equals(name) && each.getParameterCount() == args.length)
+            .findFirst().orElseThrow();
+        method.setAccessible(true);
+        try {
+            return method.invoke(object, args);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof EndOfProcess end) throw end;
+            throw e;
+        }
+    }
+
+    /** A private field; the compiler of Scala puts the class before the name of some. */
+    private static Field field(Object object, String name) throws Exception {
+        for (Field each : object.getClass().getDeclaredFields())
+            if (each.getName().equals(name) || each.getName().endsWith("$$" + name)) {
+                each.setAccessible(true);
+                return each;
+            }
+        throw new NoSuchFieldException(name);
+    }
+
+    private static Object part(Object entry, String name) throws Exception {
+        try {
+            return call(entry, name);
+        } catch (java.util.NoSuchElementException e) {
+            return entry.getClass().getField(name).get(entry);
+        }
+    }
+
+    private static Object some(Object value) throws Exception {
+        if (value instanceof scala.Option<?> option) return option.isEmpty() ? null : option.get();
+        if (value instanceof java.util.Optional<?> optional) return optional.orElse(null);
+        return value;
+    }
+
+    private static List<Object> list(Object values) {
+        List<Object> found = new ArrayList<>();
+        if (values instanceof Iterable<?> iterable) iterable.forEach(found::add);
+        else for (var each = ((scala.collection.Iterable<?>) values).iterator(); each.hasNext(); ) found.add(each.next());
+        return found;
+    }
+
+    private static Class<?> firstOf(String... names) {
+        for (String name : names) {
+            try {
+                return Class.forName(name);
+            } catch (ClassNotFoundException e) {
+                continue;
+            }
+        }
+        throw new NoClassDefFoundError(Arrays.toString(names));
+    }
+}

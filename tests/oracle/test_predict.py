@@ -1,0 +1,174 @@
+"""`kcheck predict` says of log dirs what the real LogManager of three releases makes of copies of them.
+
+Compared are the outcome, and of each log that is loaded its offsets, its epochs, and every file that stands there
+afterwards, byte for byte. `KCHECK_SWEEP=10` takes all fixtures, all cases and 500 damaged brokers of each release, more
+than 10 more of these; `KCHECK_SEED` damages others. `docs/predict.md` lists what is excused.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.model.finding import Finding
+from kcheck.model.names import CLEANER_OFFSET, META_PROPERTIES, OFFSET_CHECKPOINTS, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.scan.inputs import Kind, Target
+from kcheck.scan.predict import start_of
+from kcheck.scan.start_files import Content
+from kcheck.scan.start_host import LogDirStart, Wish, decided
+from kcheck.scan.start_partition import Prediction
+from tests.damage import cases
+from tests.oracle.ask import SEED, SWEEP
+from tests.oracle.boot import Answer, Job, LoadedLog, boot
+from tests.oracle.conftest import no_kafka
+from tests.oracle.kafka import NoKafkaError, numbers
+
+pytestmark = pytest.mark.oracle
+
+ROOT = Path(__file__).parents[2]
+VERSIONS = ("4.3.1", "3.9.2", "2.8.2")
+WHOLE = 10
+"""So many times the sample, everything is taken."""
+DAMAGED_COUNT = 50
+INDEX_SIZE = {"segment.index.bytes": 1 << 16}
+METADATA_LOG = "__cluster_metadata-0"
+
+EXCUSES = ("another part of the broker", "the order of the directory", "the order of swaps")
+"""What may differ, as docs/predict.md names it."""
+
+
+def predicted(job: Job, version: str) -> list[LogDirStart]:
+    """Return what is predicted of a job; its log dirs belong to one broker, whatever they say."""
+    chosen = release(version)
+    mode = job.mode or (Mode.KRAFT if numbers(version) >= (3, 3) else Mode.ZOOKEEPER)
+    config = {"mode": str(mode), **{name: str(value) for name, value in job.config.items()}}
+    wish = Wish(job.clean, settings(config, chosen), chosen)
+    collected: list[Finding] = []
+    starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
+    assert [] == [found.message for found in collected if found.id == "KC000"]
+    return decided([_judged_alone(start, version)._replace(broker_id=1, cluster_id="one") for start in starts])
+
+
+def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
+    """Return a log dir without what other parts of the broker than its LogManager do."""
+    others = (REPLICATION_OFFSET, CLEANER_OFFSET, META_PROPERTIES, *(() if version == "2.8.2" else (METADATA_LOG,)))
+    reasons = tuple(reason for reason in start.reasons if not reason.startswith(others))
+    return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
+
+
+def differences(starts: Sequence[LogDirStart], answer: Answer) -> Iterator[str]:
+    """Yield how a prediction differs from what the LogManager did."""
+    outcomes = {start.outcome for start in starts}
+    said = next((each for each in (Outcome.ABORT, Outcome.OFFLINE) if each in outcomes), Outcome.OK)
+    if answer.message is not None and re.search(r"directory\.id|node\.id|broker\.id|version", answer.message):
+        return  # meta.properties: another part of the broker
+    if said != answer.outcome:
+        if not (answer.outcome == "abort" and any(start.uncertain for start in starts)):
+            yield f"{said}, but it is {answer.outcome}: {answer.exception} {answer.message}"
+        return
+    if said is Outcome.ABORT:
+        return
+    offline = tuple(number for number, start in enumerate(starts) if start.outcome is Outcome.OFFLINE)
+    if offline != answer.offline:
+        yield f"log dirs {offline} go offline, but {answer.offline} do"
+    for number, start in enumerate(starts):
+        if start.outcome is Outcome.OK:
+            for found in start.partitions:
+                if found.uncertain is None:
+                    yield from _of_partition(found, number, answer)
+
+
+def _of_partition(found: Prediction, number: int, answer: Answer) -> Iterator[str]:
+    log = _log_of(found, number, answer)
+    if log is None:
+        if found.dir != METADATA_LOG:
+            yield f"{found.dir} is loaded, but it is not"
+        return
+    assert found.log is not None
+    states = {Outcome.STRAY: "stray", Outcome.DELETED: "deleted"}
+    ours = (states.get(found.outcome, str(found.directory.state)), *found.log[:3], found.log.leader_epochs)
+    theirs = (log.state, log.log_start_offset, log.log_end_offset, log.recovery_point, log.leader_epochs)
+    if ours != theirs:
+        yield f"{found.dir} is {ours}, but it is {theirs} ({found.reason})"
+    prefix = f"{log.dir}/"
+    files = {name.removeprefix(prefix): file for name, file in answer.files[number].items() if name.startswith(prefix)}
+    for name in sorted(files.keys() | found.after.keys()):
+        file, content = files.get(name), found.after.get(name)
+        if content is None or file is None:
+            yield f"{found.dir}/{name} {'is not there' if content is None else 'is there'}, but that is not so"
+        elif (file.size, file.sha256) not in ((content.size, _digest(content)), (content.size, None)):
+            yield f"{found.dir}/{name} has {content.size} bytes, but it is another file of {file.size} bytes"
+
+
+def _log_of(found: Prediction, number: int, answer: Answer) -> LoadedLog | None:
+    key = (number, found.directory.topic, found.directory.partition)
+    logs = [log for log in answer.logs if (log.log_dir, log.topic, log.partition) == key]
+    named = [log for log in logs if log.dir == found.dir]
+    set_aside = [log for log in logs if log.dir.endswith("-stray") and found.outcome is Outcome.STRAY]
+    return next(iter((*named, *set_aside)), None)
+
+
+def _digest(content: Content) -> str:
+    data = content.data
+    if content.path is not None:
+        data = Path(content.path).read_bytes()[content.begin : content.begin + content.filled]
+    return sha256(data.ljust(content.size, b"\0")).hexdigest()
+
+
+def judge(version: str, jobs: Sequence[Job], names: Iterable[object]) -> None:
+    """Fail with how many predictions differ, and with the first of them."""
+    try:
+        answers = boot(version, jobs, processes=2)
+    except NoKafkaError as error:
+        no_kafka(f"Kafka {error}".partition("\n")[0])
+    wrong = []
+    for job, name, answer in zip(jobs, names, answers, strict=True):
+        found = list(differences(predicted(job, version), answer))
+        if found:
+            wrong.append(f"{name}: " + "\n    ".join(found))
+    assert not wrong, f"{len(wrong)} of {len(jobs)} predictions differ, KCHECK_SEED={SEED}:\n" + "\n".join(wrong[:10])
+
+
+def log_dirs(*roots: Path) -> list[Path]:
+    """Return the log dirs below some folders."""
+    tops = (RECOVERY_POINT, META_PROPERTIES, *OFFSET_CHECKPOINTS)
+    found = {path.parent for root in roots for name in tops for path in root.rglob(name)}
+    return sorted(found)
+
+
+def brokers(version: str) -> Iterator[tuple[object, Job]]:
+    """Yield what brokers of eight releases left, after a clean stop and after none; a sample is of the release."""
+    folder = ROOT / "fixtures" / "brokers"
+    for path in log_dirs(folder if SWEEP >= WHOLE else folder / version):
+        for clean in (True, False):
+            yield f"{path.relative_to(folder)} clean={clean}", Job((path,), config=INDEX_SIZE, clean=clean)
+
+
+def damaged_cases() -> Iterator[tuple[object, Job]]:
+    """Yield the log dirs of the rules' cases; as a sample every eighth."""
+    folder = ROOT / "fixtures" / "cases"
+    for path in log_dirs(folder)[:: 1 if SWEEP >= WHOLE else 8]:
+        yield path.relative_to(folder), Job((path,), config=INDEX_SIZE)
+
+
+def damaged_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:
+    """Yield brokers that were damaged at random: a name like `0/17` makes one again (tests/damage.py)."""
+    for case in cases(SEED, DAMAGED_COUNT * SWEEP, folder, version):
+        yield f"{case.name} {'; '.join(case.what)}", Job(case.dirs, config=case.config)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_starts(version: str, tmp_path: Path) -> None:
+    """What is predicted is what happens."""
+    named = [*brokers(version), *damaged_cases(), *damaged_brokers(version, tmp_path)]
+    judge(version, [job for _, job in named], [name for name, _ in named])
+
+
+def test_excuses_are_published() -> None:
+    """docs/predict.md lists what may differ, and why."""
+    page = (ROOT / "docs" / "predict.md").read_text(encoding="utf-8")
+    assert list(EXCUSES) == re.findall(r"^- \*\*(.+?)\*\*", page, re.MULTILINE)

@@ -1,0 +1,148 @@
+"""Every case is repaired as far as that goes: what is planned comes true, and undo leaves nothing behind.
+
+plan.json of a case holds the operations for its first release, and what is not planned; the digests in it are those of
+the files afterwards. `python -m tests.repairs.test_cases` writes those that are missing: read them before you keep
+them.
+"""
+
+import contextlib
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import settings
+from kcheck.disk.apply import apply, undo
+from kcheck.errors import KcheckError
+from kcheck.model.finding import Severity
+from kcheck.model.report import Wanted
+from kcheck.scan.check import Depth, check
+from kcheck.scan.inputs import Kind, replica_targets
+from kcheck.scan.predict import start_of
+from kcheck.scan.repair import Repaired, plan_bytes, repair
+from kcheck.scan.start_host import LogDirStart, Wish, decided
+from tests.cases.test_cases import FOUND, releases
+
+BAD = (Severity.ERROR, Severity.FATAL)
+KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
+SHOWN_BY_LOSS = {"KC222": "the hole behind what is cut was hidden by the damage"}
+"""Rules that may speak for the first time after `--accept-loss`."""
+
+
+def wish(kafka: str) -> Wish:
+    """Return what a start of this release is."""
+    return Wish(None, settings({}, release(kafka)), release(kafka))
+
+
+def log_dirs(folder: str) -> list[str]:
+    """Return the log dirs that a case holds, none where it is about single files."""
+    try:
+        return [target.path for target in replica_targets([folder]) if target.kind is Kind.LOG_DIR]
+    except KcheckError:
+        return []
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return every file below a folder with its time."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
+    """Return the errors, by rule and directory."""
+    report = check(paths, depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(kafka))
+    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
+
+
+def told(starts: list[LogDirStart]) -> list[object]:
+    """Return what of a prediction does not depend on where the files lie."""
+    return [
+        (start.outcome, start.reasons, [(*each[:8], each.changes) for each in start.partitions]) for start in starts
+    ]
+
+
+def predicted(paths: list[str], kafka: str) -> list[LogDirStart]:
+    """Return what the next start does."""
+    return decided([start_of(target, wish(kafka), []) for target in replica_targets(paths)])
+
+
+LOSING = ("kc141", "kc142", "kc143", "kc144")
+"""Rules about what only a cut can mend."""
+RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(case / "before"))]
+
+
+RUNS += [(case, kafka, True) for case, kafka, _ in RUNS if case.parent.name[:5] in LOSING]
+IDS = [f"{case.parent.name[:5]}-{case.name}{'-loss' * loss}" for case, _, loss in RUNS]
+
+
+@pytest.mark.parametrize(("case", "kafka", "accept_loss"), RUNS, ids=IDS)
+def test_a_plan_comes_true(
+    case: Path, kafka: str, accept_loss: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check finds none of it again, the next start is the predicted one, undo takes everything back."""
+    shutil.copytree(case / "before", tmp_path / "before")
+    monkeypatch.chdir(tmp_path)
+    paths = log_dirs("before")
+    before, errors = contents(tmp_path), wrong(paths, kafka)
+    made: Repaired = repair(paths, [], wish(kafka), accept_loss=accept_loss)
+    assert before == contents(tmp_path)
+    operations = made.plan.operations
+    if not accept_loss:
+        assert expected(case) == stored(made, tmp_path)
+        assert [operation.why.loses for operation in operations if operation.why.loses and not held(operation)] == []
+    backup = tmp_path / "backup"
+    backup.mkdir()
+    assert len(operations) == len(apply(plan_bytes(made), str(backup)).changed)
+    assert apply(plan_bytes(made), str(backup)).changed == ()
+    left = wrong(paths, kafka)
+    assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
+    planned = {(operation.why.finding, str(Path(operation.path).parent.name)) for operation in operations}
+    assert {found for found in left if (found[0], found[2]) in planned} == set()
+    assert told(list(made.starts)) == told(predicted(paths, kafka))
+    assert apply(plan_bytes(repair(paths, [], wish(kafka), accept_loss=False)), str(tmp_path / "more")).changed == ()
+    if operations:
+        undo(str(backup))
+    shutil.rmtree(backup)
+    shutil.rmtree(tmp_path / "more", ignore_errors=True)
+    assert before == contents(tmp_path)
+
+
+def expected(case: Path) -> object:
+    """Return the plan of a case; without a file there is nothing to be done about it."""
+    path = case / "plan.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else {"operations": [], "refused": []}
+
+
+def held(operation: Any) -> bool:
+    """Whether somebody else has what goes."""
+    return bool(operation.why.loses["held"])
+
+
+def stored(made: Repaired, around: Path) -> dict[str, object]:
+    """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
+    body: Any = json.loads(json.dumps(dict(made.report.body)))
+    rows = [{key: row[key] for key in KEPT} for row in body["operations"]]
+    for row in rows:
+        row["path"] = row["path"].removeprefix(f"{around.resolve()}/")
+    return {"operations": rows, "refused": body["refused"]}
+
+
+def write_missing() -> None:
+    """Write plan.json of the cases that have none."""
+    for case, kafka, _ in RUNS:
+        if not (case / "plan.json").exists():
+            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+                shutil.copytree(case / "before", "before")
+                made = repair(log_dirs("before"), [], wish(kafka), accept_loss=False)
+                found = stored(made, Path(folder))
+            if any(found.values()):
+                text = json.dumps(found, indent=1, ensure_ascii=False)
+                (case / "plan.json").write_text(text + "\n", "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write_missing()

@@ -1,0 +1,168 @@
+"""What is proven by other files: siblings of a log dir or partition, a second copy, another replica."""
+
+from pathlib import Path
+
+from kcheck.disk.apply import apply
+from kcheck.model.plan import Plan, SetAside, Write
+from kcheck.scan.repair import Repaired, plan_bytes, repair
+from tests.builders import broker, epochs, flip_byte, log, message, partition_dir, partition_metadata, run, write
+from tests.repairs.test_cases import wish, wrong
+
+LOG = f"t-0/{0:020d}.log"
+BATCH_SIZE = 100
+
+
+def planned(*paths: str, against: list[str] | None = None, accept_loss: bool = False) -> Repaired:
+    """Return the plan."""
+    return repair(list(paths), against or [], wish("4.3"), accept_loss=accept_loss)
+
+
+def names(plan: Plan) -> list[tuple[str, str]]:
+    """Return what is done to which file."""
+    return [(type(each).__name__, each.path.rpartition("/")[2]) for each in plan.operations]
+
+
+def reasons(made: Repaired) -> str:
+    """Return why nothing is planned."""
+    return "; ".join(str(row["why"]) for row in made.report.body["refused"])  # type: ignore[attr-defined]
+
+
+def damaged(path: Path, *, high_watermark: int = 100, broker_id: int = 1) -> Path:
+    """Write a replica of offsets 0 to 99 whose third batch does not match its CRC."""
+    made = broker(path, run(0, 99), broker_id=broker_id, high_watermark=high_watermark)
+    flip_byte(made / LOG, 3 * BATCH_SIZE - 1)
+    return made
+
+
+def test_a_damaged_replica_is_set_aside_against_a_whole_one(tmp_path: Path) -> None:
+    """All of it, with its lines in every checkpoint; the plan tells who has the records."""
+    one, two = damaged(tmp_path / "1"), broker(tmp_path / "2", run(0, 119), broker_id=2, high_watermark=100)
+    made = planned(f"1={one}", against=[f"2={two}"])
+    aside = made.plan.operations[0]
+    assert isinstance(aside, SetAside)
+    assert aside.directory
+    assert aside.why.loses is not None
+    assert "of broker 2 has every record up to offset 120" in str(aside.why.loses["held"])
+    assert ("Write", "replication-offset-checkpoint") in names(made.plan)
+    (tmp_path / "backup").mkdir()
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert not (one / "t-0").exists()
+    assert (one / "replication-offset-checkpoint").read_bytes() == b"0\n0\n"
+    assert wrong([str(one)], "4.3") == set()
+
+
+def test_a_replica_that_proves_too_little_sets_nothing_aside(tmp_path: Path) -> None:
+    """It ends too early, starts too late, differs, is damaged itself, is of another topic or of the same broker."""
+    one = damaged(tmp_path / "1")
+    short = broker(tmp_path / "short", run(0, 89), broker_id=2, high_watermark=80)
+    assert "offsets below 100 are committed" in reasons(planned(f"1={one}", against=[f"2={short}"]))
+    late = broker(tmp_path / "late", run(10, 99), broker_id=2)
+    (late / "t-0" / f"{0:020d}.log").unlink(missing_ok=True)
+    assert "starts at offset 10" in reasons(planned(f"1={one}", against=[f"2={late}"]))
+    other = broker(tmp_path / "other", run(0, 99, payload=b"y" * 39), broker_id=2)
+    assert "other records at the same offsets" in reasons(planned(f"1={one}", against=[f"2={other}"]))
+    for useless in (
+        damaged(tmp_path / "bad", broker_id=2),
+        write_id(broker(tmp_path / "id", run(0, 99), broker_id=2), "c3U3OEVBNTcwNTJENDM2Qg"),
+    ):
+        assert "only with --accept-loss" in reasons(planned(f"1={one}", against=[f"2={useless}"]))
+
+
+def write_id(path: Path, topic_id: str) -> Path:
+    """Give a partition another topic id."""
+    write(path / "t-0", {"partition.metadata": partition_metadata(topic_id)})
+    return path
+
+
+def test_without_a_high_watermark_nothing_is_known_to_be_committed(tmp_path: Path) -> None:
+    """A replica that is the longer one may still lack what was acknowledged."""
+    one, two = damaged(tmp_path / "1"), broker(tmp_path / "2", run(0, 99), broker_id=2)
+    for path in (one, two):
+        (path / "replication-offset-checkpoint").unlink()
+    assert "no high watermark is known" in reasons(planned(f"1={one}", against=[f"2={two}"]))
+
+
+def test_a_topic_id_comes_from_every_other_partition(tmp_path: Path) -> None:
+    """They agree, or nothing is written; nor where there is no other."""
+    one = broker(tmp_path / "1", run(0, 9))
+    partition_dir(one / "t-1", [run(0, 9)])
+    made = planned(str(one))
+    (found,) = [each for each in made.plan.operations if each.path.endswith("partition.metadata")]
+    assert isinstance(found, Write)
+    assert partition_metadata() == found.content
+    partition_dir(one / "t-2", [run(0, 9)])
+    write(one / "t-2", {"partition.metadata": partition_metadata("c3U3OEVBNTcwNTJENDM2Qg")})
+    assert "partitions of t have 2 topic ids" in reasons(planned(str(one)))
+    partition_dir(one / "u-0", [run(0, 9)])
+    assert "no other partition of u was looked at" in reasons(planned(str(one)))
+
+
+def test_meta_properties_come_from_the_other_log_dirs_of_the_broker(tmp_path: Path) -> None:
+    """Without directory.id; which belong together only the user can say."""
+    one = broker(tmp_path / "d1", run(0, 9))
+    two = broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (two / "meta.properties").read_bytes()
+    write(two, {"meta.properties": mine + b"directory.id=MkU3OEVBNTcwNTJENDM2Qg\n"})
+    write(one, {"meta.properties": bytes(len(mine))})
+    assert "name all of them as BROKER=PATH" in reasons(planned(str(one), str(two)))
+    made = planned(f"1={one}", f"1={two}")
+    (found,) = [each for each in made.plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    three = broker(tmp_path / "d3", run(0, 9), partition="v-0")
+    write(three, {"meta.properties": mine.replace(b"c1uster", b"other11")})
+    assert "do not agree" in reasons(planned(f"1={one}", f"1={two}", f"1={three}"))
+
+
+def test_the_shorter_of_two_copies_goes(tmp_path: Path) -> None:
+    """If every batch of it stands in the other one; otherwise nobody knows."""
+    one, two = broker(tmp_path / "d1", run(0, 49)), broker(tmp_path / "d2", run(0, 99))
+    made = planned(str(one), str(two))
+    aside = made.plan.operations[0]
+    assert isinstance(aside, SetAside)
+    assert aside.path == str(one.resolve() / "t-0")
+    assert "every batch stands in" in str((aside.why.loses or {}).get("held"))
+    write(one / "t-0", {f"{0:020d}.log": log([*run(0, 39), *run(40, 49, payload=b"y" * 39)])})
+    assert "each of the two directories holds something" in reasons(planned(str(one), str(two)))
+
+
+def test_a_batch_that_fits_in_more_than_one_place_stays(tmp_path: Path) -> None:
+    """The last batch has no neighbour behind it; in the middle the base offset can be proven."""
+    one = broker(tmp_path / "1", run(0, 99), epoch_entries=((0, 0),))
+    data = bytearray((one / LOG).read_bytes())
+    data[5 * BATCH_SIZE : 5 * BATCH_SIZE + 8] = (20).to_bytes(8, "big")
+    (one / LOG).write_bytes(data)
+    (patch,) = [each for each in planned(str(one)).plan.operations if each.path.endswith(".log")]
+    assert "is 50: no other value fits" in patch.why.reason
+    data = bytearray(log(run(0, 99)))
+    data[9 * BATCH_SIZE : 9 * BATCH_SIZE + 8] = (20).to_bytes(8, "big")
+    (one / LOG).write_bytes(data)
+    assert "leave more than one base offset" in reasons(planned(str(one)))
+
+
+def test_an_epoch_is_that_of_both_neighbours(tmp_path: Path) -> None:
+    """One that is too high makes every later batch look wrong: it is the one before the first of them."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=4), epoch_entries=((4, 0),))
+    data = bytearray((one / LOG).read_bytes())
+    data[5 * BATCH_SIZE + 12 : 5 * BATCH_SIZE + 16] = (9).to_bytes(4, "big")
+    (one / LOG).write_bytes(data)
+    made = planned(str(one))
+    assert [("Patch", f"{0:020d}.log")] == [each for each in names(made.plan) if each[1].endswith(".log")]
+    (tmp_path / "backup").mkdir()
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert log(run(0, 99, epoch=4)) == (one / LOG).read_bytes()
+    assert epochs((4, 0)) == (one / "t-0" / "leader-epoch-checkpoint").read_bytes()
+
+
+def test_old_messages_are_batches_too(tmp_path: Path) -> None:
+    """Of magic 1, without epochs: a copy that holds others does not go."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9))
+    for path, value in ((one, b"one"), (two, b"two")):
+        write(path / "t-0", {f"{0:020d}.log": log([message(0, value), message(1, value)])})
+    assert "each of the two directories holds something" in reasons(planned(str(one), str(two)))
+
+
+def test_a_damaged_copy_does_not_go(tmp_path: Path) -> None:
+    """What stands behind the damage may be nowhere else."""
+    one, two = damaged(tmp_path / "d1"), broker(tmp_path / "d2", run(0, 99))
+    assert "each of the two directories holds something" in reasons(planned(str(one), str(two)))

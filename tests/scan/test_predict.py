@@ -1,0 +1,318 @@
+"""What `kcheck predict` says of log dirs: facts that the oracle tests hold too, one by one, and what only it knows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import settings
+from kcheck.errors import UsageError
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.model.finding import Severity
+from kcheck.model.report import Wanted
+from kcheck.scan.fleet_predict import rows_of
+from kcheck.scan.predict import predict, verdict_rows
+from kcheck.scan.settings import settings_of
+from kcheck.scan.start_host import Wish
+from kcheck.tables.predictions import TABLE
+from tests.builders import (
+    batch,
+    broker,
+    checkpoint,
+    flip_byte,
+    log_dir,
+    meta_properties,
+    partition_dir,
+    partition_metadata,
+    run,
+    write,
+)
+from tests.scan.reports import document
+
+LOG, INDEX = f"{0:020d}.log", f"{0:020d}.index"
+CASES = Path(__file__).parents[2] / "fixtures" / "cases"
+
+
+def whole(path: Path, *, clean: bool) -> Path:
+    """Write a log dir with one log of the offsets 0 to 9, with all that a broker leaves of it."""
+    broker(path, run(0, 9), clean=clean)
+    write(path / "t-0", {f"{0:020d}.timeindex": b""})
+    return path
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths are told as they were given."""
+    monkeypatch.chdir(tmp_path)
+
+
+def wish(kafka: str = "4.3", *, clean: bool | None = None, **config: str) -> Wish:
+    """Return what the user says."""
+    chosen = release(kafka)
+    named = {name.replace("_", "."): value for name, value in config.items()}
+    return Wish(clean, settings(named, chosen), chosen)
+
+
+def said(*paths: str | Path, asked: Wish | None = None) -> list[dict[str, Any]]:
+    """Return the log dirs of the document."""
+    found = document(predict([str(path) for path in paths], asked or wish()).report)["log_dirs"]
+    assert isinstance(found, list)
+    return found
+
+
+def one(*paths: str | Path, asked: Wish | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the one log dir, and the one partition in it."""
+    (row,) = said(*paths, asked=asked)
+    (partition,) = row["partitions"]
+    return row, partition
+
+
+def test_a_clean_log_dir_boots() -> None:
+    """Nothing is read again, the recovery point is the log end, and the active indexes get their full size."""
+    whole(Path("d"), clean=True)
+    row, partition = one("d")
+    assert (row["outcome"], row["verdict"], row["clean_start"], row["next_start"]) == ("ok", "will boot", True, None)
+    assert (partition["outcome"], partition["reason"], partition["lost"], partition["scan_bytes"]) == (
+        "ok", None, None, 0,
+    )  # fmt: skip
+    assert (partition["log_start_offset"], partition["log_end_offset"], partition["recovery_point"]) == (0, 10, 10)
+    assert {INDEX, f"{0:020d}.timeindex"} == set(partition["files"]["changed"] + partition["files"]["created"]) - {
+        "leader-epoch-checkpoint",
+        f"{10:020d}.snapshot",
+    }
+
+
+def test_a_batch_with_a_wrong_crc_is_cut_with_all_behind_it() -> None:
+    """The segment ends before the batch, and every later segment is renamed to be removed."""
+    log_dir(Path("d"), clean=False, recovery_point={"t-0": 0}, high_watermark={"t-0": 15})
+    path = partition_dir(Path("d/t-0"), [run(0, 9), run(10, 19)])
+    write(path, {"partition.metadata": partition_metadata()})
+    flip_byte(path / LOG, (path / LOG).stat().st_size - 1)
+    row, partition = one("d")
+    assert row["verdict"] == "will boot but lose 20 records"
+    assert partition["log_end_offset"] == 0
+    lost = partition["lost"]
+    assert (lost["from"], lost["to"], lost["records"], lost["below_high_watermark"]) == (0, 20, 20, 15)
+    renamed = {each["from"]: each["to"] for each in partition["files"]["renamed"]}
+    assert renamed[f"{10:020d}.log"] == f"{10:020d}.log.deleted"
+
+
+def test_the_marker_is_overruled() -> None:
+    """A damaged batch stays where the stop was clean."""
+    whole(Path("d"), clean=True)
+    flip_byte(Path("d/t-0") / LOG, (Path("d/t-0") / LOG).stat().st_size - 1)
+    assert one("d")[1]["outcome"] == "ok"
+    assert one("d", asked=wish(clean=False))[1]["outcome"] == "lost"
+
+
+def test_a_log_start_above_the_log_end_deletes_everything() -> None:
+    """An empty segment begins at the log start."""
+    log_dir(Path("d"), clean=True, log_start={"t-0": 50})
+    write(partition_dir(Path("d/t-0"), [run(0, 9)]), {"partition.metadata": partition_metadata()})
+    row, partition = one("d")
+    assert row["lost_records"] == 10
+    assert (partition["log_start_offset"], partition["log_end_offset"], partition["leader_epochs"]) == (50, 50, [])
+    assert f"{50:020d}.log" in partition["files"]["created"]
+
+
+def test_an_index_that_points_behind_the_log_hides_it() -> None:
+    """The log end falls to the base offset, and offsets are given away again."""
+    path = whole(Path("d"), clean=True) / "t-0"
+    write(path, {INDEX: OFFSET_INDEX_ENTRY.pack(500, 10_000_000)})
+    _, partition = one("d")
+    assert (partition["outcome"], partition["log_end_offset"], partition["lost"]["records"]) == ("lost", 0, 10)
+    assert "the log ends at offset 0" in partition["reason"]
+
+
+def test_zeros_behind_a_clean_log_abort() -> None:
+    """The next start is unclean then with KRaft; a broker with ZooKeeper leaves the marker again."""
+    path = whole(Path("d"), clean=True) / "t-0"
+    (path / LOG).write_bytes((path / LOG).read_bytes() + bytes(40))
+    row, _ = one("d")
+    assert (row["outcome"], row["verdict"], row["next_start"]) == ("abort", "will not boot", "unclean")
+    assert row["reason"].startswith("t-0: CorruptRecordException")
+    assert one("d", asked=wish("3.9", mode="zk"))[0]["next_start"] == "clean"
+    assert one("d", asked=wish(clean=False))[0]["outcome"] == "ok"
+
+
+def test_an_unreadable_checkpoint_takes_the_log_dir_offline() -> None:
+    """Where a log is to be renamed on top of that, the start aborts; up to 2.8 there is no such look."""
+    path = whole(Path("d"), clean=True)
+    write(path, {"recovery-point-offset-checkpoint": b"7\n0\n"})
+    row, _ = one("d")
+    assert (row["verdict"], row["reason"]) == (
+        "will go offline", "recovery-point-offset-checkpoint cannot be read: IOException",
+    )  # fmt: skip
+    (path / "t-0" / "partition.metadata").unlink(missing_ok=True)
+    assert one("d")[0]["outcome"] == "abort"
+    assert one("d", asked=wish("2.8"))[0]["outcome"] == "offline"
+
+
+def test_an_unreadable_file_of_a_partition() -> None:
+    """The log dir goes offline; what else may happen depends on the order in which its logs are loaded."""
+    path = whole(Path("d"), clean=True)
+    write(path / "t-0", {"leader-epoch-checkpoint": b"1\n0\n", "partition.metadata": partition_metadata()})
+    row, partition = one("d")
+    assert (row["outcome"], row["uncertain"], partition["outcome"]) == ("offline", None, "offline")
+    partition_dir(path / "u-0", [run(0, 9)])
+    (row,) = said("d")
+    assert "may abort instead: u-0 is to be renamed" in row["uncertain"]
+    assert said("d", asked=wish("3.1", mode="zk"))[0]["outcome"] == "abort"
+
+
+def test_a_log_without_a_topic_id_is_set_aside_by_kraft() -> None:
+    """ZooKeeper's broker needs no id."""
+    path = whole(Path("d"), clean=True)
+    (path / "t-0" / "partition.metadata").unlink(missing_ok=True)
+    assert one("d")[1]["outcome"] == "stray"
+    assert one("d", asked=wish("3.9", mode="zk"))[1]["outcome"] == "ok"
+    assert one("d", asked=wish("3.7.0", mode="kraft"))[0]["outcome"] == "abort"
+
+
+def test_log_dirs_of_one_broker_share_its_fate() -> None:
+    """One partition twice, or one log dir that aborts, and none is loaded."""
+    for name in ("d1", "d2"):
+        whole(Path(name), clean=True)
+        write(Path(name), {"meta.properties": meta_properties(1)})
+        write(Path(name) / "t-0", {"partition.metadata": partition_metadata()})
+    rows = said("d1", "d2")
+    assert ["abort", "abort"] == [row["outcome"] for row in rows]
+    assert rows[0]["reason"] == "t-0 stands there twice: d1/t-0 and d2/t-0"
+    Path("d2/t-0").rename("d2/lost+found")
+    rows = said("d1", "d2")
+    assert rows[0]["reason"].startswith("the start of the broker ends because of d2: lost+found is no name")
+
+
+def test_the_size_of_the_indexes_decides() -> None:
+    """A start aborts where the entries of the active index do not fit."""
+    path = whole(Path("d"), clean=True) / "t-0"
+    write(path, {INDEX: b"".join(OFFSET_INDEX_ENTRY.pack(n, n * 10) for n in range(1, 9))})
+    row, _ = one("d", asked=wish(segment_index_bytes="32"))
+    assert "8 entries need more than 32 bytes" in row["reason"]
+
+
+def test_a_split_makes_two_segments() -> None:
+    """An offset that does not fit into its segment begins another one."""
+    far = 2**31 + 5
+    log_dir(Path("d"), clean=False)
+    path = partition_dir(Path("d/t-0"), [[*run(0, 4), batch(far, 1), batch(far + 1, 1)]], index_every=None)
+    write(path, {"partition.metadata": partition_metadata()})
+    _, partition = one("d")
+    assert (partition["outcome"], partition["log_end_offset"]) == ("repaired", far + 2)
+    assert f"{far:020d}.log" in partition["files"]["created"]
+    assert "the segment is split" in partition["reason"]
+
+
+def test_a_swap_takes_the_place_of_its_segment() -> None:
+    """From 3.0 on it is renamed; up to 2.8 it is recovered before."""
+    path = whole(Path("d"), clean=True) / "t-0"
+    write(path, {"partition.metadata": partition_metadata(), f"{LOG}.swap": (path / LOG).read_bytes()})
+    for kafka in ("4.3", "2.8"):
+        _, partition = one("d", asked=wish(kafka))
+        assert partition["outcome"] == "repaired"
+        assert partition["log_end_offset"] == 10
+        assert {"from": f"{LOG}.swap", "to": LOG} in partition["files"]["renamed"]
+
+
+def metadata_log(path: Path, *snapshots: str, base: int = 0) -> Path:
+    """Write a log dir with a log of KRaft of ten offsets, and snapshots of these names."""
+    log_dir(path, clean=True)
+    log = partition_dir(path / "__cluster_metadata-0", [run(base, base + 9)], epoch_entries=[(0, base)])
+    return write(log, dict.fromkeys(snapshots, b"x"))
+
+
+def test_the_log_of_kraft_gives_way_to_a_snapshot_beyond_it() -> None:
+    """It is read from its begin, clean or not; parts of snapshots are removed."""
+    part = f"{5:020d}-{0:010d}-4711.checkpoint.part"
+    metadata_log(Path("d"), f"{50:020d}-{3:010d}.checkpoint", part)
+    row, partition = one("d")
+    assert (row["outcome"], partition["outcome"], partition["lost"]) == ("ok", "repaired", None)
+    assert (partition["log_start_offset"], partition["log_end_offset"]) == (50, 50)
+    assert partition["scan_bytes"] > 0
+    assert part in partition["files"]["removed"]
+
+
+def test_the_log_of_kraft_needs_a_snapshot_below_its_start() -> None:
+    metadata_log(Path("d"), f"{5:020d}-{0:010d}.checkpoint", base=20)
+    row, _ = one("d")
+    assert row["reason"].endswith("no snapshot covers the offsets below 20")
+    metadata_log(Path("e"), f"{25:020d}-{0:010d}.checkpoint", base=20)
+    assert one("e")[1]["log_end_offset"] == 30
+
+
+def test_a_partition_that_stands_alone() -> None:
+    """The checkpoints around it count."""
+    whole(Path("d"), clean=True)
+    row, partition = one("d/t-0")
+    assert (row["path"], partition["log_end_offset"]) == ("d", 10)
+
+
+def test_a_file_is_no_log_dir() -> None:
+    whole(Path("d"), clean=True)
+    with pytest.raises(UsageError, match="not about one file"):
+        predict([f"d/t-0/{LOG}"], wish())
+
+
+def test_only_what_is_wanted() -> None:
+    whole(Path("d"), clean=True)
+    (row,) = said("d", asked=wish()._replace(wanted=Wanted(topics=("other",))))
+    assert [] == row["partitions"]
+
+
+def test_how_bad_it_is() -> None:
+    """The exit code follows from it."""
+    path = whole(Path("d"), clean=True)
+    write(path / "t-0", {"partition.metadata": partition_metadata()})
+    assert predict(["d"], wish()).severity is Severity.INFO
+    write(path, {"log-start-offset-checkpoint": checkpoint(["t 0 99"])})
+    assert predict(["d"], wish()).severity is Severity.ERROR
+    assert [1] == [row["broker_id"] or 1 for row in verdict_rows(["d"], wish())]
+
+
+def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
+    """A server.properties among the paths counts, `--config` before it, and single settings before both."""
+    newest = release("4.3")
+    (tmp_path / "server.properties").write_text("log.index.size.max.bytes=96\nlog.preallocate=true\n")
+    (tmp_path / "other.properties").write_text("segment.index.bytes=80\n")
+    assert settings_of(["server.properties"], None, (), newest).segment_index_bytes == 96
+    assert settings_of(["server.properties"], "other.properties", (), newest).segment_index_bytes == 80
+    found = settings_of([], "server.properties", ("segment.index.bytes=8", "index.interval.bytes=1"), newest)
+    assert (found.index_interval_bytes, found.preallocate) == (1, True)
+    with pytest.raises(UsageError, match="is no KEY=VALUE"):
+        settings_of([], None, ("x",), newest)
+    with pytest.raises(UsageError, match=r"missing\.properties"):
+        settings_of([], "missing.properties", (), newest)
+
+
+def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
+    """After an unclean stop only the boot cost is known then; the row of the log dir tells the verdict."""
+    whole(Path("clean"), clean=True)
+    whole(Path("killed"), clean=False)
+    metadata_log(Path("kraft"))
+    places = [("c", str(number), number, path) for number, path in enumerate(("clean", "killed", "kraft"))]
+    rows = [row for place in places for row in rows_of([place], Wanted(), release("4.3"), reads=False)]
+    found = [dict(zip(TABLE.run_columns, row, strict=True)) for row in rows]
+    told = [tuple(row[column] for column in TABLE.run_columns if column.name in _TOLD) for row in found]
+    assert [
+        ("clean", None, "ok", "will boot", 0),
+        ("clean", "t-0", "ok", None, 0),
+        ("killed", None, "unknown", "not known", 100),
+        ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
+    ] == [(*row[:4], row[4] and 100) for row in told[:4]]
+    assert ("kraft", None, "ok", "will boot") == told[4][:4]
+    (row, _) = rows_of([places[1]], Wanted(), release("4.3"), reads=True)
+    assert row[7:9] == ("ok", "will boot")
+
+
+_TOLD = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
+
+
+@pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])
+def test_every_case_is_predicted(kafka: str) -> None:
+    """No damage of the cases ends in an exception, in any release."""
+    dirs = sorted(path.parent for path in CASES.rglob("recovery-point-offset-checkpoint"))
+    for path in dirs[::3]:
+        report = predict([str(path)], wish(kafka)).report
+        document(report)
+        assert [] == [found.message for found in report.collected if found.id == "KC000"]
