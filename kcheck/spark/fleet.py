@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
-from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
@@ -51,8 +50,6 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
     """
     started = run.now()
     urls = tuple(root for root in roots if is_url(root))
-    if is_url(run.out):
-        raise UsageError(f"--out {run.out}: tables are written to directories that every executor has")
     with mounted(urls, run.options):
         found = inventory(roots)
     outside(run.out, found.log_dirs)

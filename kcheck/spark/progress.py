@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from kcheck.scan.coverage import Coverage
@@ -39,12 +39,15 @@ class Progress:
                 watching.join()
 
     def _watch(self, name: str, over: threading.Event) -> None:
-        tracker = self._spark.sparkContext.statusTracker()
-        while not over.wait(_INTERVAL):
-            found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            stages = [each for each in found if each is not None]
-            done, count = sum(each.numCompletedTasks for each in stages), sum(each.numTasks for each in stages)
-            self._say(f"{name}: {done} of {count} tasks" if count else name)
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError, OSError):  # a Spark that has gone tells nothing more
+            tracker = self._spark.sparkContext.statusTracker()
+            while not over.wait(_INTERVAL):
+                found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+                stages = [each for each in found if each is not None]
+                done, count = sum(each.numCompletedTasks for each in stages), sum(each.numTasks for each in stages)
+                self._say(f"{name}: {done} of {count} tasks" if count else name)
 
     def _say(self, text: str) -> None:
         self.coverage.at = text

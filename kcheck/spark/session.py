@@ -71,13 +71,14 @@ def session(master: str | None) -> "Iterator[SparkSession]":
 def in_a_line() -> Iterator[None]:
     """End the run where Spark does; its own log has the rest."""
     from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    from pyspark.errors import PySparkException, PythonException
 
     try:
         yield
     except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise KcheckError(f"Spark could not finish: {' '.join(lines[:2])[:_SAID_MAX]}") from error
+        said = [lines[0], lines[-1]] if isinstance(error, PythonException) else lines[:2]
+        raise KcheckError(f"Spark could not finish: {' '.join(said)[:_SAID_MAX]}") from error
 
 
 def prepare(spark: "SparkSession") -> None:

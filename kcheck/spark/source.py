@@ -26,14 +26,13 @@ from kcheck.scan.fleet_output import MANIFEST, run_tables
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import How, Identified
 from kcheck.spark.session import ship
-from kcheck.spark.stages import Asked, broker_rows, ddl, identified_of
+from kcheck.spark.stages import OF_BROKER, OF_SCANNED, Asked, broker_rows, ddl, identified_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_OF_ONE = ("partitions", "leader_epochs", "segments")
-"""Their rows need one log dir alone."""
-_OF_BROKER = ("log_dirs", "checkpoints", "findings")
+_OF_BROKER = (*OF_BROKER, "findings")
+"""Their rows need all log dirs of a broker; those of OF_SCANNED one of them alone."""
 _TIME_LIMIT = "600"
 
 
@@ -83,7 +82,7 @@ class KcheckReader(DataSourceReader):
             raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
         if split(path)[1].startswith("run="):
             return [InputPartition(_Part(file=file)) for file in self._files(path)]
-        if self._table not in (*_OF_ONE, *_OF_BROKER):
+        if self._table not in (*OF_SCANNED, *_OF_BROKER):
             raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
         asked = self._asked()
         found = inventory([path])
@@ -91,7 +90,7 @@ class KcheckReader(DataSourceReader):
         log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
         failed = ((each.cluster, each.broker, answer) for each, answer in answers if isinstance(answer, Finding))
         told = (*((None, None, finding) for finding in found.findings), *failed)
-        parts = [] if self._table in _OF_ONE else [_Part(told=told)]
+        parts = [] if self._table in OF_SCANNED else [_Part(told=told)]
         in_order = sorted(log_dirs, key=lambda each: (each.group, each.path))
         for _, same in groupby(in_order, key=lambda each: each.group if self._table in _OF_BROKER else each.path):
             parts.append(_Part(log_dirs=tuple(same)))

@@ -8,6 +8,7 @@ written: Spark moves it and looks into nothing.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.disk.remote import mounted
@@ -16,10 +17,12 @@ from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_output import run_tables
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.scan.rules import all_rules
 from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Workers
 
@@ -48,9 +51,9 @@ NAMED = (KEY[1], _TOLD)
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
 OF_SCANNED = ("partitions", "leader_epochs", "segments")
-"""Tables whose rows are those of one directory; then those of a broker, and of a partition on several brokers."""
-OF_BROKER = ("log_dirs", "checkpoints")
+"""Tables whose rows are those of one directory; then those of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
+OF_BROKER = tuple(sorted(set(run_tables()) - {*OF_SCANNED, *OF_COMPARED, "findings", "runs"}))
 
 SCANNED = (
     *KEY,
@@ -60,6 +63,8 @@ BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 TALLY = (Column("id", "string", "The id of a rule."), Column("severity", "string", "What it is there."))
 
+_DEEP = (*(f"kcheck.scan.{name}" for name in ("check", "contents", "deep", "records", "segment")), "cramjam")
+"""What looks into segments."""
 _COMPARED_COUNT = 4096
 _HELD_SIZE = 8 << 20
 """So many bytes are passed on together."""
@@ -177,6 +182,7 @@ def compare_all(batches: "Batches", asked: Asked) -> "Batches":
     context = TaskContext.get()
     assert context is not None
     number = context.partitionId()
+    import_module("kcheck.scan.cross")  # as in `_workers`
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
 
@@ -251,7 +257,13 @@ def _ahead(asked: Asked) -> int:
 
 @contextmanager
 def _workers(asked: Asked) -> Iterator[Workers | Threads]:
-    """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store."""
+    """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
+
+    The process is forked for each task. It has what was imported before: this process stays for the next task.
+    """
+    all_rules()
+    for name in () if asked.how.depth == "checkpoints" else _DEEP:
+        import_module(name)
     with mounted(asked.urls, dict(asked.options)):
         if asked.urls:
             workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)

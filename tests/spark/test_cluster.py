@@ -51,7 +51,7 @@ def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: P
         kept = {*around(int(straggler.read_text()))}
         (victim,) = (process for process in executors().values() if process not in kept)
         os.kill(victim, signal.SIGKILL)
-        shown, _ = started.communicate(timeout=240)
+        shown, _ = started.communicate(timeout=600)
     log = (tmp_path / "said").read_text()
     assert 1 == started.returncode, log
     assert "Lost executor" in log
