@@ -52,8 +52,10 @@ def list_directory(path: str) -> Listing:
 def states(path: str) -> list[tuple[str, int, int, int]]:
     """Return what tells whether something in a directory changed: names, kinds, sizes and times in ns, sorted.
 
-    UnreadableError if it cannot be listed.
+    UnreadableError if it cannot be listed. Of what is in a store nothing tells it.
     """
+    if store_of(path) is not None:
+        raise UnreadableError("no times are known of what is in a store")
     try:
         with os.scandir(path) as entries:
             found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
@@ -113,6 +115,9 @@ def file_sizes(path: str) -> dict[str, int]:
 
     So File.isFile and File.length see them; what a link leads to is not opened by that.
     """
+    store = store_of(path)
+    if store is not None:
+        return dict(_asked(lambda: store.list_directory(path)).sizes)
     found: dict[str, int] = {}
     try:
         with os.scandir(path) as entries:
