@@ -70,7 +70,10 @@ def tables(path: Path) -> Rows:
 def told(path: str, kafka: str, depth: str = "checkpoints", *others: str) -> list[dict[str, Any]]:
     """Return the findings of check as rows."""
     report = check([path, *others], depth=Depth(depth), as_kind=None, wanted=Wanted(), release=release(kafka))
-    return [{**finding_row(finding), "data": json.dumps(finding.data)} for finding in report.findings()]
+    rows = [finding_row(finding) for finding in report.findings()]
+    return [
+        {name: json.dumps(value) if isinstance(value, dict) else value for name, value in row.items()} for row in rows
+    ]
 
 
 def places(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
