@@ -171,14 +171,12 @@ class LogLoader:
             self.reasons.append(f"{segment.name('.timeindex')} is missing: it is made empty")
             segment.time_index.resize(0)
         name = segment.name(".txnindex")
-        if name not in self.folder:
-            return None
-        data, size = self.folder.read(name)
-        data = data.ljust(size, b"\0")
-        if transaction_index.broker_reads(data, self.context.release).value is None:
-            raise StartError(f"KafkaException: {name} holds a version that is not known")
-        if any(each.last_offset < segment.base for each in segment.transactions()):
-            return f"{name} holds an offset below its segment: the segment is recovered"
+        # Entry by entry: one below the segment has it recovered before a version behind it is looked at.
+        for entry in segment.transactions():
+            if transaction_index.broker_reads(transaction_index.serialize((entry,)), self.context.release).error:
+                raise StartError(f"KafkaException: {name} holds a version that is not known")
+            if entry.last_offset < segment.base:
+                return f"{name} holds an offset below its segment: the segment is recovered"
         return None
 
     def _recover(self) -> int:

@@ -69,7 +69,7 @@ def test_every_broker_has_the_rows_of_one_machine(spark: SparkSession, tmp_path:
     """Table by table, row by row, in the same order; `test_cluster.py` holds it for every damaged copy as well."""
     _, rows = both(spark, tmp_path, [*brokers()])
     assert all(rows.values())
-    assert len({row["id"] for row in rows["findings"]}) > 10
+    assert len({row["id"] for row in rows["findings"]}) > 5
 
 
 def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: Path) -> None:
