@@ -70,5 +70,6 @@ def test_the_steps_need_no_process_of_their_own(data: Path) -> None:
     rows = {name: table.num_rows for name, table in tables_of(batch).items()}
     assert (2, 2, 2) == (rows["partitions"], rows["leader_epochs"], rows["segments"])
     assert rows["findings"] > 0
-    assert {"findings", "log_dirs", "checkpoints", "predictions"} == {name for name, _ in look_at_broker(((found, ()),), how)}
+    names = {name for name, _ in look_at_broker(((found, ()),), how)}
+    assert {"findings", "log_dirs", "checkpoints", "predictions"} == names
     assert batch_of((), segments.TABLE.run_columns).schema == tables_of(batch)["segments"].schema
