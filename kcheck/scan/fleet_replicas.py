@@ -252,8 +252,7 @@ def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
 
 def _finding(finding: Finding, brokers: Mapping[int, str | None]) -> tuple[object, ...]:
     broker_id = finding.where.broker_id
-    row = finding_row(finding)
-    own = (json.dumps(value) if name == "data" else value for name, value in row.items())
+    own = (json.dumps(value) if isinstance(value, Mapping) else value for value in finding_row(finding).values())
     return (None if broker_id is None else brokers[broker_id], *own)
 
 
