@@ -26,6 +26,22 @@ Roots = Annotated[
     list[str],
     typer.Argument(metavar="ROOT...", help="A layout such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
 ]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
+]
+Since = Annotated[
+    str | None, typer.Option("--since", metavar="RUN", help="Look only at what changed since a run that remembers.")
+]
+Resume = Annotated[
+    str | None, typer.Option("--resume", metavar="ID", help="Go on with a run that remembers and was stopped.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", help="So many processes; of a store, requests at once.", show_default=False),
+]
+StorageOption = Annotated[
+    list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
+]
 _ENGINES = ("local", "spark")
 _FORMATS = ("text", "json", "ndjson")
 """Those of the summary."""
@@ -56,26 +72,13 @@ def scan(
     run: Annotated[
         str | None, typer.Option("--run", metavar="ID", help="The name of the run; without it, the time.")
     ] = None,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
-    ] = 600,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="RUN", help="Look only at what changed since a run that remembers.")
-    ] = None,
-    resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with a run that remembers and was stopped.")
-    ] = None,
+    time_limit: TimeLimit = 600,
+    since: Since = None,
+    resume: Resume = None,
     remember: Annotated[bool, typer.Option("--remember", help="Keep what --since and --resume need.")] = False,
     prometheus: Metrics = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", metavar="N", help="So many processes; of a store, requests at once.", show_default=False
-        ),
-    ] = None,
-    storage_option: Annotated[
-        list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
-    ] = None,
+    jobs: Jobs = None,
+    storage_option: StorageOption = None,
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:

@@ -30,7 +30,7 @@ def _operation(row: Row, page: Page) -> None:
 
 
 def _sizes(row: Row) -> str:
-    before, after = (None if row[name] is None else row[name]["size"] for name in ("before", "after"))  # type: ignore[index]
+    before, after = (None if row[name] is None else row[name]["size"] for name in ("before", "after"))  # type: ignore[index]  # a row of a plan
     if before is None:
         return f"new, {size(after)}"
     return size(before) if after in (None, before) else f"{size(before)} to {size(after)}"

@@ -20,7 +20,7 @@ def path_of(site: PartitionSite, name: str) -> str:
 
 def log_name(base_offset: int) -> str:
     """Return the name of the `.log` of a segment."""
-    return f"{segment_prefix(base_offset)}.log"  # type: ignore[arg-type]
+    return f"{segment_prefix(base_offset)}.log"
 
 
 def bases(site: PartitionSite) -> list[int]:

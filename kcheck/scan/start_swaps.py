@@ -32,7 +32,7 @@ def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
     void = {base for base in logs if first is not None and base >= first}
     for base in void:
         _delete_indexes(folder, base, SWAP)
-        folder.remove(f"{segment_prefix(base)}.log{SWAP}")  # type: ignore[arg-type]
+        folder.remove(f"{segment_prefix(base)}.log{SWAP}")
     for name in sorted(folder.files):
         if name.endswith(CLEANED):
             folder.remove(name)
@@ -48,7 +48,7 @@ def _number(name: str) -> int:
 
 def _delete_indexes(folder: Folder, base: int, suffix: str) -> None:
     for ending in ENDINGS[1:]:
-        folder.remove(f"{segment_prefix(base)}{ending}{suffix}")  # type: ignore[arg-type]
+        folder.remove(f"{segment_prefix(base)}{ending}{suffix}")
 
 
 def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
