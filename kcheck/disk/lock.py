@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.remote import store_of
 from kcheck.errors import LogDirInUseError
-from kcheck.model.plan import LOCK
+from kcheck.model.names import FileKind
 
 _FLOCK = struct.Struct("hhqqi4x")
 """struct flock of 64-bit Linux: type, whence, start, length, process."""
@@ -25,7 +25,7 @@ def locked_by(log_dir: str) -> int | None:
     import fcntl  # not on every system
 
     try:
-        with opened(os.path.join(log_dir, LOCK)) as (descriptor, _):
+        with opened(os.path.join(log_dir, FileKind.LOCK)) as (descriptor, _):
             assert isinstance(descriptor, int)
             question = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
             kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
@@ -45,7 +45,7 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:
         for log_dir in sorted(log_dirs):
-            path = os.path.join(log_dir, LOCK)
+            path = os.path.join(log_dir, FileKind.LOCK)
             try:
                 descriptor, is_made = _lock_file(path, log_dir)
                 stack.callback(os.close, descriptor)

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
@@ -82,6 +81,8 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 @contextlib.contextmanager
 def scratch() -> Iterator[str]:
     """Give a directory where the system keeps what is temporary; it is gone afterwards."""
+    import tempfile  # only where much is compared
+
     with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
         yield path
 

@@ -15,7 +15,6 @@ from kcheck.errors import PlanError
 from kcheck.model.report import Row
 
 SCHEMA = "kcheck.plan/1"
-LOCK = ".lock"
 DEPTH_MAX = 2
 """Names below a log dir: a partition directory, and a file in it."""
 

@@ -8,10 +8,9 @@ from typing import NoReturn, TypeVar
 
 from kcheck.errors import PlanError, PlanVersionError
 from kcheck.model.java import LONG_MAX
-from kcheck.model.names import CLEAN_SHUTDOWN
+from kcheck.model.names import CLEAN_SHUTDOWN, FileKind
 from kcheck.model.plan import (
     DEPTH_MAX,
-    LOCK,
     NAMES,
     SCHEMA,
     Change,
@@ -131,7 +130,7 @@ def _operation(row: object, what: str, log_dirs: tuple[str, ...]) -> FileOp:
 def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
     """Return what is wrong with an operation in itself; `names` are those below the log dir."""
     to = operation.to if isinstance(operation, Rename) else names[-1]
-    if LOCK in (names[-1], to):
+    if FileKind.LOCK in (names[-1], to):
         return "the lock is no file to be changed"
     match operation:
         case Write() if names[-1] == CLEAN_SHUTDOWN:
