@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
@@ -114,6 +115,7 @@ def nameless(*, mode: Mode, release: Release) -> Outcome:
     return Outcome.ABORT if release.version < (3, 7, 1) else Outcome.STRAY
 
 
+@lru_cache(65_536)  # Each step of a start asks anew.
 def offset_of(name: str) -> Offset | None:
     """Return the number that a file's name begins with, None where a broker fails on it (offsetFromFileName)."""
     first, dot, _ = name.partition(".")
