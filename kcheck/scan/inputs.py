@@ -151,3 +151,10 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
             raise NotALogDirError(f"{path} names {directory}, which is no directory")
         said_id = own if broker_id is None else broker_id
         yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)
+
+
+def directory_wanted(path: str, what: str) -> UsageError:
+    """Return what is said of a path that is one file, or nothing at all, where `what` is about directories."""
+    if not exists(path):
+        return UsageError(f"{path}: no such file or directory")
+    return UsageError(f"{path}: {what} is about log dirs and partition directories, not about one file")

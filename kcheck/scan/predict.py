@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Outcome
 from kcheck.disk.walk import split
-from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import Report, Row
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, wanted_directories
-from kcheck.scan.inputs import Kind, Target, replica_targets
+from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
 from kcheck.scan.start_partition import Lost, Prediction
 from kcheck.tables import predictions as predictions_table
@@ -29,7 +28,7 @@ def predict(arguments: list[str], wish: Wish) -> Predicted:
     collected: list[Finding] = []
     for target in targets:
         if target.kind is Kind.FILE:
-            raise UsageError(f"{target.path}: a start is about log dirs and partition directories, not about one file")
+            raise directory_wanted(target.path, "a start")
     starts = decided([start_of(target, wish, collected) for target in targets])
     report = Report(
         verb="predict",

@@ -12,7 +12,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
-from kcheck.scan.inputs import Kind, Target, replica_targets
+from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
 from kcheck.scan.repair_partition import Partition, summed
@@ -76,7 +76,7 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
     whole = False
     for target in targets:
         if target.kind is Kind.FILE:
-            raise UsageError(f"{target.path}: a plan is about log dirs and partition directories, not about one file")
+            raise directory_wanted(target.path, "a plan")
         if target.kind is Kind.PARTITION:
             parent, name = split(target.path)
             names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)

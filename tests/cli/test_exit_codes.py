@@ -89,6 +89,8 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
         (("truncation", "{}", "--leader", "9"), ("9", "brokers are 1")),
         (("truncation", "7={}"), ("meta.properties says broker 1",)),
         (("inspect", "{}/gone"), ("gone: no such file or directory",)),
+        (("predict", "{}/gone"), ("gone: no such file or directory",)),
+        (("repair", "{}/gone"), ("gone: no such file or directory",)),
         (("explain", "KC999"), ("KC999", "KC201")),
         (("inspect",), ("PATH",)),
         (("frobnicate",), ("frobnicate",)),
