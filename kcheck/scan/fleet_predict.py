@@ -7,13 +7,13 @@ from kcheck.core.startup import Outcome, settings
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
-from kcheck.scan.host import open_log_dir, wanted_directories
+from kcheck.scan.host import LogDir, wanted_directories
 from kcheck.scan.predict import partition_row, verdict
 from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
 from kcheck.tables import predictions
 
-Place = tuple[str | None, str | None, int | None, str]
-"""Cluster and broker as a run names them, the id of the broker, the path of the log dir."""
+Place = tuple[str | None, str | None, int | None, str, LogDir]
+"""Cluster and broker as a run names them, the id of the broker, the path of the log dir, and that opened."""
 
 
 def rows_of(places: Sequence[Place], wanted: Wanted, release: Release, *, reads: bool) -> Iterator[tuple[object, ...]]:
@@ -25,10 +25,9 @@ def rows_of(places: Sequence[Place], wanted: Wanted, release: Release, *, reads:
     wish = Wish(None, settings({}, release), release, wanted, reads)
     collected: list[Finding] = []
     starts = []
-    for _, _, broker_id, path in places:
-        opened = open_log_dir(path, broker_id, release)
+    for _, _, _, path, opened in places:
         starts.append(start_log_dir(path, opened, wanted_directories(opened, wanted), wish, collected))
-    for (cluster, broker, broker_id, _), start in zip(places, decided(starts), strict=True):
+    for (cluster, broker, broker_id, *_), start in zip(places, decided(starts), strict=True):
         for row in _rows(start):
             yield (cluster, broker, broker_id, start.path, *row)
 

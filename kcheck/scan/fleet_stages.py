@@ -37,7 +37,7 @@ from kcheck.scan.fleet_rows import (
     light_rows,
     replicas_batch,
 )
-from kcheck.scan.host import open_log_dir, tell_links, wanted_directories
+from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
 from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
 from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, logs_of
@@ -269,8 +269,10 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
+    looked: list[tuple[Identified, LogDir]] = []
     for log_dir, seen in found:
         opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+        looked.append((log_dir, opened))
         tell_links(opened, how.wanted)
         light = [
             *_light(
@@ -290,20 +292,20 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
         views.append(whole)
-    rows.extend(("predictions", batch) for batch in predictions_of([each for each, _ in found], how))
+    rows.extend(("predictions", batch) for batch in predictions_of(looked, how))
     first = found[0][0]
     told = _sorted(check_broker(tuple(views), how.release), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
     return tuple((name, to_bytes(batch)) for name, batch in rows)
 
 
-def predictions_of(log_dirs: Sequence[Identified], how: How) -> "Iterator[pa.RecordBatch]":
+def predictions_of(log_dirs: Sequence[tuple[Identified, LogDir]], how: How) -> "Iterator[pa.RecordBatch]":
     """Yield what the next start makes of the log dirs of a broker; logs are read through where all batches are."""
     from kcheck.scan.fleet_predict import rows_of  # numpy: worth its import where log dirs are looked at
     from kcheck.tables import predictions
 
     whole = how.depth in ("crc", "records")
-    places = [(each.cluster, each.broker, each.broker_id, each.path) for each in log_dirs]
+    places = [(each.cluster, each.broker, each.broker_id, each.path, opened) for each, opened in log_dirs]
     found = rows_of(places, how.wanted, how.release, reads=whole)
     for part in iter(lambda: list(islice(found, _BATCH_COUNT)), []):
         yield batch_of(part, predictions.TABLE.run_columns)

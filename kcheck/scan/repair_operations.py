@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 
+from kcheck.disk.places import digest_of_directory
 from kcheck.disk.read import opened, pread
 from kcheck.disk.walk import is_directory, join
-from kcheck.model.plan import Change, Digest, FileOp, Patch, SetAside, Truncate, Why, Write, digest, edited, listed
+from kcheck.model.plan import Change, Digest, FileOp, Patch, SetAside, Truncate, Why, Write, digest, edited
 from kcheck.model.report import Row
 from kcheck.repairs._contract import Aside, Cut, Edit, Step
 from kcheck.repairs._contract import Patch as PatchEdit
@@ -62,7 +63,7 @@ class Operations:
 def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
     match edits[-1]:
         case Aside() if is_directory(path):
-            yield SetAside(path, _of_directory(path), None, why, directory=True)
+            yield SetAside(path, digest_of_directory(os.path.realpath(path)), None, why, directory=True)
         case Aside() if os.path.lexists(path):
             yield SetAside(path, _before(path), None, why, directory=False)
         case WriteEdit(_, data):
@@ -103,11 +104,3 @@ def _before(path: str) -> Digest:
         found.update(chunk)
         size += len(chunk)
     return Digest(found.hexdigest(), size)
-
-
-def _of_directory(path: str) -> Digest:
-    with os.scandir(path) as entries:
-        return listed(
-            (each.name, each.stat(follow_symlinks=False).st_size if each.is_file(follow_symlinks=False) else None)
-            for each in entries
-        )

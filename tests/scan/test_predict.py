@@ -12,6 +12,7 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
 from kcheck.scan.fleet_predict import rows_of
+from kcheck.scan.host import open_log_dir
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
 from kcheck.scan.start_host import Wish
@@ -302,8 +303,12 @@ def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
     whole(Path("clean"), clean=True)
     whole(Path("killed"), clean=False)
     metadata_log(Path("kraft"))
-    places = [("c", str(number), number, path) for number, path in enumerate(("clean", "killed", "kraft"))]
-    rows = [row for place in places for row in rows_of([place], Wanted(), release("4.3"), reads=False)]
+    newest = release("4.3")
+    places = [
+        ("c", str(number), number, path, open_log_dir(path, number, newest))
+        for number, path in enumerate(("clean", "killed", "kraft"))
+    ]
+    rows = [row for place in places for row in rows_of([place], Wanted(), newest, reads=False)]
     found = [dict(zip(TABLE.run_columns, row, strict=True)) for row in rows]
     told = [tuple(row[column] for column in TABLE.run_columns if column.name in _TOLD) for row in found]
     assert [
@@ -313,7 +318,7 @@ def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
         ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
     ] == [(*row[:4], row[4] and 100) for row in told[:4]]
     assert ("kraft", None, "ok", "will boot") == told[4][:4]
-    (row, _) = rows_of([places[1]], Wanted(), release("4.3"), reads=True)
+    (row, _) = rows_of([places[1]], Wanted(), newest, reads=True)
     assert row[7:9] == ("ok", "will boot")
 
 
