@@ -5,6 +5,7 @@ LeaderEpochCheckpointFile 0.11 to 4.3.1. What a broker's cache makes of the line
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kcheck.formats._checkpoint_file import Framing, Lines
 from kcheck.formats._checkpoint_file import parse as parse_lines
@@ -19,7 +20,7 @@ from kcheck.model.release import Release
 _FRAMING = Framing(has_topic=False, names=("an epoch", "an offset"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LeaderEpochCheckpoint:
     """The lines as columns in file order; `version` is None where its line is missing or no number."""
 
@@ -27,7 +28,7 @@ class LeaderEpochCheckpoint:
     epochs: Sequence[int]
     start_offsets: Sequence[int]
 
-    @property
+    @cached_property
     def entries(self) -> EpochEntries:
         """Every line as an entry."""
         return tuple(map(EpochEntry, map(Epoch, self.epochs), map(Offset, self.start_offsets)))

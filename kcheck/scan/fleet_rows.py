@@ -110,8 +110,9 @@ def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
 
 def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
     """Yield the items of a batch."""
-    for row in batch.to_pylist():
-        yield Item(**{**row, "log_dir": _path(row["log_dir"]), "name": _path(row["name"])})
+    columns = dict(zip(batch.schema.names, (column.to_pylist() for column in batch.columns), strict=True))
+    columns |= {name: [*map(_path, columns[name])] for name in ("log_dir", "name")}
+    return map(Item, *columns.values())
 
 
 def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":

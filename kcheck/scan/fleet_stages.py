@@ -7,12 +7,11 @@ goes in and out are small values and Arrow batches.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcheck.core.startup import Mode, settings
+from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import hold_listing, is_remote, join
 from kcheck.formats import meta_properties
@@ -42,7 +41,7 @@ from kcheck.scan.fleet_rows import (
 from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
 from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
-from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, logs_of
+from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
 from kcheck.scan.start_values import Context, Prediction, Stored
@@ -218,7 +217,8 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     recovery_point, log_start, high_watermark, cleaned = entries
     checkpoints = Checkpoints(recovery_point, log_start, high_watermark, None if item.cleaned is None else cleaned)
     where = item.where._replace(dir=None)
-    files = {name: _refused(name, error, where) for name, error in json.loads(item.refused or "{}").items()}
+    refused = json.loads(item.refused) if item.refused else {}
+    files = {name: _refused(name, error, where) for name, error in refused.items()}
     log_dir = LogDirView(where, clean_shutdown=item.clean_shutdown, files=files)
     view, unread = try_partition(
         join(item.log_dir, item.name), directory, item.where,
@@ -237,7 +237,7 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     if isinstance(start, Finding):
         findings.append(start)
         start = None
-    state = _state(view, log_dir, how) if _is_compared(view) else None
+    state = _state(view, log_dir, start, how) if _is_compared(view) else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
 
@@ -263,19 +263,21 @@ def _is_compared(view: PartitionView) -> bool:
     return live and view.where.broker_id is not None
 
 
-def _state(view: PartitionView, log_dir: LogDirView, how: How) -> ReplicaState:
+def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: How) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    if how.depth in ("checkpoints", "headers"):
-        state = after_start_unread(view, log_dir, how.release)
-    else:
+    if how.depth not in ("checkpoints", "headers"):
         state = after_start(view, log_dir, how.release)
+    elif start is not None and start.log is not None and start.outcome is not Outcome.STRAY:
+        state = loaded(view, log_dir, start, how.release)
+    else:
+        state = after_start_unread(view, log_dir, how.release)
     if view.read is None or len(view.read) < len(view.segments):
         return state
-    return replace(
-        state, logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
+    return state._replace(
+        logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
     )
 
 
