@@ -112,7 +112,7 @@ def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
     if release.epoch_load in (EpochLoad.E0, EpochLoad.E1):
         return tuple(lines)
     told = tuple(lines)
-    if _rise(told):
+    if rise(told):
         return told
     entries: list[EpochEntry] = []
     for line in told:
@@ -120,7 +120,7 @@ def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
     return tuple(entries)
 
 
-def _rise(entries: EpochEntries) -> bool:
+def rise(entries: EpochEntries) -> bool:
     """Whether entries are as every broker writes them: from 0 on, and rising in both columns."""
     epoch = offset = -1
     for entry in entries:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from kcheck.core.segments import unflushed_segments
@@ -17,11 +18,13 @@ from kcheck.scan.start_host import LogDirStart, begin, is_metadata_log
 from kcheck.scan.start_settled import settled
 from kcheck.scan.start_values import Context, Lost, Prediction, Stored
 from kcheck.tables import predictions
-from kcheck.tables._contract import DIRECTORY
+from kcheck.tables._contract import DIRECTORY, LOG_DIR
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
 _TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_NAMED = len(DIRECTORY) - len(LOG_DIR)
+"""So many values of a partition of JSON name its directory; the columns behind them are those of the table."""
 START = (
     *(column._replace(name=f"start_{column.name}") for column in _TOLD),
     Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
@@ -83,8 +86,8 @@ def start_row(found: Prediction | None) -> tuple[object, ...]:
     """Return the columns of START."""
     if found is None:
         return (None,) * len(START)
-    row = partition_row(found)
-    return (*(_field(row.get(column.name)) for column in _TOLD), found.queued, found.touched)
+    values = islice(partition_row(found).values(), _NAMED, None)
+    return (*map(_field, values), found.queued, found.touched)
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> Prediction | None:

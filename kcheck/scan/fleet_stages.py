@@ -7,7 +7,7 @@ goes in and out are small values and Arrow batches.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,6 @@ from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import hold_listing, is_remote, join
 from kcheck.formats import meta_properties
-from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, DirectoryState, PartitionDirectory, parse_directory
@@ -40,7 +39,7 @@ from kcheck.scan.fleet_rows import (
 )
 from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
-from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
+from kcheck.scan.partition import Told, read_small, try_partition
 from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
@@ -115,7 +114,6 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
         hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-    recovery_point, log_start, high_watermark, _ = opened.checkpoints
     views = opened.view.files.items()
     errors = {name: view.reads.error for name, view in views if view.reads is not None and view.reads.error}
     refused = json.dumps(errors) if errors else None
@@ -128,10 +126,7 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
             log_dir.path,
             name,
             opened.view.clean_shutdown,
-            recovery_point.get(found.topic, {}).get(found.partition),
-            log_start.get(found.topic, {}).get(found.partition),
-            high_watermark.get(found.topic, {}).get(found.partition),
-            is_cleaned(found, opened.checkpoints),
+            *opened.checkpoints.of(found.topic, found.partition),
             refused,
             mode,
         )
@@ -210,21 +205,15 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
-    entries = [
-        {} if offset is None else {directory.topic: {directory.partition: offset}}
-        for offset in (item.recovery_point, item.log_start, item.high_watermark, Offset(0) if item.cleaned else None)
-    ]
-    recovery_point, log_start, high_watermark, cleaned = entries
-    checkpoints = Checkpoints(recovery_point, log_start, high_watermark, None if item.cleaned is None else cleaned)
-    where = item.where._replace(dir=None)
+    where = item.where
+    of_log_dir = Location(item.broker_id, item.log_dir)
     refused = json.loads(item.refused) if item.refused else {}
-    files = {name: _refused(name, error, where) for name, error in refused.items()}
-    log_dir = LogDirView(where, clean_shutdown=item.clean_shutdown, files=files)
+    files = {name: _refused(name, error, of_log_dir) for name, error in refused.items()}
+    log_dir = LogDirView(of_log_dir, clean_shutdown=item.clean_shutdown, files=files)
+    told = Told(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    path = join(item.log_dir, item.name)
     view, unread = try_partition(
-        join(item.log_dir, item.name), directory, item.where,
-        log_dir=log_dir,
-        checkpoints=checkpoints,
-        walk_all=False, release=how.release,
+        path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -233,7 +222,7 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
         (view,) = deep.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    start = attempt(partial(_start, item, directory, view, how, complete=not unread), view.where)
+    start = attempt(partial(_start, path, item, directory, view, how, complete=not unread), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
@@ -242,14 +231,19 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
 
 
 def _start(
-    item: Item, directory: PartitionDirectory, view: PartitionView, how: How, *, complete: bool
+    path: str, item: Item, directory: PartitionDirectory, view: PartitionView, how: How, *, complete: bool
 ) -> Prediction | None:
     """Return what the next start makes of a directory; logs are read through where all batches are."""
     stored = Stored(item.clean_shutdown, item.log_start or 0, item.recovery_point or 0, item.high_watermark)
-    context = Context(settings({}, how.release), Mode(item.mode or ""), how.release)
-    path = join(item.log_dir, item.name)
     reads = how.depth in ("crc", "records")
+    context = _context(item.mode or "", how.release)
     return predicted(path, directory, view, stored, context, complete=complete, reads=reads)
+
+
+@cache
+def _context(mode: str, release: Release) -> Context:
+    """Return how a broker with the settings of every broker starts."""
+    return Context(settings({}, release), Mode(mode), release)
 
 
 def _refused(name: str, error: str, where: Location) -> FileView:

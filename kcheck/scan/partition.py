@@ -21,6 +21,18 @@ from kcheck.scan.batches import Tail, Walk, index_path, log_name, tail_of
 _METADATA_SIZE_MAX = 1 << 20
 
 
+class Told(NamedTuple):
+    """What the checkpoints of a log dir say of one partition, None where they do not name it.
+
+    `cleaned`: whether the cleaner has been in it, None where that is not known.
+    """
+
+    recovery_point: Offset | None = None
+    log_start: Offset | None = None
+    high_watermark: Offset | None = None
+    cleaned: bool | None = None
+
+
 class Checkpoints(NamedTuple):
     """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing.
 
@@ -32,6 +44,13 @@ class Checkpoints(NamedTuple):
     high_watermark: dict[str, dict[int, Offset]]
     cleaned: dict[str, dict[int, Offset]] | None = None
 
+    def of(self, topic: str, partition: int) -> Told:
+        """Return what they say of one partition."""
+        tables = (self.recovery_point, self.log_start, self.high_watermark)
+        recovery_point, log_start, high_watermark = (table.get(topic, {}).get(partition) for table in tables)
+        cleaned = None if self.cleaned is None else partition in self.cleaned.get(topic, {})
+        return Told(recovery_point, log_start, high_watermark, cleaned)
+
 
 def read_partition(
     path: str,
@@ -39,7 +58,7 @@ def read_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    checkpoints: Checkpoints,
+    told: Told,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:
@@ -47,7 +66,7 @@ def read_partition(
 
     `walk_all` walks every segment from its start; otherwise only the tail of the last one is read.
     """
-    where = where._replace(topic=directory.topic, partition=directory.partition)
+    where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
     files: frozenset[str] | None = None
     epochs = metadata = last = index_size = None
@@ -64,9 +83,8 @@ def read_partition(
             index_size = None if listing.others else index_size
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, str(error)))
-    start_entry = checkpoints.log_start.get(directory.topic, {}).get(directory.partition)
     first = segments[0].base_offset if segments else None
-    start = None if files is None else log_start_offset(start_entry, first)
+    start = None if files is None else log_start_offset(told.log_start, first)
     # A directory without a segment gets an empty one at its log start when a broker loads it.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -75,10 +93,10 @@ def read_partition(
         partition=directory.partition,
         state=directory.state,
         topic_id=None if metadata is None else metadata.parsed.value.topic_id,
-        log_start_checkpoint=start_entry,
+        log_start_checkpoint=told.log_start,
         log_start_offset=start,
-        recovery_point=checkpoints.recovery_point.get(directory.topic, {}).get(directory.partition),
-        high_watermark=checkpoints.high_watermark.get(directory.topic, {}).get(directory.partition),
+        recovery_point=told.recovery_point,
+        high_watermark=told.high_watermark,
         log_end_offset=end,
         size=sum(segment.size for segment in segments),
         epochs=epochs,
@@ -87,17 +105,10 @@ def read_partition(
         last_batch=last,
         index_size=index_size,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
-        cleaned=is_cleaned(directory, checkpoints),
+        cleaned=told.cleaned,
         files=files or frozenset(),
     )
     return view, tuple(findings)
-
-
-def is_cleaned(directory: PartitionDirectory, checkpoints: Checkpoints) -> bool | None:
-    """Whether the cleaner has been in a partition, None where that is not known."""
-    if checkpoints.cleaned is None:
-        return None
-    return directory.partition in checkpoints.cleaned.get(directory.topic, {})
 
 
 def try_partition(
@@ -106,15 +117,13 @@ def try_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    checkpoints: Checkpoints,
+    told: Told,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
     found = attempt(
-        lambda: read_partition(
-            path, directory, where, log_dir=log_dir, checkpoints=checkpoints, walk_all=walk_all, release=release
-        ),
+        lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
         where,
     )
     return (None, (found,)) if isinstance(found, Finding) else found
@@ -140,7 +149,7 @@ def _small(
 ) -> FileView | None:  # fmt: skip
     if name not in files:
         return None
-    where = where._replace(file=name)
+    where = where.of_file(name)
     try:
         return view_of(folder.read_whole(name), kind, where, release)
     except UnreadableError as error:

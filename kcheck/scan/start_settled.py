@@ -22,6 +22,9 @@ from kcheck.scan.start_values import Context, Loaded, Prediction, Stored, unstab
 
 _LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
 _NEEDED = (".log", ".index", ".timeindex")
+_SNAPSHOT = ".snapshot"
+_PREFIX_SIZE = len(segment_prefix(0))
+_FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
 
 def settled(
@@ -73,20 +76,21 @@ def settled(
 
 def _snapshots(view: PartitionView, end: Offset) -> list[Offset] | None:
     """Return the offsets of the snapshots, ascending; None if there is a file that not every log has."""
-    prefixes = [segment_prefix(segment.base_offset) for segment in view.segments]
-    needed = {prefix + ending for prefix in prefixes for ending in _NEEDED}
-    others = view.files - needed
-    if len(others) + len(needed) != len(view.files):
-        return None
-    known = {f"{prefix}.txnindex" for prefix in prefixes}
-    offsets = {_snapshot(offset): offset for offset in (*(segment.base_offset for segment in view.segments), end)}
-    if not others - offsets.keys() <= known | {LEADER_EPOCHS, PARTITION_METADATA}:
-        return None
-    return sorted(offsets[name] for name in others if name in offsets)
+    prefixes = {segment_prefix(segment.base_offset): segment.base_offset for segment in view.segments}
+    needed, found = 0, []
+    for name in view.files:
+        base, ending = prefixes.get(name[:_PREFIX_SIZE]), name[_PREFIX_SIZE:]
+        if base is not None and ending in _NEEDED:
+            needed += 1
+        elif ending == _SNAPSHOT and (base is not None or name == _snapshot(end)):
+            found.append(end if base is None else base)
+        elif name not in _FIXED and (base is None or ending != ".txnindex"):
+            return None
+    return sorted(found) if needed == len(_NEEDED) * len(prefixes) else None
 
 
 def _snapshot(offset: int) -> str:
-    return segment_prefix(offset) + ".snapshot"
+    return segment_prefix(offset) + _SNAPSHOT
 
 
 def _epochs(view: PartitionView, stored: Stored, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
