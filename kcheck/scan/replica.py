@@ -204,8 +204,11 @@ def _seen_epoch(view: PartitionView) -> Epoch:
 
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
     """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
-    found = (_checkpoint_problem(name, log_dir, release) for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET))
-    return next((problem for problem in found if problem is not None), None)
+    for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET):
+        problem = _checkpoint_problem(name, log_dir, release)
+        if problem is not None:
+            return problem
+    return None
 
 
 def _checkpoint_problem(name: str, log_dir: LogDirView | None, release: Release) -> str | None:

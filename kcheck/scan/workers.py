@@ -1,6 +1,5 @@
 """Tasks in this process one after the other, or in several processes side by side; the answers stand in order."""
 
-import gc
 import signal
 import time
 from collections import deque
@@ -275,7 +274,6 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     for other in others:
         other.close()
-    gc.freeze()  # What it has from its parent stays: no collection looks through that again.
     let_go_sockets(connection.fileno())
     if limits is not None:
         bound_memory(limits.memory)
