@@ -54,7 +54,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     """Return the errors, by rule and directory."""
-    report = check(paths, depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=release(kafka))
     return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
 
 
