@@ -1,47 +1,21 @@
 """A fleet in an object store: the rows are those of the same directories on a disk, and few bytes are asked for."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
-from tests.scan.test_fleet import BROKERS, Rows, scanned
+from tests.scan.test_fleet import BROKERS, scanned
+from tests.stores import as_on_disk, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 """What the clients of stores do."""
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[dict[str, Any]]:
-    """Start a server of S3, and give what a client needs to find it."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield {
-        "endpoint_url": f"http://{host}:{port}",
-        "key": "k",
-        "secret": "s",
-        "client_kwargs": {"region_name": "us-east-1"},
-    }
-    server.stop()
-
-
-def upload(folder: Path, bucket: str, options: dict[str, Any]) -> str:
-    """Copy a folder into a bucket; returns its URL."""
-    system = fsspec.filesystem("s3", **options)
-    system.call_s3("create_bucket", Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"{bucket}/fleet/{path.relative_to(folder)}", path.read_bytes())
-    return f"s3://{bucket}/fleet"
 
 
 class Requests:
@@ -66,19 +40,6 @@ class Requests:
         monkeypatch.setattr(Store, "read", watched)
         monkeypatch.setattr(Store, "_tree", counted(tree))
         monkeypatch.setattr(Store, "_children", counted(children))
-
-
-def as_on_disk(rows: Rows, url: str, folder: Path) -> Rows:
-    """Return rows with the URL replaced by the folder."""
-
-    def replaced(value: Any) -> Any:
-        return value.replace(url, str(folder)) if isinstance(value, str) else value
-
-    return {
-        name: [{key: replaced(value) for key, value in row.items()} for row in table]
-        for name, table in rows.items()
-        if name != "runs"
-    }
 
 
 @pytest.mark.parametrize("depth", ["checkpoints", "records"])

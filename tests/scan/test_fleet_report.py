@@ -254,8 +254,8 @@ def test_losses_of_the_next_start_are_told_worst_first(tmp_path: Path, monkeypat
     assert ["2", "3", "1", "3"] == [row["broker"] for row in found["losses"]]
     shown = ("broker", "next_start", "losing_partitions", "lost_records", "scan_bytes")
     assert [
-        (None, "abort", 0, 0, 100), ("4", "unknown", 0, None, 100), ("2", "lost", 1, None, 100), ("3", "lost", 2, 9, 100),
-        ("1", "lost", 1, 9, 100),
+        (None, "abort", 0, 0, 100), ("4", "unknown", 0, None, 100), ("2", "lost", 1, None, 100),
+        ("3", "lost", 2, 9, 100), ("1", "lost", 1, 9, 100),
     ] == [tuple(row[name] for name in shown) for row in found["broker_starts"]]  # fmt: skip
     (cluster,) = found["cluster_starts"]
     assert (4, None, 500) == tuple(cluster[name] for name in shown[2:])
