@@ -108,13 +108,14 @@ class _Engine:
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
         of_findings = (self._frame(rows, columns), listed, scanned, of_brokers, compared)
         sources = {stages.OF_SCANNED: scanned, stages.OF_BROKER: of_brokers, stages.OF_COMPARED: compared}
-        of_one = {name: staged for names, staged in sources.items() for name in names}
+        of_names = dict.fromkeys(name for names in sources for name in names)
+        staged = {name: [frame for names, frame in sources.items() if name in names] for name in of_names}
         with self._progress.phase("tables"):
             _side_by_side(
                 lambda: self._table("findings", of_findings, self._shown(of_findings)),
-                *(partial(self._table, name, (staged,)) for name, staged in of_one.items()),
+                *(partial(self._table, name, frames) for name, frames in staged.items()),
             )
-        for name in ("findings", *of_one):
+        for name in ("findings", *staged):
             self._output.take_over(name)
         self._output.drop(_STAGING)
 

@@ -18,7 +18,6 @@ from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
 from kcheck.scan.fleet_memory import Notes
-from kcheck.scan.fleet_output import run_tables
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import findings_batch, log_dir_of, seen_of, tables_of
@@ -51,10 +50,10 @@ NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
-OF_SCANNED = ("partitions", "leader_epochs", "segments")
-"""Tables whose rows are those of one directory; then those of a partition on several brokers, and of a broker."""
+OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
+"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
-OF_BROKER = tuple(sorted(set(run_tables()) - {*OF_SCANNED, *OF_COMPARED, "findings", "runs"}))
+OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
 SCANNED = (
     *KEY,
