@@ -9,7 +9,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_directory
 from kcheck.model.report import Column, finding_row
 from kcheck.model.views import PartitionView
-from kcheck.scan.arrow import arrays, batch_of, nested, schema_of
+from kcheck.scan.arrow import arrays, batch_of, from_bytes, nested, schema_of
 from kcheck.scan.fleet_predict import LIGHT, START, light_start, start_row
 from kcheck.scan.fleet_replicas import LISTS, OWN, own_lists, own_row
 from kcheck.scan.replica import ReplicaState
@@ -112,6 +112,12 @@ def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
     """Yield the items of a batch."""
     for row in batch.to_pylist():
         yield Item(**{**row, "log_dir": _path(row["log_dir"]), "name": _path(row["name"])})
+
+
+def log_dir_of(items: bytes) -> str:
+    """Return the log dir of items that are those of one part of it."""
+    (batch,) = from_bytes(items)
+    return _path(batch.column("log_dir")[0].as_py())
 
 
 def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
