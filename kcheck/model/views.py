@@ -123,9 +123,11 @@ class ReplicasView(NamedTuple):
     """The replicas of one partition on several brokers, by broker id, and where their records differ.
 
     `different` is empty where batches were not compared. `replica_count_of_topic` is the largest number of replicas
-    that a partition of the topic has on these brokers.
+    that a partition of the topic has on these brokers. `parted` tells of each replica but the first from which offset
+    on its epochs are not those of the first one; None as a whole where nobody has compared them yet.
     """
 
     replicas: tuple[PartitionView, ...]
     different: tuple[Different, ...] = ()
     replica_count_of_topic: int = 0
+    parted: tuple[Offset | None, ...] | None = None

@@ -9,7 +9,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_directory
 from kcheck.model.report import Column, finding_row
 from kcheck.model.views import PartitionView
-from kcheck.scan.arrow import arrays, batch_of, nested, schema_of
+from kcheck.scan.arrow import arrays, batch_of, from_bytes, nested, schema_of
 from kcheck.scan.fleet_predict import LIGHT, START, light_start, start_row
 from kcheck.scan.fleet_replicas import LISTS, OWN, own_lists, own_row
 from kcheck.scan.replica import ReplicaState
@@ -113,6 +113,12 @@ def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
     columns = dict(zip(batch.schema.names, (column.to_pylist() for column in batch.columns), strict=True))
     columns |= {name: [*map(_path, columns[name])] for name in ("log_dir", "name")}
     return map(Item, *columns.values())
+
+
+def log_dir_of(items: bytes) -> str:
+    """Return the log dir of items that are those of one part of it."""
+    (batch,) = from_bytes(items)
+    return _path(batch.column("log_dir")[0].as_py())
 
 
 def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kcheck.core.startup import Mode, Outcome
+from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.disk.walk import split
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
@@ -89,15 +89,13 @@ def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStar
 
 def verdict(start: LogDirStart) -> str:
     """Return the verdict in words."""
-    if start.outcome is Outcome.ABORT:
-        return "will not boot"
-    if start.outcome is Outcome.OFFLINE:
-        return "will go offline"
+    if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
+        return NEXT_STARTS[start.outcome]
     if any(each.outcome is Outcome.UNKNOWN for each in start.partitions):
-        return "not known"
+        return NEXT_STARTS[Outcome.UNKNOWN]
     lost = [each.lost for each in start.partitions if each.lost is not None]
     if not lost:
-        return "will boot"
+        return NEXT_STARTS[Outcome.OK]
     known = sum(each.records or 0 for each in lost)
     if all(each.records is not None for each in lost):
         return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
