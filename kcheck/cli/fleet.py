@@ -108,8 +108,6 @@ def scan(
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
     if remember or since is not None or resume is not None:
-        if engine != "local":
-            raise UsageError(f"--engine {engine}: --remember, --since and --resume are for the local one")
         run, how = _remembering(how, out, run, since, resume)
     name = _name(_now()) if run is None else run
     jobs = None if jobs is None else parse_jobs(jobs)

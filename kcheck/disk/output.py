@@ -21,6 +21,12 @@ def make_directory(path: str) -> None:
         raise UsageError(f"{path} cannot be made: {getattr(error, 'strerror', None) or error}") from error
 
 
+def have_directory(path: str) -> None:
+    """Make a directory in one that is there, unless somebody else has made it."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path)
+
+
 def create(path: str) -> BinaryIO:
     """Open a file that is not there yet."""
     return open(path, "xb")
@@ -65,7 +71,7 @@ def publish(path: str, data: bytes) -> None:
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
     """Give a file that takes the place of `path` when it is written; after a failure that is as it was."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+    temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
         with create(temporary) as stream:
             yield stream
@@ -112,13 +118,13 @@ def discard(path: str) -> None:
 
 
 def keep_aside(folder: str, aside: str) -> None:
-    """Move the files of a directory that `make_directory` made into another one, over those of their names."""
+    """Move the files below a directory that `make_directory` made below another one, over those of their names."""
     with contextlib.suppress(OSError):
-        names = os.listdir(folder)
-        if names:
-            os.makedirs(aside, exist_ok=True)
-        for name in names:
-            os.replace(os.path.join(folder, name), os.path.join(aside, name))
+        for path, _, names in os.walk(folder):
+            target = os.path.normpath(os.path.join(aside, os.path.relpath(path, folder)))
+            for name in names:
+                os.makedirs(target, exist_ok=True)
+                os.replace(os.path.join(path, name), os.path.join(target, name))
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -21,11 +21,19 @@ _EXTRAS = {"s3": "s3", "s3a": "s3"}
 """What of kcheck's extras a scheme needs, other than `remote`."""
 
 
+_STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
+"""What stores call that which another file of the same name and size has not."""
+
+
 class Files(NamedTuple):
-    """What stands in a directory of a store: files with their sizes in bytes, and directories."""
+    """What stands in a directory of a store: files with their sizes in bytes, and directories.
+
+    `stamps` tell of the files of a log dir that is held whether they are the same as before, as far as the store does.
+    """
 
     sizes: Mapping[str, int]
     directories: tuple[str, ...]
+    stamps: Mapping[str, str] = {}
 
 
 class Store:
@@ -92,7 +100,7 @@ class Store:
     def _tree(self, path: str) -> dict[str, Files]:
         root = self._system._strip_protocol(path).rstrip("/")  # noqa: SLF001 - fsspec's own way
         listed = _asked(lambda: self._system.find(root, detail=True))
-        found: dict[str, tuple[dict[str, int], set[str]]] = {"": ({}, set())}
+        found: dict[str, tuple[dict[str, int], set[str], dict[str, str]]] = {"": ({}, set(), {})}
         for full, about in listed.items():
             *folders, name = full[len(root) + 1 :].split("/")
             if name and about.get("type") == "file":
@@ -100,9 +108,13 @@ class Store:
                 for folder in folders:
                     found[above][1].add(folder)
                     above = f"{above}/{folder}" if above else folder
-                    found.setdefault(above, ({}, set()))
-                found[above][0][name] = int(about["size"] or 0)
-        return {name: Files(sizes, tuple(sorted(below))) for name, (sizes, below) in found.items()}
+                    found.setdefault(above, ({}, set(), {}))
+                sizes, _, stamps = found[above]
+                sizes[name] = int(about["size"] or 0)
+                stamp = [str(about[key]) for key in _STAMPS if about.get(key) is not None]
+                if stamp:
+                    stamps[name] = " ".join(stamp)
+        return {name: Files(sizes, tuple(sorted(below)), stamps) for name, (sizes, below, stamps) in found.items()}
 
     def _children(self, path: str) -> Files:
         root = self._system._strip_protocol(path).rstrip("/")  # noqa: SLF001 - fsspec's own way

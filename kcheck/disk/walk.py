@@ -49,13 +49,18 @@ def list_directory(path: str) -> Listing:
     return Listing(tuple(files), tuple(directories), tuple(others))
 
 
-def states(path: str) -> list[tuple[str, int, int, int]]:
+def states(path: str) -> list[tuple[str, object, int, object]]:
     """Return what tells whether something in a directory changed: names, kinds, sizes and times in ns, sorted.
 
-    UnreadableError if it cannot be listed. Of what is in a store nothing tells it.
+    Of what is in a store its listing tells it. UnreadableError if it cannot be listed, or if a store tells only sizes.
     """
-    if store_of(path) is not None:
-        raise UnreadableError("no times are known of what is in a store")
+    store = store_of(path)
+    if store is not None:
+        listed = _asked(lambda: store.list_directory(path))
+        if len(listed.stamps) < len(listed.sizes):
+            raise UnreadableError("its store does not tell what has changed")
+        of_files = [(name, None, size, listed.stamps[name]) for name, size in listed.sizes.items()]
+        return sorted([*of_files, *((name, None, 0, None) for name in listed.directories)])
     try:
         with os.scandir(path) as entries:
             found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]

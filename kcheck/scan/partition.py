@@ -8,14 +8,14 @@ from kcheck.disk.read import Source, UnreadableError, opened, read_whole, readab
 from kcheck.disk.walk import Listing, join, list_directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
-from kcheck.model.entries import Batch, Offset
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, FileKind, PartitionDirectory, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.attempt import attempt
-from kcheck.scan.batches import Walk, log_name, tail_position
+from kcheck.scan.batches import Tail, Walk, log_name, tail_of
 
 _METADATA_SIZE_MAX = 1 << 20
 
@@ -58,7 +58,7 @@ def read_partition(
     files = {*listing.files, *listing.others}
     epochs = _small(path, LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT, files, where, findings, release)
     metadata = _small(path, PARTITION_METADATA, partition_metadata.FORMAT, files, where, findings, release)
-    segments, last = _segments(path, files, where, findings, walk_all=walk_all)
+    segments, last, index_size = _segments(path, files, where, findings, walk_all=walk_all)
     start_entry = checkpoints.log_start.get(directory.topic, {}).get(directory.partition)
     start = log_start_offset(start_entry, segments[0].base_offset if segments else None) if listed else None
     # A directory without a segment gets an empty one at its log start when a broker loads it.
@@ -79,6 +79,7 @@ def read_partition(
         metadata=metadata,
         segments=segments,
         last_batch=last,
+        index_size=None if listing.others else index_size,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
         cleaned=is_cleaned(directory, checkpoints),
         files=frozenset(files),
@@ -159,43 +160,52 @@ def segment_bases(files: set[str]) -> list[Offset]:
 
 def _segments(
     path: str, files: set[str], where: Location, findings: list[Finding], *, walk_all: bool
-) -> tuple[tuple[SegmentSummary, ...], Batch | None]:
-    """Return every segment, and the last batch of the last one."""
+) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
+    """Return every segment, the last batch of the last one, and the size of its index as in `PartitionView`."""
     bases = segment_bases(files)
     found: list[SegmentSummary] = []
     last: Batch | None = None
+    index_size: int | None = None
     for base in bases:
         name = log_name(base)
         try:
             if walk_all or base == bases[-1]:
                 with opened(join(path, name)) as (descriptor, size):
-                    summary, last = _summary(join(path, name), descriptor, size, base, from_start=walk_all)
+                    summary, last, index_size = _summary(join(path, name), descriptor, size, base, from_start=walk_all)
             else:
                 summary = SegmentSummary(base_offset=base, size=readable_size(join(path, name)))
             found.append(summary)
         except UnreadableError as error:
             findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
             found.append(SegmentSummary(base_offset=base, size=0))
-            last = None
-    return tuple(found), last
+            last = index_size = None
+    return tuple(found), last, index_size
 
 
 def _summary(
     path: str, descriptor: Source, size: int, base: Offset, *, from_start: bool
-) -> tuple[SegmentSummary, Batch | None]:
+) -> tuple[SegmentSummary, Batch | None, int | None]:
     """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
-    start = 0 if from_start else tail_position(path, descriptor, size, base)
-    count, timestamp, last = 0, -1, None
-    for batch in Walk(descriptor, size, position=start):
+    tail = Tail() if from_start else tail_of(path, descriptor, size, base)
+    count, timestamp, last, rises = 0, -1, None, True
+    walk = Walk(descriptor, size, position=tail.position, window=tail.window)
+    for batch in walk:
         count += 1
         timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
+        above = batch.last_offset >= tail.offset if last is None else batch.base_offset > last.last_offset
+        rises = rises and above and batch.magic == 2 and 0 <= batch.last_offset - base <= RELATIVE_OFFSET_MAX
         last = batch
     end = base if last is None else Offset(last.last_offset + 1)
-    if start:
-        return SegmentSummary(base_offset=base, size=size, end_offset=end), last
-    return SegmentSummary(
-        base_offset=base, size=size, end_offset=end, batches=count, max_timestamp=timestamp if count else None
-    ), last
+    index_size = tail.index_size if rises and walk.position == size else None
+    if tail.position:
+        return SegmentSummary(base_offset=base, size=size, end_offset=end), last, index_size
+    return (
+        SegmentSummary(
+            base_offset=base, size=size, end_offset=end, batches=count, max_timestamp=timestamp if count else None
+        ),
+        last,
+        index_size,
+    )
 
 
 def batch_rows(path: str, base: Offset) -> Iterator[dict[str, object]]:

@@ -1,5 +1,6 @@
 """`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -7,12 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import real
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet import THREADS, Judged, Run, about, conclude, outside
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
+from kcheck.scan.fleet_memory import Memory, aside
 from kcheck.scan.fleet_output import RunOutput, run_tables
 from kcheck.scan.fleet_replicas import FIELDS, KEY, replicas_schema
 from kcheck.scan.fleet_rows import findings_batch
@@ -32,6 +35,8 @@ _SLICES_MAX = 20_000
 _OF_SLICE = {"checkpoints": 500}
 """So many directories are looked at by one task, where little is read of each."""
 _OF_SLICE_DEEP = 8
+_PARTS_OF_FILE = 16
+"""So many parts of a log dir are looked at together where what is found is remembered."""
 _LOG_DIRS_OF_SLICE = 16
 _BROKER_SLICES_OF_CORE = 4
 _SIDE_BY_SIDE = 4
@@ -53,11 +58,19 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
     with mounted(urls, run.options):
         found = inventory(roots)
     outside(run.out, found.log_dirs)
-    asked = Asked(run.how, run.seconds, urls, tuple(run.options.items()), run.jobs or THREADS)
-    with RunOutput(run.out, run.name, about(run)) as output, session as spark, in_a_line():
-        engine = _Engine(run, asked, spark, output)
+    since = None if run.how.since is None else real(run.how.since)
+    asked = Asked(run.how._replace(since=since), run.seconds, urls, tuple(run.options.items()), run.jobs or THREADS)
+    with (
+        RunOutput(run.out, run.name, about(run)) as output,
+        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        session as spark,
+        in_a_line(),
+    ):
+        folder = None if memory.folder is None else real(memory.folder)
+        engine = _Engine(run, asked._replace(memory=folder), spark, output)
         engine.look(found)
-        report = conclude(run, roots, started, output, engine.judged)
+        memory.end()
+        report = conclude(run, roots, started, output, engine.judged, engine.carried)
     return report, engine.judged.failed
 
 
@@ -66,6 +79,7 @@ class _Engine:
 
     def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput) -> None:
         self.judged = Judged(run)
+        self.carried = 0
         self._asked = asked
         self._run = run
         self._spark = spark
@@ -94,13 +108,14 @@ class _Engine:
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
         of_findings = (self._frame(rows, columns), listed, scanned, of_brokers, compared)
         sources = {stages.OF_SCANNED: scanned, stages.OF_BROKER: of_brokers, stages.OF_COMPARED: compared}
-        of_one = {name: staged for names, staged in sources.items() for name in names}
+        of_names = dict.fromkeys(name for names in sources for name in names)
+        staged = {name: [frame for names, frame in sources.items() if name in names] for name in of_names}
         with self._progress.phase("tables"):
             _side_by_side(
                 lambda: self._table("findings", of_findings, self._shown(of_findings)),
-                *(partial(self._table, name, (staged,)) for name, staged in of_one.items()),
+                *(partial(self._table, name, frames) for name, frames in staged.items()),
             )
-        for name in ("findings", *of_one):
+        for name in ("findings", *staged):
             self._output.take_over(name)
         self._output.drop(_STAGING)
 
@@ -138,13 +153,22 @@ class _Engine:
         return listed, count
 
     def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
+        from pyspark.sql import functions
+
         slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
         # By hash, not in turn: a task that is run again must have the rows that it had. One listing of a store tells of
-        # a whole log dir, which is therefore that of one task.
-        items = listed.where("items is not null").repartition(
-            slices, *(("at",) if self._asked.urls else ("at", "part"))
+        # a whole log dir, which is therefore that of one task. What is remembered has a file for each task.
+        parts = sys.maxsize if self._asked.urls else _PARTS_OF_FILE if self._asked.memory is not None else 1
+        items = (
+            listed.where("items is not null")
+            .repartition(slices, "at", functions.expr(f"part div {parts}"))
+            .sortWithinPartitions("at", "part")
         )
-        return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
+        scanned = self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
+        if self._run.how.since is not None:
+            (row,) = scanned.agg(functions.sum("carried")).collect()
+            self.carried = row[0] or 0
+        return scanned
 
     def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
         from pyspark.sql import functions

@@ -17,10 +17,10 @@ from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_output import run_tables
+from kcheck.scan.fleet_memory import Notes
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
-from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
+from kcheck.scan.fleet_rows import findings_batch, log_dir_of, seen_of, tables_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.rules import all_rules
 from kcheck.scan.threads import Threads
@@ -50,13 +50,14 @@ NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
-OF_SCANNED = ("partitions", "leader_epochs", "segments")
-"""Tables whose rows are those of one directory; then those of a partition on several brokers, and of a broker."""
+OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
+"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
-OF_BROKER = tuple(sorted(set(run_tables()) - {*OF_SCANNED, *OF_COMPARED, "findings", "runs"}))
+OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
 SCANNED = (
     *KEY,
+    Column("carried", "int64", "So many directories are the same as before."),
     *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
 )
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
@@ -74,6 +75,7 @@ class Asked(NamedTuple):
     """How directories are looked at; one that takes more than `seconds` becomes a finding.
 
     `urls` are roots that are no directories, `options` those of their file system: so many `requests` are made at once.
+    What is found is kept in the folder `memory`, if there is one.
     """
 
     how: How
@@ -81,6 +83,7 @@ class Asked(NamedTuple):
     urls: tuple[str, ...] = ()
     options: tuple[tuple[str, object], ...] = ()
     requests: int = THREADS
+    memory: str | None = None
 
 
 def told(value: FleetLogDir | Identified) -> str:
@@ -137,7 +140,7 @@ def list_all(batches: "Batches", asked: Asked) -> "Batches":
 
 def scan_all(batches: "Batches", asked: Asked) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    with _workers(asked) as workers:
+    with _workers(asked) as workers, Notes(asked.memory, str(_task_number())) as notes:
         retry = Retry(workers, asked.how)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
@@ -148,12 +151,21 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
             for row, (answer,) in workers.run(tasks(), ahead=_ahead(asked)):
                 key = (row["broker"], row["at"], row["part"])
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
-                    found = {name: batch}
+                    found, before = {name: batch}, notes.carried
                     if name == "replicas":
+                        notes.add(log_dir_of(row["items"]), batch)
                         found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
-                    yield (*key, piece, *_as_bytes(found, SCANNED))
+                    yield (*key, piece, notes.carried - before, *_as_bytes(found, SCANNED))
 
         yield from _in_batches(rows(), SCANNED)
+
+
+def _task_number() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
 
 
 def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
@@ -177,11 +189,7 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
 
 def compare_all(batches: "Batches", asked: Asked) -> "Batches":
     """Yield rows of tables for partitions, which come sorted and with all of their replicas."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    number = context.partitionId()
+    number = _task_number()
     import_module("kcheck.scan.cross")  # as in `_workers`
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
@@ -280,9 +288,10 @@ def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
 
 
 def _as_bytes(found: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
-    """Return the columns behind the key; None where nothing was found."""
-    assert found.keys() <= {column.name for column in columns}
-    rows = (found.get(column.name) for column in columns[len(KEY) :])
+    """Return the columns of rows; None where nothing was found."""
+    names = [column.name for column in columns if column.type == "bytes"]
+    assert found.keys() <= {*names}
+    rows = (found.get(name) for name in names)
     return tuple(None if each is None else to_bytes(each) for each in rows)
 
 

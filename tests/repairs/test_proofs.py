@@ -1,26 +1,41 @@
 """What is proven by other files: siblings of a log dir or partition, a second copy, another replica."""
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from kcheck.disk.apply import apply
 from kcheck.model.plan import Plan, SetAside, Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
 from tests.builders import (
+    Made,
+    batch_of,
     broker,
     epochs,
     flip_byte,
     log,
     log_dir,
     message,
+    offsets,
     partition_dir,
     partition_metadata,
-    run,
+    record,
     write,
 )
+from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
-BATCH_SIZE = 100
+
+
+def run(first: int, last: int, *, epoch: int = 0, value: bytes = b"x") -> list[Made]:
+    """Return batches of ten records that hold the offsets `first` to `last`, all in one epoch."""
+    records = [record(number, value=value) for number in range(10)]
+    return [batch_of(base, *records[: last - base + 1], epoch=epoch) for base in range(first, last + 1, 10)]
+
+
+BATCH_SIZE = len(run(0, 9)[0].data)
 
 
 def planned(*paths: str, against: list[str] | None = None, accept_loss: bool = False) -> Repaired:
@@ -70,7 +85,7 @@ def test_a_replica_that_proves_too_little_sets_nothing_aside(tmp_path: Path) -> 
     late = broker(tmp_path / "late", run(10, 99), broker_id=2)
     (late / "t-0" / f"{0:020d}.log").unlink(missing_ok=True)
     assert "starts at offset 10" in reasons(planned(f"1={one}", against=[f"2={late}"]))
-    other = broker(tmp_path / "other", run(0, 99, payload=b"y" * 39), broker_id=2)
+    other = broker(tmp_path / "other", run(0, 99, value=b"y"), broker_id=2)
     assert "other records at the same offsets" in reasons(planned(f"1={one}", against=[f"2={other}"]))
     for useless in (
         damaged(tmp_path / "bad", broker_id=2),
@@ -83,6 +98,39 @@ def write_id(path: Path, topic_id: str) -> Path:
     """Give a partition another topic id."""
     write(path / "t-0", {"partition.metadata": partition_metadata(topic_id)})
     return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kc148-batch-record-count/more",
+        "kc163-record-framing/length",
+        "kc164-record-offset/twice",
+        "kc165-record-timestamp/lower",
+        "kc166-batch-compression/gzip",
+        "kc168-control-batch/type",
+        "kc169-message-set/value",
+        "kc183-sequence-repeated/repeated",
+        "kc221-segments-overlap/copied",
+        "kc222-segments-missing/removed",
+    ],
+)
+def test_what_was_written_wrong_is_fetched_again_where_it_was_written_right(name: str, tmp_path: Path) -> None:
+    """A batch that is wrong under a right CRC, or segments that overlap or are missing; but not against its like."""
+    case = CASES / name
+    for broker_id, source in enumerate((case, case.parent / "clean", case, case), 1):
+        path = tmp_path / str(broker_id)
+        shutil.copytree(source / "before", path)
+        (path / "meta.properties").unlink(missing_ok=True)
+        (partition,) = (each.name for each in path.iterdir() if each.is_dir())
+        write(path, {"replication-offset-checkpoint": offsets({partition: 20})})
+    made = planned(f"1={tmp_path / '1'}", against=[f"2={tmp_path / '2'}"])
+    assert [("SetAside", partition), ("Write", "replication-offset-checkpoint")] == names(made.plan)[:2]
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert wrong([str(tmp_path / "1")], "4.3") == set()
+    alike = planned(f"3={tmp_path / '3'}", against=[f"4={tmp_path / '4'}"])
+    assert not any(isinstance(each, SetAside) for each in alike.plan.operations)
+    assert "only --against a whole replica" in reasons(alike)
 
 
 def test_without_a_high_watermark_nothing_is_known_to_be_committed(tmp_path: Path) -> None:
@@ -133,7 +181,7 @@ def test_the_shorter_of_two_copies_goes(tmp_path: Path) -> None:
     assert isinstance(aside, SetAside)
     assert aside.path == str(one.resolve() / "t-0")
     assert "every batch stands in" in str((aside.why.loses or {}).get("held"))
-    write(one / "t-0", {f"{0:020d}.log": log([*run(0, 39), *run(40, 49, payload=b"y" * 39)])})
+    write(one / "t-0", {f"{0:020d}.log": log([*run(0, 39), *run(40, 49, value=b"y")])})
     assert "each of the two directories holds something" in reasons(planned(str(one), str(two)))
 
 

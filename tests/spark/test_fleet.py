@@ -22,6 +22,7 @@ from kcheck.spark.fleet import scan
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
 from tests.scan.test_fleet import LAYOUT, tables
 from tests.spark import harm
+from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -86,6 +87,18 @@ def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: 
     report, rows = both(spark, tmp_path / "out", [layout], depth="records", **shown)
     assert ["KC141"] == [row["id"] for row in rows["findings"]]
     assert {"info": 0, "warning": 0, "error": 1, "fatal": 0} == report.summary()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_log_dirs_in_a_store_have_the_rows_of_one_machine(
+    spark: SparkSession, s3: dict[str, Any], tmp_path: Path
+) -> None:
+    """Executors ask the store by themselves; a log dir on a disk can stand beside those in it."""
+    url = upload(FIXTURES / "brokers" / "4.3.1" / "diverged", "spark", s3)
+    data = broker(tmp_path / "data", run(0, 99))
+    _, rows = both(spark, tmp_path / "out", [f"{url}/{{broker}}/{{log_dir}}", data], depth="headers", options=s3)
+    assert [str(data), f"{url}/broker-1/data1", f"{url}/broker-2/data1"] == [row["log_dir"] for row in rows["log_dirs"]]
+    assert all(rows[name] for name in ("truncation_plans", "predictions", "segments"))
 
 
 def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
