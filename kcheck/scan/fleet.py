@@ -91,7 +91,6 @@ def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> 
         with Groups(join(output.path, _REPLICAS)) as groups:
             engine.look(found, groups.add)
             engine.compare(groups.batches())
-        notes.end()
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, notes.carried)
     return report, engine.judged.failed
@@ -201,6 +200,7 @@ class _Engine:
                         of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:
+                self._notes.end()
                 of_broker.append((step.log_dir, of_log_dir))
                 of_log_dir = []
             if step.is_end_of_broker:
