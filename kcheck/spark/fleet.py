@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import real
+from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
@@ -56,6 +57,8 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
     stopped before what a dead run has left is removed.
     """
     started = run.now()
+    for url in filter(is_url, (run.out, run.how.since or "")):
+        raise UsageError(f"{url}: Spark writes to, and remembers in, directories that all of its machines have")
     urls = tuple(root for root in roots if is_url(root))
     with mounted(urls, run.options):
         found = inventory(roots)

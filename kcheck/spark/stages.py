@@ -8,13 +8,14 @@ written: Spark moves it and looks into nothing.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.disk.output import make_directory
+from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import mounted
-from kcheck.disk.walk import join
+from kcheck.disk.walk import drop_listing, hold_listing, join
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
@@ -159,15 +160,21 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
             for row in _rows(batches):
+                with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+                    hold_listing(log_dir_of(row["items"]))
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
         def rows() -> Iterator[tuple[Any, ...]]:
+            last = ""
             for row, (answer,) in workers.run(tasks(), ahead=_ahead(asked)):
-                key = (row["broker"], row["at"], row["part"])
+                key, log_dir = (row["broker"], row["at"], row["part"]), log_dir_of(row["items"])
+                if log_dir != last:
+                    drop_listing(last)
+                    last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
                     found, before = {name: batch}, notes.carried
                     if name == "replicas":
-                        notes.add(log_dir_of(row["items"]), batch)
+                        notes.add(log_dir, batch)
                         found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
                     yield (*key, piece, notes.carried - before, *_as_bytes(found, SCANNED))
 
