@@ -173,6 +173,36 @@ def test_meta_properties_come_from_the_other_log_dirs_of_the_broker(tmp_path: Pa
     assert "do not agree" in reasons(planned(f"1={one}", f"1={two}", f"1={three}"))
 
 
+def test_meta_properties_that_are_missing_come_from_the_other_log_dirs(tmp_path: Path) -> None:
+    """Where server.properties names the log dirs; one that says something else may be another broker's."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (one / "meta.properties").read_bytes()
+    settings = tmp_path / "server.properties"
+    settings.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={one},{two}\n")
+    (one / "meta.properties").unlink()
+    made = planned(str(settings))
+    (found,) = [each for each in made.plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert found.why.broker_now == "Kafka 4.3 does not start."
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    write(one, {"meta.properties": mine.replace(b"c1uster", b"other11")})
+    assert "cannot tell whose disk it is" in reasons(planned(str(settings)))
+
+
+def test_one_of_two_log_dirs_gets_an_id_of_its_own(tmp_path: Path) -> None:
+    """If they have no partition in common: one that has may be a copy."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (one / "meta.properties").read_bytes()
+    for path in (one, two):
+        write(path, {"meta.properties": mine + b"directory.id=MkU3OEVBNTcwNTJENDM2Qg\n"})
+    (found,) = [each for each in planned(str(one), str(two)).plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert found.path.endswith("/d2/meta.properties")
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    partition_dir(two / "t-0", [run(0, 9)])
+    assert "t-0 is in both log dirs" in reasons(planned(str(one), str(two)))
+
+
 def test_the_shorter_of_two_copies_goes(tmp_path: Path) -> None:
     """If every batch of it stands in the other one; otherwise nobody knows."""
     one, two = broker(tmp_path / "d1", run(0, 49)), broker(tmp_path / "d2", run(0, 99))
