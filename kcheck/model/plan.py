@@ -61,7 +61,7 @@ class Change(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """Change some bytes of a file, whose size stays; `changes` are in the order of their positions."""
+    """Change some bytes of a file, and cut it to the size of `after`; `changes` are in the order of their positions."""
 
     path: str
     before: Digest
@@ -177,10 +177,8 @@ def edited(operation: Write | Patch | Truncate, chunks: Iterable[bytes]) -> Iter
         return
     position = 0
     for chunk in chunks:
-        if isinstance(operation, Truncate):
-            yield chunk[: max(0, operation.after.size - position)]
-        else:
-            yield _patched(operation, chunk, position)
+        kept = chunk[: max(0, operation.after.size - position)]
+        yield kept if isinstance(operation, Truncate) else _patched(operation, kept, position)
         position += len(chunk)
 
 

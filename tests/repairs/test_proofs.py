@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.apply import apply
-from kcheck.model.plan import Plan, SetAside, Write
+from kcheck.model.plan import Patch, Plan, SetAside, Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
 from tests.builders import (
     Made,
@@ -241,6 +241,23 @@ def test_an_epoch_is_that_of_both_neighbours(tmp_path: Path) -> None:
     apply(plan_bytes(made), str(tmp_path / "backup"))
     assert log(run(0, 99, epoch=4)) == (one / LOG).read_bytes()
     assert epochs((4, 0)) == (one / "t-0" / "leader-epoch-checkpoint").read_bytes()
+
+
+def test_a_file_is_patched_and_cut_at_once(tmp_path: Path) -> None:
+    """What is patched behind the cut goes with it."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=4), epoch_entries=((4, 0),), high_watermark=70)
+    data = bytearray((one / LOG).read_bytes())
+    for batch in (2, 5, 9):
+        data[batch * BATCH_SIZE + 12 : batch * BATCH_SIZE + 16] = (1).to_bytes(4, "big")
+    data[8 * BATCH_SIZE - 1] ^= 1
+    (one / LOG).write_bytes(data)
+    made = planned(str(one), accept_loss=True)
+    (patch,) = [each for each in made.plan.operations if each.path.endswith(".log")]
+    assert isinstance(patch, Patch)
+    assert [batch * BATCH_SIZE + 12 for batch in (2, 5)] == [each.position for each in patch.changes]
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert log(run(0, 69, epoch=4)) == (one / LOG).read_bytes()
+    assert set() == wrong([str(one)], "4.3")
 
 
 def test_old_messages_are_batches_too(tmp_path: Path) -> None:
