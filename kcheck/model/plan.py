@@ -15,6 +15,9 @@ from kcheck.errors import PlanError
 from kcheck.model.report import Row
 
 SCHEMA = "kcheck.plan/1"
+CONTENT_SIZE_MAX = 64 << 20
+"""Bytes that an operation may carry in the plan itself."""
+
 DEPTH_MAX = 2
 """Names below a log dir: a partition directory, and a file in it."""
 

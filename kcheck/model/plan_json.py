@@ -10,6 +10,7 @@ from kcheck.errors import PlanError, PlanVersionError
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import CLEAN_SHUTDOWN, FileKind
 from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
     DEPTH_MAX,
     NAMES,
     SCHEMA,
@@ -29,9 +30,6 @@ from kcheck.model.plan import (
     touched,
 )
 from kcheck.model.report import Row
-
-CONTENT_SIZE_MAX = 64 << 20
-"""Bytes that an operation may carry in the plan itself."""
 
 _SHA256_LENGTH = 64
 _PATCH_SIZE_MAX = 1 << 16

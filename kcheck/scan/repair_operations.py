@@ -7,7 +7,19 @@ from hashlib import sha256
 from kcheck.disk.places import digest_of_directory
 from kcheck.disk.read import opened, pread
 from kcheck.disk.walk import is_directory, join
-from kcheck.model.plan import Change, Digest, FileOp, Patch, SetAside, Truncate, Why, Write, digest, edited
+from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
+    Change,
+    Digest,
+    FileOp,
+    Patch,
+    SetAside,
+    Truncate,
+    Why,
+    Write,
+    digest,
+    edited,
+)
 from kcheck.model.report import Row
 from kcheck.repairs._contract import Aside, Cut, Edit, Step
 from kcheck.repairs._contract import Patch as PatchEdit
@@ -15,8 +27,6 @@ from kcheck.repairs._contract import Write as WriteEdit
 from kcheck.scan.repair_site import Site
 
 _CHUNK_SIZE = 1 << 20
-_CONTENT_SIZE_MAX = 64 << 20
-"""More than that no operation carries in the plan itself."""
 
 
 class Operations:
@@ -31,7 +41,7 @@ class Operations:
         for edit in step.edits:
             if isinstance(edit, Aside) and os.path.islink(join(site.real, edit.path)):
                 return f"{edit.path} is a symbolic link: it may be moved by hand"
-            if isinstance(edit, WriteEdit) and len(edit.data) > _CONTENT_SIZE_MAX:
+            if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
                 return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None
 

@@ -9,6 +9,7 @@ import pytest
 
 from kcheck.errors import PlanError, PlanVersionError
 from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
     Change,
     Digest,
     FileOp,
@@ -27,7 +28,7 @@ from kcheck.model.plan import (
     serialize_plan,
     touched,
 )
-from kcheck.model.plan_json import CONTENT_SIZE_MAX, parse_plan
+from kcheck.model.plan_json import parse_plan
 
 WHY = Why("KC212", "too high", {"line": 3}, {"records": 5}, "boots", "boots")
 OLD = bytes(range(100))

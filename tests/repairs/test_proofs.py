@@ -9,8 +9,6 @@ from kcheck.disk.apply import apply
 from kcheck.model.plan import Patch, Plan, SetAside, Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
 from tests.builders import (
-    Made,
-    batch_of,
     broker,
     epochs,
     flip_byte,
@@ -20,19 +18,15 @@ from tests.builders import (
     offsets,
     partition_dir,
     partition_metadata,
-    record,
     write,
+)
+from tests.builders import (
+    readable_run as run,
 )
 from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
-
-
-def run(first: int, last: int, *, epoch: int = 0, value: bytes = b"x") -> list[Made]:
-    """Return batches of ten records that hold the offsets `first` to `last`, all in one epoch."""
-    records = [record(number, value=value) for number in range(10)]
-    return [batch_of(base, *records[: last - base + 1], epoch=epoch) for base in range(first, last + 1, 10)]
 
 
 BATCH_SIZE = len(run(0, 9)[0].data)
