@@ -11,6 +11,9 @@ from kcheck.model.release import Release
 NONE = -1
 """No sequence, no offset, no epoch, no timestamp."""
 
+_INT = (1 << 32) - 1
+_SCALA_FACTOR = 0x9E3775CD
+
 
 class Entry(NamedTuple):
     """A producer (ProducerStateEntry), in the order of a snapshot's fields; offsets of records, `timestamp` in ms."""
@@ -73,18 +76,40 @@ class Completed(NamedTuple):
     aborted: bool
 
 
-def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries in the order of a java.util.HashMap by producer id, which is that of a snapshot.
+def in_order(entries: Iterable[Entry], release: Release) -> list[Entry]:
+    """Return entries in the order of a snapshot; they come in the order in which the broker took them."""
+    return (_in_scala_order if release.orders_producers_as_scala else _in_java_order)(entries)
 
-    They come in the order in which they were put there.
-    """
+
+def _hash(producer_id: int) -> int:
+    return (producer_id ^ (producer_id & (1 << 64) - 1) >> 32) & _INT
+
+
+def _in_scala_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return them as scala.collection.mutable.HashMap of Scala 2.11 and 2.12 does: from the last bucket on."""
+    put = list(entries)
+    bits = 4
+    while len(put) > (1 << bits) * 3 // 4:
+        bits += 1
+
+    def bucket(entry: Entry) -> int:
+        mixed = _hash(entry.producer_id) * _SCALA_FACTOR & _INT
+        mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * _SCALA_FACTOR & _INT
+        return (mixed >> bits | mixed << 32 - bits) >> 32 - bits & (1 << bits) - 1
+
+    put.reverse()  # the newest stands first in a bucket
+    return sorted(put, key=bucket, reverse=True)
+
+
+def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return them as java.util.HashMap does, and scala.collection.mutable.HashMap of Scala 2.13."""
     put = list(entries)
     room = 16
     while len(put) > room * 3 // 4:
         room *= 2
 
     def bucket(entry: Entry) -> int:
-        folded = (entry.producer_id ^ (entry.producer_id & (1 << 64) - 1) >> 32) & (1 << 32) - 1
+        folded = _hash(entry.producer_id)
         return (folded ^ folded >> 16) & room - 1
 
     return sorted(put, key=bucket)

@@ -155,8 +155,13 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
 
 
 def segments_from(bases: Sequence[int], low: int, high: int | None = None) -> Sequence[int]:
-    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend."""
+    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
+
+    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`.
+    """
     below = [base for base in bases if base <= low]
+    if high is not None and below and high < below[-1]:
+        raise ValueError("inconsistent range")
     found = [base for base in bases if base >= (below[-1] if below else low)]
     return [base for base in found if high is None or base < high]
 

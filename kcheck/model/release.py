@@ -157,6 +157,11 @@ class Release(NamedTuple):
         return self.version >= (3,)
 
     @property
+    def reads_batches(self) -> bool:
+        """From 0.11 a broker reads batches of version 2 (KIP-98); before, they are messages of a wrong CRC."""
+        return self.version >= (0, 11)
+
+    @property
     def has_producer_state(self) -> bool:
         """From 0.11 a start learns of producers and writes snapshots of them (KIP-98)."""
         return self.version >= (0, 11)
@@ -230,6 +235,11 @@ class Release(NamedTuple):
     def marker_is_batch(self) -> bool:
         """In 0.11 a marker counts as the last batch of its producer."""
         return self.version < (1,)
+
+    @property
+    def orders_producers_as_scala(self) -> bool:
+        """Up to 2.3 producers stand in a snapshot in the order of a hash table of Scala 2.11 and 2.12."""
+        return self.version < (2, 4)
 
     @property
     def counts_by_sequence(self) -> bool:

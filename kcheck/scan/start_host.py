@@ -78,7 +78,7 @@ def start_log_dir(
     for name, directory in directories:
         if not _is_loaded(name, directory, mode, release):
             continue
-        stored = _stored(directory, log_dir, clean=clean)
+        stored = _stored(directory, log_dir, release, clean=clean)
         if _is_metadata_log(name, directory, release):
             stored = Stored(clean=False)  # It is read from its begin, whatever the checkpoints say.
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
@@ -125,14 +125,15 @@ def _is_metadata_log(name: str, directory: PartitionDirectory, release: Release)
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
 
 
-def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> Stored:
+def _stored(directory: PartitionDirectory, log_dir: LogDir, release: Release, *, clean: bool) -> Stored:
     """Return what the checkpoints say."""
     told = log_dir.checkpoints
 
     def offset(table: Mapping[str, Mapping[int, int]]) -> int | None:
         return table.get(directory.topic, {}).get(directory.partition)
 
-    return Stored(clean, offset(told.log_start) or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
+    start = offset(told.log_start) if release.has_log_start_checkpoint else None
+    return Stored(clean, start or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
 
 
 def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:

@@ -143,7 +143,7 @@ class LogLoader:
         self.segments.clear()
         for name in sorted(self.folder.files):
             ending = next((each for each in ENDINGS if name.endswith(each)), None)
-            if ending is None:
+            if ending is None or (ending == ".txnindex" and not self.context.release.has_producer_state):
                 continue
             number = offset_of(name)
             if number is None:

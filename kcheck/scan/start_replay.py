@@ -45,7 +45,11 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
         return reload_log(producers, segments, start, base, clean=False)
     read = 0
     producers.reload(start, base)
-    for each in segments_from(sorted(segments), producers.map_end, base):
+    try:
+        bases = segments_from(sorted(segments), producers.map_end, base)
+    except ValueError as error:
+        raise StartError(f"IllegalArgumentException: {error} from the log start {start} to {base}") from error
+    for each in bases:
         read += _follow(producers, segments[each], max(each, producers.map_end))
     producers.map_end = base
     if release.version >= (1,):

@@ -44,6 +44,13 @@ class Tail(NamedTuple):
     last_offset: int
 
 
+def _as_messages(columns: Columns) -> Columns:
+    """Return batches of version 2 as a release takes them that does not know it: as messages of a wrong CRC."""
+    unknown = columns.magic >= 2
+    valid = None if columns.valid is None else columns.valid & ~unknown
+    return columns._replace(last_offset=np.where(unknown, columns.base_offset, columns.last_offset), valid=valid)
+
+
 class Segment:
     """One segment; its indexes are opened when they are first asked for, and made then if they are missing."""
 
@@ -120,6 +127,8 @@ class Segment:
             )  # fmt: skip
             for columns in reader:
                 self._look_for_headers(columns, begin)
+                if not self.context.release.reads_batches:
+                    columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             if reader.end is End.CORRUPT and not verify:
                 at = reader.position - begin

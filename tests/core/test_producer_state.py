@@ -10,7 +10,7 @@ from kcheck.core.producer_state import (
     Marker,
     ProducerStates,
     TransactionStateError,
-    in_java_order,
+    in_order,
 )
 from kcheck.core.releases import release
 
@@ -106,5 +106,5 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
 
 def test_the_order_of_a_snapshot() -> None:
     """That of a hash table of 16 places, or of more where it holds more: seen with java.util.HashMap."""
-    assert [16, 3, 4] == [entry.producer_id for entry in in_java_order(map(Entry, (4, 3, 16)))]
-    assert [*range(13)] == [entry.producer_id for entry in in_java_order(map(Entry, reversed(range(13))))]
+    assert [16, 3, 4] == [entry.producer_id for entry in in_order(map(Entry, (4, 3, 16)), release())]
+    assert [*range(13)] == [entry.producer_id for entry in in_order(map(Entry, reversed(range(13))), release())]
