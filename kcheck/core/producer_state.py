@@ -87,18 +87,21 @@ def _hash(producer_id: int) -> int:
 
 def _in_scala_order(entries: Iterable[Entry]) -> list[Entry]:
     """Return them as scala.collection.mutable.HashMap of Scala 2.11 and 2.12 does: from the last bucket on."""
-    put = list(entries)
-    bits = 4
-    while len(put) > (1 << bits) * 3 // 4:
-        bits += 1
+    buckets: list[list[Entry]] = [[] for _ in range(16)]
+    for count, entry in enumerate(entries, 1):
+        _put(buckets, entry)
+        if count > len(buckets) * 3 // 4:
+            before, buckets = buckets, [[] for _ in range(2 * len(buckets))]
+            for each in (each for chain in reversed(before) for each in chain):
+                _put(buckets, each)
+    return [entry for chain in reversed(buckets) for entry in chain]
 
-    def bucket(entry: Entry) -> int:
-        mixed = _hash(entry.producer_id) * _SCALA_FACTOR & _INT
-        mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * _SCALA_FACTOR & _INT
-        return (mixed >> bits | mixed << 32 - bits) >> 32 - bits & (1 << bits) - 1
 
-    put.reverse()  # the newest stands first in a bucket
-    return sorted(put, key=bucket, reverse=True)
+def _put(buckets: list[list[Entry]], entry: Entry) -> None:
+    mixed = _hash(entry.producer_id) * _SCALA_FACTOR & _INT
+    mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * _SCALA_FACTOR & _INT
+    rotated = (mixed >> 4 | mixed << 28) & _INT
+    buckets[rotated * len(buckets) >> 32].insert(0, entry)
 
 
 def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:

@@ -192,6 +192,16 @@ class Release(NamedTuple):
         return not (2, 1) <= self.version < (2, 6, 1)
 
     @property
+    def finds_nothing_in_nothing(self) -> bool:
+        """From 2.5 an empty range of offsets has no segments: none is recovered from the largest offset on."""
+        return self.version >= (2, 5)
+
+    @property
+    def keeps_wiped_snapshots(self) -> bool:
+        """In 3.0 the snapshots of a log that loses every segment are renamed, as its segments are."""
+        return (3,) <= self.version < (3, 1)
+
+    @property
     def keeps_snapshot_per_segment(self) -> bool:
         """From 2.8 each segment keeps its snapshot of producers, and what belongs to none goes (KAFKA-9393)."""
         return self.version >= (2, 8)

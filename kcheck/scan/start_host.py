@@ -85,7 +85,7 @@ def start_log_dir(
         # The log of KRaft takes none of the settings of a topic.
         own = context._replace(settings=Settings()) if _is_metadata_log(name, directory, release) else context
         if not wish.reads and not stored.clean:
-            unread = unread_partition(join(path, name), name, directory, stored)
+            unread = unread_partition(join(path, name), name, directory, stored, release)
             # The log of KRaft is read at every start, and seldom long.
             if unread.scan_bytes > _SHORT or not _is_metadata_log(name, directory, release):
                 partitions.append(unread)

@@ -126,14 +126,17 @@ def start_partition(
     )  # fmt: skip
 
 
-def unread_partition(path: str, name: str, directory: PartitionDirectory, stored: Stored) -> Prediction:
+def unread_partition(
+    path: str, name: str, directory: PartitionDirectory, stored: Stored, release: Release
+) -> Prediction:
     """Return how much of a partition directory a start after an unclean stop reads, and nothing else."""
     try:
         sizes = file_sizes(path)
     except UnreadableError as error:
         return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
     logs = {file.offset: sizes[each] for each in sizes for file in (parse_file(each),) if _is_log(file)}
-    read = segments_from(sorted(base for base in logs if base is not None), stored.recovery_point)
+    bases = sorted(base for base in logs if base is not None)
+    read = segments_from(bases, stored.recovery_point, release=release)
     size = sum(logs[Offset(base)] for base in read)
     reason = "its segments are read through at the start"
     return Prediction(name, directory, Outcome.UNKNOWN, reason, None, None, None, size, Changes(), {})

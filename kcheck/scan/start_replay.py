@@ -46,7 +46,7 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
     read = 0
     producers.reload(start, base)
     try:
-        bases = segments_from(sorted(segments), producers.map_end, base)
+        bases = segments_from(sorted(segments), producers.map_end, base, release=release)
     except ValueError as error:
         raise StartError(f"IllegalArgumentException: {error} from the log start {start} to {base}") from error
     for each in bases:
@@ -75,7 +75,7 @@ def _reload(
         return 0
     read = 0
     bases = sorted(segments)
-    for base in segments_from(bases, producers.map_end, end):
+    for base in segments_from(bases, producers.map_end, end, release=producers.release):
         begin = max(base, producers.map_end, start)
         producers.map_end = begin
         if takes_snapshot(base):

@@ -25,6 +25,8 @@ def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
                 first = min(_number(name), _number(name) if first is None else first)
         elif name.endswith(SWAP):
             plain = name.removesuffix(SWAP)
+            if plain.endswith(".txnindex") and not release.has_producer_state:
+                continue
             if plain.endswith(ENDINGS[1:]) and not release.keeps_swapped_indexes:
                 folder.remove(name)
             elif plain.endswith(ENDINGS):
@@ -68,7 +70,7 @@ def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
         end = swap.next_offset()
         if end < base:
             raise StartError(f"IllegalArgumentException: {swap.log_name} ends below its base offset")
-        held = segments_from(sorted(loader.segments), base, end) if end > base or release.version < (2, 5) else ()
+        held = segments_from(sorted(loader.segments), base, end, release=release)
         old = [each for each in held if not release.splits_segments or loader.segments[each].next_offset() > base]
         for each in old:
             loader.segments.pop(each).mark_deleted()
