@@ -65,7 +65,8 @@ def case(name: str, folder: Path, release: str) -> Case:
     """Make one case; `name` is its seed."""
     random = Random(f"{name} {release}")
     folder.mkdir(parents=True)
-    make = random.choice((_copied, _made))
+    # What is made has batches of version 2.
+    make = random.choice((_copied, _made)) if _numbers(release) >= (0, 11) else _copied
     dirs, config = make(random, folder, release)
     what = [f"{make.__name__[1:]} {' '.join(sorted(path.name for path in folder.glob('*/*-*') if path.is_dir()))}"]
     for _ in range(random.choice((0, 1, 1, 1, 2, 2, 3))):
@@ -466,8 +467,10 @@ def _move(random: Random, path: Path) -> str | None:
 
 
 Damage = Callable[[Random, Path], str | None]
-DAMAGE: tuple[Damage, ...] = (
+IN_PARTITIONS: tuple[Damage, ...] = (
     _bytes, _bytes, _bytes, _header, _header, _header, _batches, _batches, _remove, _remove, _rename, _leftover, _index,
-    _index, _checkpoint, _checkpoint, _point, _point, _marker, _directory, _move,
+    _index,
 )  # fmt: skip
+"""What can be done to the files of a log."""
+DAMAGE = (*IN_PARTITIONS, _checkpoint, _checkpoint, _point, _point, _marker, _directory, _move)
 """What can be done to a log dir, the likelier the more often it stands there."""

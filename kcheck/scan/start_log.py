@@ -272,7 +272,6 @@ class LogLoader:
         self.epochs.clear()
         self.producers.start_at(offset)
         self._add(Segment(self.folder, offset, self.context, new=True))
-        self.segments[offset].resize_indexes()
 
     def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
         """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""
