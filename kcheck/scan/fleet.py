@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
+from kcheck.disk.output import beside
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
@@ -68,10 +69,9 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
     started = run.now()
-    outside(run.out, ())
     urls = [root for root in roots if is_url(root)]
     run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
-    with mounted(urls, run.options):
+    with mounted([*urls, run.out], run.options):
         return _scan(roots, run, started, in_threads=len(urls) > 0)
 
 
@@ -88,10 +88,9 @@ def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> 
         _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
         engine = _Engine(run, workers, output, coverage, notes)
-        with Groups(join(output.path, _REPLICAS)) as groups:
+        with beside(output.path) as folder, Groups(join(folder, _REPLICAS)) as groups:
             engine.look(found, groups.add)
             engine.compare(groups.batches())
-        notes.end()
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, notes.carried)
     return report, engine.judged.failed
@@ -145,9 +144,7 @@ def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, ju
 
 
 def outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
-    """UsageError where a run would be written into what is looked at, or to another machine."""
-    if is_url(out):
-        raise UsageError(f"--out {out}: tables are written to directories of this machine")
+    """UsageError where a run would be written into what is looked at."""
     target = real(out)
     for log_dir in log_dirs:
         path = real(log_dir.path)
@@ -201,6 +198,7 @@ class _Engine:
                         of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:
+                self._notes.end()
                 of_broker.append((step.log_dir, of_log_dir))
                 of_log_dir = []
             if step.is_end_of_broker:

@@ -1,7 +1,7 @@
 """What a scan of a fleet passes on: partition directories to look at, and what was found in them, as Arrow batches."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.model.entries import Offset
@@ -208,7 +208,7 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
 
 def _finding(finding: Finding) -> tuple[object, ...]:
     row = finding_row(finding)
-    return tuple(json.dumps(value) if isinstance(value, Mapping) else value for value in row.values())
+    return tuple(json.dumps(value) if isinstance(value, dict) else value for value in row.values())
 
 
 def raw(path: str) -> bytes:

@@ -43,7 +43,7 @@ from kcheck.scan.partition import Told, read_small, try_partition
 from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
-from kcheck.scan.start_values import Context, Prediction, Stored
+from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
 from kcheck.tables import checkpoints, log_dirs, predictions
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
         (view,) = deep.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    start = attempt(partial(_start, path, item, directory, view, how, complete=not unread), where)
+    stored = stored_of(told, how.release, clean=item.clean_shutdown)
+    start = attempt(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
@@ -231,13 +232,12 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
 
 
 def _start(
-    path: str, item: Item, directory: PartitionDirectory, view: PartitionView, how: How, *, complete: bool
-) -> Prediction | None:
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, mode: str | None, how: How,
+    *, complete: bool,
+) -> Prediction | None:  # fmt: skip
     """Return what the next start makes of a directory; logs are read through where all batches are."""
-    stored = Stored(item.clean_shutdown, item.log_start or 0, item.recovery_point or 0, item.high_watermark)
     reads = how.depth in ("crc", "records")
-    context = _context(item.mode or "", how.release)
-    return predicted(path, directory, view, stored, context, complete=complete, reads=reads)
+    return predicted(path, directory, view, stored, _context(mode or "", how.release), complete=complete, reads=reads)
 
 
 @cache

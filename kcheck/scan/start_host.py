@@ -23,7 +23,7 @@ from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
-from kcheck.scan.start_values import Context, Prediction, Stored
+from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
 
 _ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """What is not loaded, or not as a partition."""
@@ -71,7 +71,8 @@ def start_log_dir(
     context = Context(wish.settings, mode_of_log_dir(log_dir, wish.settings, wish.release), wish.release)
     partitions: list[Prediction] = []
     for name, directory in directories:
-        begun = begin(name, directory, _stored(directory, log_dir, clean=clean), context)
+        told = log_dir.checkpoints.of(directory.topic, directory.partition)
+        begun = begin(name, directory, stored_of(told, wish.release, clean=clean), context)
         if begun is None:
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
@@ -108,12 +109,6 @@ def begin(name: str, directory: PartitionDirectory, stored: Stored, context: Con
 def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
     """Whether a directory is that of the log of KRaft."""
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
-
-
-def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> Stored:
-    """Return what the checkpoints say."""
-    told = log_dir.checkpoints.of(directory.topic, directory.partition)
-    return Stored(clean, told.log_start or 0, told.recovery_point or 0, told.high_watermark)
 
 
 def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
