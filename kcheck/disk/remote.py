@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO
-from threading import Lock
+from threading import Lock, local
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from kcheck.errors import UsageError
+from kcheck.errors import TooMuchReadError, UsageError
 
 T = TypeVar("T")
 
@@ -100,6 +100,7 @@ class Store:
 
     def read(self, path: str, start: int, end: int) -> bytes:
         """Return the bytes of a range of a file, fewer where it ends: one request."""
+        _take(end - start)
         try:
             found: bytes = _asked(lambda: self._system.cat_file(self._named(path), start=start, end=end))
         except OSError as error:
@@ -169,6 +170,32 @@ class Store:
             else:
                 sizes[name] = int(about["size"] or 0)
         return Files(sizes, tuple(sorted(below)))
+
+
+class _Left(local):
+    """How many bytes this thread may still read, None without a bound."""
+
+    size: int | None = None
+
+
+_LEFT = _Left()
+
+
+@contextmanager
+def reading_at_most(size: int) -> Iterator[None]:
+    """Let this thread read so many bytes of stores; TooMuchReadError once they are more."""
+    _LEFT.size = size
+    try:
+        yield
+    finally:
+        _LEFT.size = None
+
+
+def _take(size: int) -> None:
+    if _LEFT.size is not None:
+        _LEFT.size -= size
+        if _LEFT.size < 0:
+            raise TooMuchReadError("more is read of it than of any directory that is in order")
 
 
 class RemoteFile:

@@ -243,6 +243,32 @@ def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypa
     assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
 
 
+@pytest.mark.parametrize("depth", ["checkpoints", "records"])
+def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever would read more is given up, and the directories beside it are looked at."""
+    system = fsspec.filesystem("memory")
+    for topic in ("a", "bad", "c"):
+        partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
+    for path in sorted((tmp_path / "f").rglob("*")):
+        if path.is_file():
+            system.pipe_file(f"/much/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    original = Store.read
+
+    def again(store: Store, path: str, start: int, end: int) -> bytes:
+        for _ in range(17 if "bad-0" in path and path.endswith(".log") else 0):
+            original(store, path, 0, store.size(path) if depth == "records" else 1 << 24)
+        return original(store, path, start, end)
+
+    monkeypatch.setattr(Store, "read", again)
+    try:
+        _, rows = scanned(tmp_path, "memory://much/{broker}/{log_dir}", jobs=2, depth=depth)
+    finally:
+        system.rm("/much", recursive=True)
+    (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
+    assert ("bad-0", True) == (failed["dir"], "TooMuchReadError: more is read of it" in failed["message"])
+    assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
+
+
 def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
     """Its package, options that are options, and a directory of this machine for the tables."""
     for arguments, why in (
