@@ -6,7 +6,7 @@ In a store there are no directories: one is there when a file is below it.
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from kcheck.disk.read import opened
@@ -132,19 +132,9 @@ def scratch() -> Iterator[str]:
         yield path
 
 
-def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:
-    """Give the files that somebody else wrote into a directory new names in their order; remove what ends otherwise.
-
-    Yields the name of each and the file, opened to read: the caller has it settled.
-    """
-    found = sorted(os.listdir(folder))
-    for other in found:
-        if not other.endswith(ending):
-            os.remove(os.path.join(folder, other))
-    for number, old in enumerate(each for each in found if each.endswith(ending)):
-        new = name(number)
-        os.rename(os.path.join(folder, old), os.path.join(folder, new))
-        yield new, open(os.path.join(folder, new), "rb")  # noqa: SIM115 - `settle` closes it
+def move(path: str, to: str) -> None:
+    """Give a file that somebody else wrote, and has on the disk, its place in a directory of ours."""
+    os.rename(path, to)
 
 
 def discard(path: str) -> None:

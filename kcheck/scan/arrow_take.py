@@ -3,7 +3,7 @@
 Arrow moves a list entry by entry, bytes all at once. Here no list is None, and none has a None in it.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,6 +62,12 @@ def _as_bytes(lists: "pa.ListArray") -> "list[pa.LargeBinaryArray]":
         )
         for each in lists.values.flatten()
     ]
+
+
+def listed(column: "pa.Array") -> list[Any]:
+    """Return a column of texts or numbers as `to_pylist` does, several times as fast where there is no None in it."""
+    found: list[Any] = column.to_pylist() if column.null_count else column.to_numpy(zero_copy_only=False).tolist()
+    return found
 
 
 def is_as_before(column: "pa.Array") -> Mask:

@@ -14,7 +14,7 @@ from pyarrow import compute
 
 from kcheck.model.release import Assign, Follower, Lookup, Profile, Release
 from kcheck.scan.arrow import arrays, schema_of
-from kcheck.scan.arrow_take import is_as_before, taken
+from kcheck.scan.arrow_take import is_as_before, listed, taken
 from kcheck.scan.cross_columns import (
     NONE,
     Caches,
@@ -67,14 +67,14 @@ def is_at_once(release: Release) -> bool:
 
 
 class _Decided(NamedTuple):
-    """What was decided at once: the partitions, rows of SETS for them, rows of PLANS and the partition of each.
+    """What was decided at once: the partitions, a row of SETS for each, so many rows of PLANS.
 
     `told` is what rules find in some of them.
     """
 
     number: Numbers
     sets: "pa.StructArray"
-    owner: Numbers
+    plan_counts: Numbers
     plans: "pa.StructArray"
     told: Sequence[Told]
 
@@ -83,31 +83,31 @@ def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
     """Return a batch of partitions compared; those that cannot be decided at once, one by one."""
     plain = _plain(batch) if is_at_once(release) else None
     at_once = _NOTHING if plain is None else _decided(batch, plain, release)
-    whole, plans, owner, told = at_once.sets, at_once.plans, at_once.owner, at_once.told
-    is_odd = np.ones(batch.num_rows, bool)
-    is_odd[at_once.number] = False
-    odd = np.flatnonzero(is_odd)
+    whole, plans, told = at_once.sets, at_once.plans, at_once.told
+    plan_counts = np.full(batch.num_rows, NONE)
+    plan_counts[at_once.number] = at_once.plan_counts
+    odd = np.flatnonzero(plan_counts == NONE)
     if len(odd):
         alone = [compared(row, release) for row in batch.take(pa.array(odd)).to_pylist()]
+        number = np.concatenate((at_once.number, odd))
+        plan_counts[odd] = [len(each.plans) for each in alone]
         whole = pa.concat_arrays([whole, _struct([each.whole for each in alone], SETS)])
-        whole = whole.take(pa.array(np.argsort(np.concatenate((at_once.number, odd)))))
+        whole = whole.take(pa.array(np.argsort(number)))
         plans = pa.concat_arrays([plans, _struct([row for each in alone for row in each.plans], PLANS)])
-        owner = np.concatenate((owner, np.repeat(odd, [len(each.plans) for each in alone])))
-        order = np.argsort(owner, kind="stable")
-        plans, owner = plans.take(pa.array(order)), owner[order]
+        plans = plans.take(pa.array(np.argsort(np.repeat(number, plan_counts[number]), kind="stable")))
         told = sorted([*told, *zip(odd.tolist(), (each.findings for each in alone), strict=True)])
+    found_counts = np.zeros(batch.num_rows, np.int64)
+    found_counts[np.array([number for number, _ in told], np.int64)] = [len(rows) for _, rows in told]
     findings = _struct([row for _, rows in told for row in rows], FINDINGS)
-    of_findings = np.repeat([number for number, _ in told], [len(rows) for _, rows in told]).astype(np.int64)
     return pa.RecordBatch.from_arrays(
-        [*whole.flatten(), _nested(plans, owner, batch.num_rows), _nested(findings, of_findings, batch.num_rows)],
+        [*whole.flatten(), _nested(plans, plan_counts), _nested(findings, found_counts)],
         names=[*schema_of(SETS).names, "of_truncation_plans", "of_findings"],
     )
 
 
-def _nested(rows: "pa.StructArray", owner: Numbers, count: int) -> "pa.ListArray":
-    """Return so many lists of rows, which stand in the order of their owners."""
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rows)
+def _nested(rows: "pa.StructArray", counts: Numbers) -> "pa.ListArray":
+    """Return rows as lists of so many."""
+    return pa.ListArray.from_arrays(pa.array(np.concatenate(([0], np.cumsum(counts))), pa.int32()), rows)
 
 
 def _struct(rows: Sequence[Sequence[Any]], columns: "Sequence[Column]") -> "pa.StructArray":
@@ -182,7 +182,7 @@ def _decided(batch: "pa.RecordBatch", plain: Group, release: Release) -> _Decide
     return _Decided(
         plain.number,
         sets_of(batch, plain, pairs, forks, best, losses),
-        plain.number[plain.replicas.group[pairs.leader]],
+        plain.counts * (plain.counts - 1),
         plans_of(batch, plain, pairs, forks, after, best, losses),
         [*_told(batch, plain, flagged, parted, release)] if len(flagged) else (),
     )
@@ -193,7 +193,8 @@ def _told(batch: "pa.RecordBatch", plain: Group, flagged: Numbers, parted: Numbe
     counts = plain.counts[flagged]
     owner, at = expand(counts)
     which = plain.first[flagged][owner] + at
-    rows = taken(plain.rows, which).to_pylist()
+    columns = [listed(column) for column in taken(plain.rows, which).columns]
+    rows = [dict(zip(VIEWED, values, strict=True)) for values in zip(*columns, strict=True)]
     offsets = [None if offset < 0 else offset for offset in parted[which].tolist()]
     groups = batch.select((*KEY, "replicas_of_topic")).take(pa.array(plain.number[flagged])).to_pylist()
     ends = np.cumsum(counts).tolist()

@@ -15,11 +15,11 @@ from kcheck.scan.fleet_replicas import FIELDS, KEY
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 64 << 20
+_HELD_SIZE = 32 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
-_READ_COUNT = 4096
+_READ_COUNT = 8192
 """So many rows of a run are read at a time."""
-_GROUP_COUNT = 4096
+_GROUP_COUNT = 8192
 """So many partitions make a batch."""
 _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""

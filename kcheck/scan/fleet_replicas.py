@@ -258,7 +258,7 @@ def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
 
 def _finding(finding: Finding, brokers: Mapping[int, str | None]) -> tuple[object, ...]:
     broker_id = finding.where.broker_id
-    own = (json.dumps(value) if isinstance(value, Mapping) else value for value in finding_row(finding).values())
+    own = (json.dumps(value) if isinstance(value, dict) else value for value in finding_row(finding).values())
     return (None if broker_id is None else brokers[broker_id], *own)
 
 
