@@ -22,8 +22,6 @@ _BLOCK_SIZE = 16 << 10
 """So much is asked for at least: a request costs more than its bytes."""
 _EXTRAS = {"s3": "s3", "s3a": "s3"}
 """What of kcheck's extras a scheme needs, other than `remote`."""
-
-
 _STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
 """What stores call that which another file of the same name and size has not."""
 
@@ -121,6 +119,11 @@ class Store:
     def write(self, path: str, data: bytes) -> None:
         """Write a file whole."""
         _asked(lambda: self._system.pipe_file(self._named(path), data))
+
+    def try_to_write(self, folder: str) -> None:
+        """Write a file and remove it: who may not write is told so before the work is begun."""
+        self.write(f"{folder}/.kcheck", b"")
+        self.remove(f"{folder}/.kcheck")
 
     def remove(self, path: str) -> None:
         """Remove a file, or all that is below a directory."""

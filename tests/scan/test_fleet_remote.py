@@ -323,10 +323,15 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
     """But what it was to remember."""
     url = upload(tmp_path, "dead", s3) + "/out"
 
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    write = Store.write
+
+    def refuse(store: Store, path: str, data: bytes) -> None:
+        if path.endswith(refused):
+            raise OSError(28, "No space left on device")
+        write(store, path, data)
 
     monkeypatch.setattr(Store, "write", refuse)
+    refused = "_manifest.json"
     layout = BROKERS / "4.3.1" / "diverged" / "{broker}" / "{log_dir}"
     options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
     for remember in ((), ("--remember",)):
@@ -334,6 +339,9 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
         assert (3, True) == (done.code, "the run cannot be written: No space left" in done.err)
         left = {path.split("/")[3] for path in fsspec.filesystem("s3", **s3).find(url)}
         assert left == ({".run=r"} if remember else set())
+    refused = ""
+    done = kcheck("fleet", "scan", layout, "--out", url, "--run", "r", *options)
+    assert (2, True) == (done.code, f"{url}/run=r cannot be made: No space left" in done.err)
 
 
 def test_options_are_json_or_text(s3: dict[str, Any], tmp_path: Path) -> None:
