@@ -70,7 +70,7 @@ def case(name: str, folder: Path, release: str) -> Case:
 
 def _copied(random: Random, folder: Path, release: str) -> tuple[tuple[Path, ...], dict[str, object]]:
     """Copy a log dir, or both, of a real broker of the release, with up to MAX_PARTITIONS of its partitions each."""
-    broker = random.choice(sorted((BROKERS / release).glob("*/broker-*")))
+    broker = random.choice(sorted((BROKERS / nearest(release)).glob("*/broker-*")))
     dirs = []
     for source in sorted(broker.glob("data*")):
         copy = folder / source.name
@@ -82,6 +82,16 @@ def _copied(random: Random, folder: Path, release: str) -> tuple[tuple[Path, ...
         dirs.append(copy)
     _mark(random, dirs)
     return tuple(dirs), {"segment.index.bytes": random.choice((1024, 1024, 1024, 512, 4096, 96))}
+
+
+def nearest(release: str) -> str:
+    """Return the newest release up to this one of which there are brokers."""
+
+    def numbers(version: str) -> list[int]:
+        return [int(part) for part in version.split(".")]
+
+    known = sorted((path.name for path in BROKERS.iterdir()), key=numbers)
+    return next(version for version in reversed(known) if numbers(version) <= numbers(release))
 
 
 def _mark(random: Random, dirs: list[Path]) -> None:

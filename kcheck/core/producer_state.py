@@ -6,6 +6,8 @@ Batches come from the log itself (AppendOrigin.REPLICATION), so sequences and ep
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kcheck.model.release import Release
+
 NONE = -1
 """No sequence, no offset, no epoch, no timestamp."""
 
@@ -33,6 +35,12 @@ class Data(NamedTuple):
     last_sequence: int
     max_timestamp: int
     transactional: bool
+
+    def offset_delta(self, release: Release) -> int:
+        """Return how many offsets lie between its first record and its last, as the release counts them."""
+        if release.counts_by_sequence and self.last_sequence == NONE:
+            return 0
+        return self.last_offset - self.base_offset
 
 
 class Marker(NamedTuple):
@@ -93,8 +101,9 @@ class ProducerStates:
     the snapshot (the high watermark is still the log start then, so it counts as unstable).
     """
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, release: Release, entries: Iterable[Entry] = ()) -> None:
         """Begin with the producers of a snapshot."""
+        self.release = release
         self.entries: dict[int, Entry] = {}
         self.ongoing: dict[int, int] = {}
         self.decided: set[int] = set()
@@ -127,18 +136,40 @@ class ProducerStates:
         """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
         entry = self.entries.get(step.producer_id) or Entry(step.producer_id)
         if isinstance(step, EmptyMarker):
+            if self.release.refuses_empty_control_batches:
+                raise TransactionStateError(f"NoSuchElementException: producer {step.producer_id} has an empty marker")
             self.entries[step.producer_id] = entry
             return None
         if isinstance(step, Data):
             self.entries[step.producer_id] = self._data(entry, step)
             return None
+        return self._marker(entry, step)
+
+    def _marker(self, entry: Entry, step: Marker) -> Completed | None:
         first = entry.current_txn_first_offset
+        if self.release.refuses_old_markers and step.producer_epoch < entry.producer_epoch:
+            raise TransactionStateError(
+                f"ProducerFencedException: the marker at offset {step.offset} of producer {step.producer_id} has epoch"
+                f" {step.producer_epoch}, the batch before it {entry.producer_epoch}"
+            )
+        if self.release.refuses_old_markers and step.coordinator_epoch < entry.coordinator_epoch:
+            raise TransactionStateError(
+                f"TransactionCoordinatorFencedException: the marker at offset {step.offset} of producer"
+                f" {step.producer_id} is of coordinator epoch {step.coordinator_epoch}, the one before it of"
+                f" {entry.coordinator_epoch}"
+            )
         if entry.producer_epoch != step.producer_epoch:
-            entry = entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0)
+            entry = entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0, timestamp=NONE)
+        if self.release.marker_is_batch:
+            entry = entry._replace(last_offset=step.offset, offset_delta=0)
         self.entries[step.producer_id] = entry._replace(
-            producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch, timestamp=step.timestamp,
+            producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch,
+            timestamp=step.timestamp if self.release.marker_tells_timestamp else entry.timestamp,
             current_txn_first_offset=NONE,
         )  # fmt: skip
+        if first < 0 and self.release.ends_unopened_transactions:
+            first = step.offset
+            self.ongoing[first] = step.producer_id
         return self._complete(step, first) if first >= 0 else None
 
     def _data(self, entry: Entry, step: Data) -> Entry:
@@ -148,12 +179,13 @@ class ProducerStates:
                 f"InvalidTxnStateException: the batch at offset {step.base_offset} of producer {step.producer_id} is"
                 f" in no transaction, while the one from offset {first} is open"
             )
+        delta = step.offset_delta(self.release)
         if step.transactional and first < 0:
-            first = step.base_offset
+            first = step.last_offset - delta
             self.ongoing[first] = step.producer_id
         return Entry(
-            step.producer_id, step.producer_epoch, step.last_sequence, step.last_offset,
-            step.last_offset - step.base_offset, step.max_timestamp, entry.coordinator_epoch, first,
+            step.producer_id, step.producer_epoch, step.last_sequence, step.last_offset, delta, step.max_timestamp,
+            entry.coordinator_epoch, first,
         )  # fmt: skip
 
     def _complete(self, step: Marker, first: int) -> Completed:

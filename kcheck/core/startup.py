@@ -33,6 +33,16 @@ class Outcome(StrEnum):
     """The start reads it through, which nobody did."""
 
 
+NEXT_STARTS: Mapping[Outcome, str] = {
+    Outcome.ABORT: "will not boot",
+    Outcome.OFFLINE: "will go offline",
+    Outcome.UNKNOWN: "not known",
+    Outcome.LOST: "will boot but lose records",
+    Outcome.OK: "will boot",
+}
+"""What is said of a log dir, or of a broker, the worst first."""
+
+
 class Mode(StrEnum):
     """Who keeps the metadata of the cluster."""
 
@@ -174,8 +184,11 @@ def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[i
 def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, release: Release) -> int:
     """Return the recovery point of a loaded log (LogLoader.recoverLog, UnifiedLog.updateLogStartOffset).
 
-    `at_end`: the stop was clean and the log end was found. Up to 2.7 it is the log end always.
+    `at_end`: the stop was clean and the log end was found. From 1.0 to 2.7 it is the log end always; up to 0.11 the
+    checkpoint stays where the stop was not clean. Up to 2.3 the log start does not raise it.
     """
+    if release.version < (2, 4):
+        return end if at_end or release.version >= (1,) else checkpoint
     point = end if at_end or release.version < (2, 8) else min(checkpoint, end)
     return max(point, start)
 

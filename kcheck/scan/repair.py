@@ -23,7 +23,7 @@ from kcheck.scan.repair_survey import survey
 from kcheck.scan.repair_words import now_and_after
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start_host import LogDirStart, Wish, decided
-from kcheck.scan.start_partition import Lost
+from kcheck.scan.start_values import Lost
 
 Chosen = Callable[[str, Severity], bool]
 

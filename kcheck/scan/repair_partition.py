@@ -25,10 +25,11 @@ from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, PartitionS
 from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
 from kcheck.scan.columns import Columns
 from kcheck.scan.start_files import Content, Folder, StartError, made
-from kcheck.scan.start_log import Cut as Gone
 from kcheck.scan.start_log import LogLoader
-from kcheck.scan.start_partition import Lost, counted
-from kcheck.scan.start_segment import Context, Segment
+from kcheck.scan.start_partition import counted
+from kcheck.scan.start_segment import Segment
+from kcheck.scan.start_values import Context, Lost
+from kcheck.scan.start_values import Cut as Gone
 
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
 

@@ -7,7 +7,7 @@ from kcheck.model.finding import Severity
 from kcheck.repairs._contract import Step
 from kcheck.scan.repair_site import Site
 from kcheck.scan.start_host import LogDirStart
-from kcheck.scan.start_partition import Prediction
+from kcheck.scan.start_values import Prediction
 
 _DIR_COUNT = 4
 """So many partitions are told of one operation."""

@@ -37,6 +37,8 @@ class EpochCache:
 
     def take(self, epoch: int, start_offset: int) -> None:
         """Add an epoch that a batch shows; ValueError where the broker throws IllegalArgumentException."""
+        if epoch == 0 and not self._release.recovers_epoch_zero:
+            return
         if self._release.epoch_cache and epoch > latest_epoch(self.entries):
             self._become(assign(self.entries, Epoch(epoch), Offset(start_offset), how=self._release.assign))
 

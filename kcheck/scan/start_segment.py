@@ -5,29 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
-from kcheck.model.release import Release
 from kcheck.model.segments import End
-from kcheck.scan.columns import Columns, Reader
+from kcheck.scan.columns import Column, Columns, Reader
 from kcheck.scan.start_files import Content, Folder, StartError, made, unreadable
 from kcheck.scan.start_index import OffsetIndex, TimeIndex
+from kcheck.scan.start_values import Context
 
 LOG_SIZE_MAX = 2**31 - 1
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
-
-
-class Context(NamedTuple):
-    """What every step of a start needs to know."""
-
-    settings: Settings
-    mode: Mode
-    release: Release
 
 
 class Found(NamedTuple):
@@ -60,6 +51,8 @@ class Segment:
             raise StartError(f"KafkaException: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
+        if context.release.checks_indexes:
+            self.open_indexes()
 
     def name(self, ending: str) -> str:
         """Return the name of one of its files."""
@@ -90,6 +83,10 @@ class Segment:
             size = self.context.settings.segment_index_bytes
             self._time_index = TimeIndex(self.folder, self.name(".timeindex"), self.base, size)
         return self._time_index
+
+    def open_indexes(self) -> None:
+        """Open both indexes, which are made if they are missing."""
+        _ = self.offset_index, self.time_index
 
     def in_range(self, offset: int) -> bool:
         """Whether a segment of this base offset can hold the offset (AbstractIndex.toRelative)."""
@@ -151,14 +148,20 @@ class Segment:
         if not self._reaches_by_base:
             wrappers = wrappers[columns.last_offset[wrappers] >= offset][:1]
         bases = columns.base_offset.copy()
-        for row in wrappers.tolist():
-            position, size = int(columns.position[row]), int(columns.size[row])
+        bases[wrappers] = self.first_offsets(columns, wrappers)
+        return columns._replace(base_offset=bases)
+
+    def first_offsets(self, columns: Columns, rows: Column) -> Column:
+        """Return the offsets of the first records of batches, for which wrappers of old messages are decompressed."""
+        found = columns.base_offset[rows].copy()
+        for at in np.flatnonzero((columns.magic[rows] < 2) & (columns.attributes[rows] & CODEC_MASK != 0)).tolist():
+            position, size = int(columns.position[rows[at]]), int(columns.size[rows[at]])
             first = next(read_records(self.read(position, size)), None)
             if not isinstance(first, Record):
                 why = "it is empty" if first is None else first.message
                 raise StartError(f"the wrapper at position {position} of {self.log_name} cannot be read: {why}")
-            bases[row] = first.offset
-        return columns._replace(base_offset=bases)
+            found[at] = first.offset
+        return found
 
     def read(self, position: int, size: int) -> bytes:
         """Return bytes of the `.log`, up to a limit of memory."""

@@ -20,7 +20,7 @@ from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.predict import start_of
 from kcheck.scan.start_files import Content
 from kcheck.scan.start_host import LogDirStart, Wish, decided
-from kcheck.scan.start_partition import Prediction
+from kcheck.scan.start_values import Prediction
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, LoadedLog, boot
@@ -55,7 +55,12 @@ def predicted(job: Job, version: str) -> list[LogDirStart]:
 
 def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
     """Return a log dir without what other parts of the broker than its LogManager do."""
-    others = (REPLICATION_OFFSET, CLEANER_OFFSET, META_PROPERTIES, *(() if version == "2.8.2" else (METADATA_LOG,)))
+    others = (
+        REPLICATION_OFFSET,
+        CLEANER_OFFSET,
+        META_PROPERTIES,
+        *((METADATA_LOG,) if numbers(version) >= (3,) else ()),
+    )
     reasons = tuple(reason for reason in start.reasons if not reason.startswith(others))
     return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
 

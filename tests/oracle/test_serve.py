@@ -24,7 +24,7 @@ from kcheck.scan.dump import dump
 from kcheck.scan.dump_filter import Filter, Shown
 from kcheck.scan.repair import Repaired
 from kcheck.scan.start_host import LogDirStart
-from kcheck.scan.start_partition import Prediction
+from kcheck.scan.start_values import Prediction
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
 from tests.oracle.kafka import Cluster, Process, run_java
