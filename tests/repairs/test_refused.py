@@ -41,7 +41,7 @@ def patched(path: Path, *changes: tuple[int, bytes]) -> None:
     path.write_bytes(data)
 
 
-def finding(rule: str, data: Row = {}) -> Finding:
+def finding(rule: str, data: Row) -> Finding:
     """Return a finding that tells nothing else."""
     return Finding(rule, "", Severity.WARNING, Location(), "", "", "", data)
 
@@ -169,7 +169,7 @@ def test_meta_properties_of_siblings_that_are_damaged_too(tmp_path: Path) -> Non
         write(path, {"meta.properties": b"version=x\n"})
     assert "no other log dir of this broker is known" in reasons(planned(f"1={one}", f"1={two}"))
     site: Any = SimpleNamespace(siblings=(), view=SimpleNamespace(directory_id="x"), read=lambda _: None)
-    (answer,) = rewrite_meta_properties.REPAIR.plan(site, (finding("KC306"),))
+    (answer,) = rewrite_meta_properties.REPAIR.plan(site, (finding("KC306", {}),))
     assert isinstance(answer, Refused)
 
 
