@@ -35,6 +35,16 @@ class Outcome(StrEnum):
     """The start reads it through, which nobody did."""
 
 
+NEXT_STARTS: Mapping[Outcome, str] = {
+    Outcome.ABORT: "will not boot",
+    Outcome.OFFLINE: "will go offline",
+    Outcome.UNKNOWN: "not known",
+    Outcome.LOST: "will boot but lose records",
+    Outcome.OK: "will boot",
+}
+"""What is said of a log dir, or of a broker, the worst first."""
+
+
 class Mode(StrEnum):
     """Who keeps the metadata of the cluster."""
 

@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import reduce
-from operator import or_
 
 import numpy as np
 
@@ -86,6 +84,7 @@ def examine(
         transactions=transactions.view(),
         producers=producers.view(),
         verified=verify,
+        holes=batches.holes,
         records=None if records is None else records.view(),
         unread=unread,
     )
@@ -116,6 +115,7 @@ class _Batches:
 
     def __init__(self, base: Offset) -> None:
         self.count = 0
+        self.records = 0
         self.first_offset: Offset | None = None
         self.last_offset = Offset(_LEAST)
         self.max_timestamp = -1
@@ -126,15 +126,20 @@ class _Batches:
         self._highest_epoch = -1
         self._epochs_are_whole = True
 
+    @property
+    def holes(self) -> bool:
+        """Whether the segment has not a record for each offset up to its last one, as far as the headers tell."""
+        return self.count > 0 and self.records != self.last_offset + 1 - self._base
+
     def take(self, columns: Columns) -> None:
         """Take the batches of one window."""
         if self.first_offset is None:
             self.first_offset = Offset(int(columns.base_offset[0]))
         before = np.concatenate(([self.last_offset], columns.last_offset[:-1]))
         self.count += len(columns.position)
-        faults = tuple(self._faults(columns, before))
-        if reduce(or_, (mask for _, mask, _ in faults)).any():
-            for fault, mask, context in faults:
+        self.records += int(columns.record_count.sum(dtype=np.int64))
+        for fault, mask, context in self._faults(columns, before):
+            if mask.any():
                 self._tell(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
         self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
@@ -151,7 +156,9 @@ class _Batches:
         outside = (base < self._base) | (last > self._base + RELATIVE_OFFSET_MAX)
         yield BatchFault.RANGE, outside, before
         count, room = columns.record_count, last - base + 1
-        wrong = (columns.magic >= 2) & ((count < 0) | ((count > room) & (room > 0)))
+        wrong = count.view(np.uint32) > room  # A negative one is huge.
+        if wrong.any():
+            wrong &= (columns.magic >= 2) & ((count < 0) | (room > 0))
         yield BatchFault.COUNT, wrong, before
         highest = highest_before(self._highest_epoch, epoch)
         yield BatchFault.EPOCH, (epoch >= 0) & (epoch < highest[:-1]), highest[:-1]

@@ -4,15 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from kcheck.core.segments import floor_slot
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.release import Release
 from kcheck.scan.columns import Column, dtype_of
 from kcheck.scan.start_files import Content, Folder, StartError
-
-_WARM_SIZE = 8192
-"""The binary search looks at so many bytes at the end first."""
 
 
 class Index:
@@ -104,31 +102,13 @@ class Index:
         return size // self._layout.size * self._layout.size
 
     def _floor(self, target: int, field: int) -> int:
-        """Return the slot with the largest key not above the target, -1 without one (indexSlotRangeFor)."""
-        if not self.entries:
-            return -1
+        """Return the slot with the largest key not above the target, -1 without one."""
         shift = self._base if self._keys_are_offsets(field) else 0
 
         def key(number: int) -> int:
             return self.slot(number)[field] + shift
 
-        first_warm = max(0, self.entries - 1 - _WARM_SIZE // self._layout.size)
-        if key(first_warm) < target:
-            low, high = first_warm, self.entries - 1
-        elif key(0) > target:
-            return -1
-        else:
-            low, high = 0, first_warm
-        while low < high:
-            middle = (low + high + 1) >> 1
-            found = key(middle)
-            if found > target:
-                high = middle - 1
-            elif found < target:
-                low = middle
-            else:
-                return middle
-        return low
+        return floor_slot(key, self.entries, target, entry_size=self._layout.size)
 
     def _keys_are_offsets(self, field: int) -> bool:
         return self._layout.names[field] == "relative_offset"

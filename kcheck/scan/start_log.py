@@ -1,53 +1,26 @@
 """The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 0.10.2 to 2.8."""
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from kcheck.core.startup import offset_of, recovery_point, replaced_by_swaps, segments_from, temporary
 from kcheck.formats import transaction_index
-from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP, segment_prefix
 from kcheck.scan.start_epochs import EpochCache
 from kcheck.scan.start_files import Folder, StartError
 from kcheck.scan.start_producers import Producers
 from kcheck.scan.start_recover import OffsetOrderError, SegmentOverflowError, recover
 from kcheck.scan.start_replay import reload_before, reload_log
-from kcheck.scan.start_segment import ENDINGS, Context, Segment
+from kcheck.scan.start_segment import ENDINGS, Segment
 from kcheck.scan.start_split import split
 from kcheck.scan.start_swaps import complete_swaps, delete_swapped_indexes
+from kcheck.scan.start_values import Context, Cut, Loaded
 
 _INDEX_ENDINGS = ENDINGS[1:]
 _SPLIT_COUNT_MAX = 1000
 
 Answer = TypeVar("Answer")
-
-
-class Cut(NamedTuple):
-    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
-
-    `end_offset` is where the batches end that stay.
-    """
-
-    path: str
-    base_offset: Offset
-    end_offset: Offset
-    position: int
-    size: int
-    why: str
-
-
-class Loaded(NamedTuple):
-    """A log as the start leaves it. `rescanned` counts the bytes that are read on the way."""
-
-    log_start_offset: Offset
-    log_end_offset: Offset
-    recovery_point: Offset
-    leader_epochs: EpochEntries
-    unstable: bool
-    bases: tuple[int, ...]
-    cuts: tuple[Cut, ...]
-    rescanned: int
-    reasons: tuple[str, ...]
 
 
 class LogLoader:

@@ -5,7 +5,8 @@ from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, PARTITION_METADATA, FileKind, parse_file, parse_metadata_snapshot
 from kcheck.scan.start_files import Folder, StartError, made
-from kcheck.scan.start_log import Loaded, LogLoader
+from kcheck.scan.start_log import LogLoader
+from kcheck.scan.start_values import Loaded
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 """That of the metadata of every cluster."""

@@ -5,29 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
-from kcheck.model.release import Release
 from kcheck.model.segments import End
 from kcheck.scan.columns import Column, Columns, Reader
 from kcheck.scan.start_files import Content, Folder, StartError, made, unreadable
 from kcheck.scan.start_index import OffsetIndex, TimeIndex
+from kcheck.scan.start_values import Context
 
 LOG_SIZE_MAX = 2**31 - 1
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
-
-
-class Context(NamedTuple):
-    """What every step of a start needs to know."""
-
-    settings: Settings
-    mode: Mode
-    release: Release
 
 
 class Found(NamedTuple):

@@ -6,7 +6,8 @@ from kcheck.core.startup import offset_of, segments_from
 from kcheck.model.names import CLEANED, DELETED, SWAP, segment_prefix
 from kcheck.scan.start_files import Folder, StartError
 from kcheck.scan.start_recover import SegmentOverflowError
-from kcheck.scan.start_segment import ENDINGS, Context, Segment
+from kcheck.scan.start_segment import ENDINGS, Segment
+from kcheck.scan.start_values import Context
 
 if TYPE_CHECKING:
     from kcheck.scan.start_log import LogLoader

@@ -27,7 +27,7 @@ from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.predict import start_of
 from kcheck.scan.start_files import Content
 from kcheck.scan.start_host import LogDirStart, Wish, decided
-from kcheck.scan.start_partition import Prediction
+from kcheck.scan.start_values import Prediction
 from tests.damage import cases, nearest
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, LoadedLog, boot

@@ -17,8 +17,8 @@ from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, PartitionDirectory
 from kcheck.scan.start_files import Content
-from kcheck.scan.start_partition import Prediction, Stored, start_partition
-from kcheck.scan.start_segment import Context
+from kcheck.scan.start_partition import start_partition
+from kcheck.scan.start_values import Context, Prediction, Stored
 from tests.damage import IN_PARTITIONS
 from tests.oracle.ask import SEED, SWEEP, Ask
 from tests.oracle.test_predict import WHOLE
