@@ -1,5 +1,6 @@
-"""How the tests are shared out among processes."""
+"""How the tests are shared out among processes, and the store that those of them share that need one."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,3 +16,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/spark" if nodeid.startswith("tests/spark/") else nodeid
 
     return Scheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[dict[str, Any]]:
+    """Start a server of S3, and give what a client needs to find it."""
+    from tests.stores import server  # it takes seconds to import
+
+    with server() as options:
+        yield options

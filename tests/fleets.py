@@ -17,6 +17,11 @@ FINDING = {
 PARTITION = {"cluster": "c", "broker": "1", "log_dir": "/d", "dir": "t-0", "topic": "t", "partition": 0,
              "state": "current", "log_end_offset": 10, "size": 1000}  # fmt: skip
 LOG_DIR = {"cluster": "c", "broker": "1", "log_dir": "/d"}
+START: dict[str, Any] = {**LOG_DIR, "outcome": "ok", "reason": "will boot", "scan_bytes": 100}
+LOSS: dict[str, Any] = {**LOG_DIR, "dir": "t-0", "topic": "t", "partition": 0, "outcome": "lost",
+        "reason": "it is torn",
+        "lost": '{"from": 5, "to": 9, "records": 4, "bytes": 80, "below_high_watermark": 3}'}  # fmt: skip
+"""What the next start makes of a log dir, and of a partition in it."""
 
 Rows = Iterable[Mapping[str, Any]]
 

@@ -1,6 +1,5 @@
 """`kcheck fleet`: every broker at once."""
 
-import json
 import os
 import re
 import shlex
@@ -12,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from kcheck.cli import fleet_report
-from kcheck.cli.fleet_report import Metrics, can_be_written, measure
+from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
 from kcheck.cli.options import Common, end, leave, with_common
 from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
@@ -38,9 +37,6 @@ Resume = Annotated[
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", help="So many processes; of a store, requests at once.", show_default=False),
-]
-StorageOption = Annotated[
-    list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
 ]
 _ENGINES = ("local", "spark")
 _FORMATS = ("text", "json", "ndjson")
@@ -83,7 +79,7 @@ def scan(
     progress: ShowProgress = None,
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
-    from kcheck.disk.remote import is_url
+    from kcheck.disk.remote import is_url, mounted
     from kcheck.scan.check import Depth
     from kcheck.scan.fleet import Run
     from kcheck.scan.fleet_stages import How
@@ -107,22 +103,22 @@ def scan(
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
     how = How(depth=depth, wanted=common.wanted(), release=common.release())
-    if remember or since is not None or resume is not None:
-        if engine != "local":
-            raise UsageError(f"--engine {engine}: --remember, --since and --resume are for the local one")
-        run, how = _remembering(how, out, run, since, resume)
-    name = _name(_now()) if run is None else run
+    options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
-    with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
-        asked = Run(
-            name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails,
-            tell=showing.tell, options=dict(map(_option, storage_option or ())),
-        )  # fmt: skip
-        report, failed = _scan(engine, master, roots, asked)
-    written = [str(report.body["path"])]
-    if prometheus is not None:
-        measure(written[0], shown, prometheus)
-        written.append(prometheus)
+    with mounted([*roots, out, since or ""], options):
+        if remember or since is not None or resume is not None:
+            run, how = _remembering(how, out, run, since, resume)
+        name = _name(_now()) if run is None else run
+        with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
+            asked = Run(
+                name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
+                options=options,
+            )  # fmt: skip
+            report, failed = _scan(engine, master, roots, asked)
+        written = [str(report.body["path"])]
+        if prometheus is not None:
+            measure(written[0], shown, prometheus)
+            written.append(prometheus)
     leave(report, common.leaving, written=" and ".join(written))
     end(report, failed=failed)
 
@@ -193,17 +189,6 @@ def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -
     from kcheck.spark.fleet import scan as scan_by_spark
 
     return scan_by_spark(roots, asked, session(master))
-
-
-def _option(text: str) -> tuple[str, object]:
-    """Return an option of a file system: a value that is JSON stands for what it says, any other for itself."""
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise UsageError(f"--storage-option {text}: NAME=VALUE is needed")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _now() -> int:

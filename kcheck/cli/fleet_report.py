@@ -1,6 +1,8 @@
 """`kcheck fleet report` and `kcheck fleet diff`: what runs found; the metrics of a run."""
 
+import json
 import os
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -24,6 +26,9 @@ Metrics = Annotated[
 ]
 Format = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="How the summary is written.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; as NO_COLOR in the environment.")]
+StorageOption = Annotated[
+    list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
 
 
@@ -35,18 +40,21 @@ def report(
         str, typer.Option("-o", "--output", metavar="FILE", help="Write the page to FILE.")
     ] = "report.html",
     prometheus: Metrics = None,
+    storage_option: StorageOption = None,
     format: Format = "text",
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
     """Tell what a run found, worst first; writes a page."""
+    from kcheck.disk.remote import mounted
     from kcheck.scan.fleet_report import report as look
     from kcheck.scan.fleet_run import open_run
 
     can_be_written("-o", page)
     can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()
-    found = look(open_run(run), shown, fails)
+    with mounted([run], storage_options(storage_option)):
+        found = look(open_run(run), shown, fails)
     how = Leaving(format="html", output=page, no_color=no_color, quiet=quiet)
     written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
     for file in written:
@@ -64,15 +72,32 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="AFTER", help="A later one.")],
     judging: Judging,
     leaving: Leaving,
+    storage_option: StorageOption = None,
 ) -> None:
     """Tell what is new, gone and changed between two runs."""
+    from kcheck.disk.remote import mounted
     from kcheck.scan.fleet_diff import diff as look
     from kcheck.scan.fleet_run import open_run
 
     shown, fails = judging.chosen()
-    found, has_failed = look(open_run(before), open_run(after), shown, fails)
-    leave(found, leaving)
+    with mounted([before, after], storage_options(storage_option)):
+        found, has_failed = look(open_run(before), open_run(after), shown, fails)
+        leave(found, leaving)
     end(found, failed=has_failed())
+
+
+def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
+    """Return options of a file system: a value that is JSON stands for what it says, any other for itself."""
+    found: dict[str, object] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise UsageError(f"--storage-option {text}: NAME=VALUE is needed")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def measure(run: str, shown: Chosen, file: str) -> None:

@@ -6,8 +6,13 @@ Batches come from the log itself (AppendOrigin.REPLICATION), so sequences and ep
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kcheck.model.release import Release
+
 NONE = -1
 """No sequence, no offset, no epoch, no timestamp."""
+
+_INT = (1 << 32) - 1
+_SCALA_FACTOR = 0x9E3775CD
 
 
 class Entry(NamedTuple):
@@ -33,6 +38,12 @@ class Data(NamedTuple):
     last_sequence: int
     max_timestamp: int
     transactional: bool
+
+    def offset_delta(self, release: Release) -> int:
+        """Return how many offsets lie between its first record and its last, as the release counts them."""
+        if release.counts_by_sequence and self.last_sequence == NONE:
+            return 0
+        return self.last_offset - self.base_offset
 
 
 class Marker(NamedTuple):
@@ -65,18 +76,43 @@ class Completed(NamedTuple):
     aborted: bool
 
 
-def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries in the order of a java.util.HashMap by producer id, which is that of a snapshot.
+def in_order(entries: Iterable[Entry], release: Release) -> list[Entry]:
+    """Return entries in the order of a snapshot; they come in the order in which the broker took them."""
+    return (_in_scala_order if release.orders_producers_as_scala else _in_java_order)(entries)
 
-    They come in the order in which they were put there.
-    """
+
+def _hash(producer_id: int) -> int:
+    return (producer_id ^ (producer_id & (1 << 64) - 1) >> 32) & _INT
+
+
+def _in_scala_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return them as scala.collection.mutable.HashMap of Scala 2.11 and 2.12 does: from the last bucket on."""
+    buckets: list[list[Entry]] = [[] for _ in range(16)]
+    for count, entry in enumerate(entries, 1):
+        _put(buckets, entry)
+        if count > len(buckets) * 3 // 4:
+            before, buckets = buckets, [[] for _ in range(2 * len(buckets))]
+            for each in (each for chain in reversed(before) for each in chain):
+                _put(buckets, each)
+    return [entry for chain in reversed(buckets) for entry in chain]
+
+
+def _put(buckets: list[list[Entry]], entry: Entry) -> None:
+    mixed = _hash(entry.producer_id) * _SCALA_FACTOR & _INT
+    mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * _SCALA_FACTOR & _INT
+    rotated = (mixed >> 4 | mixed << 28) & _INT
+    buckets[rotated * len(buckets) >> 32].insert(0, entry)
+
+
+def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return them as java.util.HashMap does, and scala.collection.mutable.HashMap of Scala 2.13."""
     put = list(entries)
     room = 16
     while len(put) > room * 3 // 4:
         room *= 2
 
     def bucket(entry: Entry) -> int:
-        folded = (entry.producer_id ^ (entry.producer_id & (1 << 64) - 1) >> 32) & (1 << 32) - 1
+        folded = _hash(entry.producer_id)
         return (folded ^ folded >> 16) & room - 1
 
     return sorted(put, key=bucket)
@@ -93,8 +129,9 @@ class ProducerStates:
     the snapshot (the high watermark is still the log start then, so it counts as unstable).
     """
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, release: Release, entries: Iterable[Entry] = ()) -> None:
         """Begin with the producers of a snapshot."""
+        self.release = release
         self.entries: dict[int, Entry] = {}
         self.ongoing: dict[int, int] = {}
         self.decided: set[int] = set()
@@ -127,18 +164,40 @@ class ProducerStates:
         """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
         entry = self.entries.get(step.producer_id) or Entry(step.producer_id)
         if isinstance(step, EmptyMarker):
+            if self.release.refuses_empty_control_batches:
+                raise TransactionStateError(f"NoSuchElementException: producer {step.producer_id} has an empty marker")
             self.entries[step.producer_id] = entry
             return None
         if isinstance(step, Data):
             self.entries[step.producer_id] = self._data(entry, step)
             return None
+        return self._marker(entry, step)
+
+    def _marker(self, entry: Entry, step: Marker) -> Completed | None:
         first = entry.current_txn_first_offset
+        if self.release.refuses_old_markers and step.producer_epoch < entry.producer_epoch:
+            raise TransactionStateError(
+                f"ProducerFencedException: the marker at offset {step.offset} of producer {step.producer_id} has epoch"
+                f" {step.producer_epoch}, the batch before it {entry.producer_epoch}"
+            )
+        if self.release.refuses_old_markers and step.coordinator_epoch < entry.coordinator_epoch:
+            raise TransactionStateError(
+                f"TransactionCoordinatorFencedException: the marker at offset {step.offset} of producer"
+                f" {step.producer_id} is of coordinator epoch {step.coordinator_epoch}, the one before it of"
+                f" {entry.coordinator_epoch}"
+            )
         if entry.producer_epoch != step.producer_epoch:
-            entry = entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0)
+            entry = entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0, timestamp=NONE)
+        if self.release.marker_is_batch:
+            entry = entry._replace(last_offset=step.offset, offset_delta=0)
         self.entries[step.producer_id] = entry._replace(
-            producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch, timestamp=step.timestamp,
+            producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch,
+            timestamp=step.timestamp if self.release.marker_tells_timestamp else entry.timestamp,
             current_txn_first_offset=NONE,
         )  # fmt: skip
+        if first < 0 and self.release.ends_unopened_transactions:
+            first = step.offset
+            self.ongoing[first] = step.producer_id
         return self._complete(step, first) if first >= 0 else None
 
     def _data(self, entry: Entry, step: Data) -> Entry:
@@ -148,12 +207,13 @@ class ProducerStates:
                 f"InvalidTxnStateException: the batch at offset {step.base_offset} of producer {step.producer_id} is"
                 f" in no transaction, while the one from offset {first} is open"
             )
+        delta = step.offset_delta(self.release)
         if step.transactional and first < 0:
-            first = step.base_offset
+            first = step.last_offset - delta
             self.ongoing[first] = step.producer_id
         return Entry(
-            step.producer_id, step.producer_epoch, step.last_sequence, step.last_offset,
-            step.last_offset - step.base_offset, step.max_timestamp, entry.coordinator_epoch, first,
+            step.producer_id, step.producer_epoch, step.last_sequence, step.last_offset, delta, step.max_timestamp,
+            entry.coordinator_epoch, first,
         )  # fmt: skip
 
     def _complete(self, step: Marker, first: int) -> Completed:

@@ -1,6 +1,6 @@
 """What a broker concludes from the segments of a log when it loads it: which it rescans, and where the log ends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.release import Release
@@ -22,6 +22,36 @@ def unflushed_segments(base_offsets: Sequence[Offset], recovery_point: Offset) -
     """
     below = [base for base in base_offsets if base <= recovery_point]
     return [base for base in base_offsets if base >= below[-1]] if below else base_offsets
+
+
+WARM_SIZE = 8192
+"""An index is searched in so many bytes at its end first."""
+
+
+def floor_slot(key: Callable[[int], int], count: int, target: int, *, entry_size: int) -> int:
+    """Return the slot of an index with the largest key not above the target, -1 without one (indexSlotRangeFor).
+
+    `key` tells that of a slot. Keys that do not rise lead to the slot that they lead a broker to.
+    """
+    if not count:
+        return -1
+    first_warm = max(0, count - 1 - WARM_SIZE // entry_size)
+    if key(first_warm) < target:
+        low, high = first_warm, count - 1
+    elif key(0) > target:
+        return -1
+    else:
+        low, high = 0, first_warm
+    while low < high:
+        middle = (low + high + 1) >> 1
+        found = key(middle)
+        if found > target:
+            high = middle - 1
+        elif found < target:
+            low = middle
+        else:
+            return middle
+    return low
 
 
 def next_offset(

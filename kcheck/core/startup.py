@@ -11,6 +11,8 @@ from kcheck.model.java import java_int, java_long
 from kcheck.model.names import CLEANED, CLEANER_OFFSET, DELETED, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, SWAP
 from kcheck.model.release import CheckpointReader, Release
 
+LONG_MAX = 2**63 - 1
+
 
 class Outcome(StrEnum):
     """What becomes of a log dir or of one partition in it."""
@@ -31,6 +33,16 @@ class Outcome(StrEnum):
     """The start of the whole broker ends because of it."""
     UNKNOWN = "unknown"
     """The start reads it through, which nobody did."""
+
+
+NEXT_STARTS: Mapping[Outcome, str] = {
+    Outcome.ABORT: "will not boot",
+    Outcome.OFFLINE: "will go offline",
+    Outcome.UNKNOWN: "not known",
+    Outcome.LOST: "will boot but lose records",
+    Outcome.OK: "will boot",
+}
+"""What is said of a log dir, or of a broker, the worst first."""
 
 
 class Mode(StrEnum):
@@ -154,11 +166,17 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
     return tuple(name for name, number in numbered if number is not None and low <= number < high)
 
 
-def segments_from(bases: Sequence[int], low: int, high: int | None = None) -> Sequence[int]:
-    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend."""
+def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
+    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
+
+    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`.
+    """
+    if low == high and release.finds_nothing_in_nothing:
+        return ()
     below = [base for base in bases if base <= low]
-    found = [base for base in bases if base >= (below[-1] if below else low)]
-    return [base for base in found if high is None or base < high]
+    if below and high < below[-1]:
+        raise ValueError("inconsistent range")
+    return [base for base in bases if (below[-1] if below else low) <= base < high]
 
 
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:
@@ -174,8 +192,11 @@ def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[i
 def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, release: Release) -> int:
     """Return the recovery point of a loaded log (LogLoader.recoverLog, UnifiedLog.updateLogStartOffset).
 
-    `at_end`: the stop was clean and the log end was found. Up to 2.7 it is the log end always.
+    `at_end`: the stop was clean and the log end was found. From 1.0 to 2.7 it is the log end always; up to 0.11 the
+    checkpoint stays where the stop was not clean. Up to 2.3 the log start does not raise it.
     """
+    if release.version < (2, 4):
+        return end if at_end or release.version >= (1,) else checkpoint
     point = end if at_end or release.version < (2, 8) else min(checkpoint, end)
     return max(point, start)
 

@@ -1,17 +1,26 @@
-"""What kcheck writes where it was told to: a new directory, files in it that are whole once they are there."""
+"""What kcheck writes where it was told to: a new directory, files in it that are whole once they are there.
+
+In a store there are no directories: one is there when a file is below it.
+"""
 
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Iterator
+from typing import BinaryIO, cast
 
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
+from kcheck.disk.remote import Upload, store_of
+from kcheck.disk.walk import is_directory
 from kcheck.errors import UsageError
 
 
 def make_directory(path: str) -> None:
     """Make a directory that is not there yet, and those around it; UsageError: it is there, or cannot be made."""
+    if store_of(path) is not None:
+        if is_directory(path):
+            raise UsageError(f"{path} is there already")
+        return
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         os.mkdir(path)
@@ -21,9 +30,18 @@ def make_directory(path: str) -> None:
         raise UsageError(f"{path} cannot be made: {getattr(error, 'strerror', None) or error}") from error
 
 
+def have_directory(path: str) -> None:
+    """Make a directory in one that is there, unless somebody else has made it."""
+    if store_of(path) is not None:
+        return
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path)
+
+
 def create(path: str) -> BinaryIO:
-    """Open a file that is not there yet."""
-    return open(path, "xb")
+    """Open a file that is not there yet; one of a store is there when it is settled."""
+    store = store_of(path)
+    return open(path, "xb") if store is None else cast("BinaryIO", store.create(path))
 
 
 def read_again(path: str) -> BinaryIO:
@@ -33,23 +51,35 @@ def read_again(path: str) -> BinaryIO:
 
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a file of a run, wherever that has been; gives it and its size. UnreadableError if it is no file here."""
+    """Open a file of a run, wherever that has been; gives it and its size. UnreadableError if it is no file."""
+    store = store_of(path)
+    if store is not None:
+        found, size = store.open(path)
+        with found:
+            yield found, size
+        return
     with opened(path) as (descriptor, size):
-        if not isinstance(descriptor, int):
-            raise UnreadableError("it is in a store, and runs are on this machine")
+        assert isinstance(descriptor, int)
         with open(descriptor, "rb", closefd=False) as stream:
             yield stream, size
 
 
 def settle(stream: BinaryIO) -> None:
-    """Have a file on its disk, and close it."""
+    """Have a file on its disk, or in its store, and close it."""
     stream.flush()
+    if isinstance(stream, Upload):
+        stream.settle()
+        return
     os.fsync(stream.fileno())
     stream.close()
 
 
 def publish(path: str, data: bytes) -> None:
     """Write a file so that it is there whole or not at all, when all that was written beside it is on the disk."""
+    store = store_of(path)
+    if store is not None:
+        store.write(path, data)
+        return
     temporary = path + ".tmp"
     with create(temporary) as stream:
         stream.write(data)
@@ -65,7 +95,12 @@ def publish(path: str, data: bytes) -> None:
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
     """Give a file that takes the place of `path` when it is written; after a failure that is as it was."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+    if store_of(path) is not None:
+        with create(path) as stream:
+            yield stream
+            settle(stream)
+        return
+    temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
         with create(temporary) as stream:
             yield stream
@@ -79,6 +114,16 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
+def beside(path: str) -> Iterator[str]:
+    """Give a directory for what is read again: this one, or one of this machine where it is in a store."""
+    if store_of(path) is None:
+        yield path
+        return
+    with scratch() as folder:
+        yield folder
+
+
+@contextlib.contextmanager
 def scratch() -> Iterator[str]:
     """Give a directory where the system keeps what is temporary; it is gone afterwards."""
     import tempfile  # only where much is compared
@@ -87,23 +132,18 @@ def scratch() -> Iterator[str]:
         yield path
 
 
-def take_over(folder: str, ending: str, name: Callable[[int], str]) -> Iterator[tuple[str, BinaryIO]]:
-    """Give the files that somebody else wrote into a directory new names in their order; remove what ends otherwise.
-
-    Yields the name of each and the file, opened to read: the caller has it settled.
-    """
-    found = sorted(os.listdir(folder))
-    for other in found:
-        if not other.endswith(ending):
-            os.remove(os.path.join(folder, other))
-    for number, old in enumerate(each for each in found if each.endswith(ending)):
-        new = name(number)
-        os.rename(os.path.join(folder, old), os.path.join(folder, new))
-        yield new, open(os.path.join(folder, new), "rb")  # noqa: SIM115 - `settle` closes it
+def move(path: str, to: str) -> None:
+    """Give a file that somebody else wrote, and has on the disk, its place in a directory of ours."""
+    os.rename(path, to)
 
 
 def discard(path: str) -> None:
     """Remove a directory that `make_directory` made, or a file."""
+    store = store_of(path)
+    if store is not None:
+        with contextlib.suppress(OSError):
+            store.remove(path)
+        return
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
         return
@@ -112,13 +152,17 @@ def discard(path: str) -> None:
 
 
 def keep_aside(folder: str, aside: str) -> None:
-    """Move the files of a directory that `make_directory` made into another one, over those of their names."""
+    """Move the files below a directory that `make_directory` made below another one, over those of their names."""
+    store = store_of(folder)
     with contextlib.suppress(OSError):
-        names = os.listdir(folder)
-        if names:
-            os.makedirs(aside, exist_ok=True)
-        for name in names:
-            os.replace(os.path.join(folder, name), os.path.join(aside, name))
+        if store is not None:
+            store.move(folder, aside)
+            return
+        for path, _, names in os.walk(folder):
+            target = os.path.normpath(os.path.join(aside, os.path.relpath(path, folder)))
+            for name in names:
+                os.makedirs(target, exist_ok=True)
+                os.replace(os.path.join(path, name), os.path.join(target, name))
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -4,11 +4,14 @@ A path is remote only below a root that was mounted; no other path comes here. A
 OSError, whatever its client raises.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from io import FileIO
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from kcheck.errors import UsageError
 
@@ -21,20 +24,38 @@ _EXTRAS = {"s3": "s3", "s3a": "s3"}
 """What of kcheck's extras a scheme needs, other than `remote`."""
 
 
+_STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
+"""What stores call that which another file of the same name and size has not."""
+
+
 class Files(NamedTuple):
-    """What stands in a directory of a store: files with their sizes in bytes, and directories."""
+    """What stands in a directory of a store: files with their sizes in bytes, and directories.
+
+    `stamps` tell of the files of a log dir that is held whether they are the same as before, as far as the store does.
+    """
 
     sizes: Mapping[str, int]
     directories: tuple[str, ...]
+    stamps: Mapping[str, str] = {}
 
 
 class Store:
-    """A file system of fsspec; its listings of log dirs are held until they are dropped."""
+    """A file system of fsspec; its listings of log dirs are held until they are dropped.
 
-    def __init__(self, system: Any) -> None:
-        self._system = system
+    `system` gives it. Each process asks for its own: a client is none behind a fork.
+    """
+
+    def __init__(self, system: Callable[[], Any]) -> None:
+        self._made: tuple[int, Any] = (os.getpid(), system())
+        self._make = system
         self._held: dict[str, dict[str, Files]] = {}
         self._lock = Lock()
+
+    @property
+    def _system(self) -> Any:
+        if self._made[0] != os.getpid():
+            self._made = (os.getpid(), self._make())
+        return self._made[1]
 
     def hold(self, path: str) -> None:
         """List a log dir with all that is below it, once: a request for each thousand files, with their sizes."""
@@ -80,19 +101,46 @@ class Store:
     def read(self, path: str, start: int, end: int) -> bytes:
         """Return the bytes of a range of a file, fewer where it ends: one request."""
         try:
-            found: bytes = _asked(
-                lambda: self._system.cat_file(self._system._strip_protocol(path), start=start, end=end)  # noqa: SLF001 - fsspec's own way
-            )
+            found: bytes = _asked(lambda: self._system.cat_file(self._named(path), start=start, end=end))
         except OSError as error:
             if "range is not satisfiable" in str(error).lower():
                 return b""  # The file ends before it: an empty one has no range at all.
             raise
         return found
 
+    def open(self, path: str) -> tuple[BinaryIO, int]:
+        """Open a file to read it by ranges; returns it and its size."""
+        found = _asked(lambda: self._system.open(self._named(path), "rb"))
+        return found, found.size
+
+    def create(self, path: str) -> "Upload":
+        """Open a file that is in the store once it is settled."""
+        return Upload(lambda local: _asked(lambda: self._system.put_file(local, self._named(path))))
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file whole."""
+        _asked(lambda: self._system.pipe_file(self._named(path), data))
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or all that is below a directory."""
+        _asked(lambda: self._system.rm(self._named(path), recursive=True))
+
+    def move(self, folder: str, other: str) -> None:
+        """Move the files below a directory below another one, over those of their names."""
+        for below, files in self._tree(folder).items():
+            for name in files.sizes:
+                old, new = (self._named("/".join(filter(None, (at, below, name)))) for at in (folder, other))
+                _asked(lambda old=old, new=new: self._system.mv(old, new))  # type: ignore[misc]  # defaults bind the variables
+
+    def _named(self, path: str) -> str:
+        """Return a path as the file system has it."""
+        found: str = self._system._strip_protocol(path)  # noqa: SLF001 - fsspec's own way
+        return found.rstrip("/")
+
     def _tree(self, path: str) -> dict[str, Files]:
-        root = self._system._strip_protocol(path).rstrip("/")  # noqa: SLF001 - fsspec's own way
+        root = self._named(path)
         listed = _asked(lambda: self._system.find(root, detail=True))
-        found: dict[str, tuple[dict[str, int], set[str]]] = {"": ({}, set())}
+        found: dict[str, tuple[dict[str, int], set[str], dict[str, str]]] = {"": ({}, set(), {})}
         for full, about in listed.items():
             *folders, name = full[len(root) + 1 :].split("/")
             if name and about.get("type") == "file":
@@ -100,12 +148,16 @@ class Store:
                 for folder in folders:
                     found[above][1].add(folder)
                     above = f"{above}/{folder}" if above else folder
-                    found.setdefault(above, ({}, set()))
-                found[above][0][name] = int(about["size"] or 0)
-        return {name: Files(sizes, tuple(sorted(below))) for name, (sizes, below) in found.items()}
+                    found.setdefault(above, ({}, set(), {}))
+                sizes, _, stamps = found[above]
+                sizes[name] = int(about["size"] or 0)
+                stamp = [str(about[key]) for key in _STAMPS if about.get(key) is not None]
+                if stamp:
+                    stamps[name] = " ".join(stamp)
+        return {name: Files(sizes, tuple(sorted(below)), stamps) for name, (sizes, below, stamps) in found.items()}
 
     def _children(self, path: str) -> Files:
-        root = self._system._strip_protocol(path).rstrip("/")  # noqa: SLF001 - fsspec's own way
+        root = self._named(path)
         listed = _asked(lambda: self._system.ls(root, detail=True))
         sizes, below = {}, set()
         for about in listed:
@@ -140,6 +192,27 @@ class RemoteFile:
         return self._block[position - self._start : end - self._start]
 
 
+class Upload(FileIO):
+    """A file that is written on this machine, and handed on when it is settled; otherwise it is gone once closed."""
+
+    def __init__(self, hand_on: Callable[[str], None]) -> None:
+        from tempfile import NamedTemporaryFile  # only where something is written
+
+        self._file = NamedTemporaryFile(prefix="kcheck-")  # noqa: SIM115 - `close` closes it
+        self._hand_on = hand_on
+        super().__init__(self._file.fileno(), "wb", closefd=False)
+
+    def settle(self) -> None:
+        """Have it where it belongs."""
+        self._hand_on(self._file.name)
+        self.close()
+
+    def close(self) -> None:
+        """Forget it."""
+        super().close()
+        self._file.close()
+
+
 _MOUNTED: dict[str, Store] = {}
 
 
@@ -158,26 +231,30 @@ def is_url(root: str) -> bool:
 
 @contextmanager
 def mounted(roots: Sequence[str], options: Mapping[str, object]) -> Iterator[None]:
-    """Let paths below these URLs be read; `options` are those of the file system of fsspec.
+    """Let paths below those roots that are URLs be read; `options` are those of the file system of fsspec.
 
     UsageError where that file system is not installed, or does not take the options.
     """
+    added = []
     try:
-        for root in roots:
+        for root in filter(is_url, roots):
             scheme, _, rest = root.partition("://")
             prefix = f"{scheme}://{rest.partition('/')[0]}/"
             if prefix not in _MOUNTED:
-                _MOUNTED[prefix] = Store(_system(root, scheme, options))
+                _MOUNTED[prefix] = Store(partial(_system, root, scheme, options))
+                added.append(prefix)
         yield
     finally:
-        _MOUNTED.clear()
+        for prefix in added:
+            del _MOUNTED[prefix]
 
 
 def _system(root: str, scheme: str, options: Mapping[str, object]) -> Any:
     try:
         import fsspec  # only for roots that are URLs
 
-        return fsspec.filesystem(scheme, **options)
+        # Listings are held where they are needed: the client would keep those of the whole fleet.
+        return fsspec.filesystem(scheme, **{"use_listings_cache": False, **options})
     except ImportError as error:
         raise UsageError(
             f"{root} needs {scheme}: pip install 'kcheck[{_EXTRAS.get(scheme, 'remote')}]'; {error}"

@@ -202,12 +202,6 @@ def checksum(part: bytes | memoryview, magic: int, running: int = 0) -> int:
     return crc32c(part, running) if is_modern(magic) else zlib.crc32(part, running)
 
 
-def crc_matches(data: bytes | memoryview, batch: Batch) -> bool:
-    """Whether the bytes of a whole batch have the CRC that its header names (ensureValid)."""
-    assert len(data) == batch.size
-    return checksum(memoryview(data)[body_from(batch.magic) :], batch.magic) == batch.crc
-
-
 def crc32c(part: bytes | memoryview, running: int = 0) -> int:
     """Return the CRC-32C (Castagnoli) of `part`, continuing from `running`."""
     from fastcrc import crc32  # only where bytes are verified

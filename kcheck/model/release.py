@@ -157,6 +157,106 @@ class Release(NamedTuple):
         return self.version >= (3,)
 
     @property
+    def reads_batches(self) -> bool:
+        """From 0.11 a broker reads batches of version 2 (KIP-98); before, they are messages of a wrong CRC."""
+        return self.version >= (0, 11)
+
+    @property
+    def has_producer_state(self) -> bool:
+        """From 0.11 a start learns of producers and writes snapshots of them (KIP-98)."""
+        return self.version >= (0, 11)
+
+    @property
+    def checks_indexes(self) -> bool:
+        """Up to 2.2 a start opens each index and recovers the segments of those that fail a check (KAFKA-7283)."""
+        return self.version < (2, 3)
+
+    @property
+    def makes_missing_indexes(self) -> bool:
+        """From 1.1 to 2.2 a start makes a missing `.index` empty; before and after, it recovers the segment."""
+        return (1, 1) <= self.version < (2, 3)
+
+    @property
+    def deletes_failing_indexes(self) -> bool:
+        """Up to 1.0 a start deletes all indexes of a segment of which one fails a check."""
+        return self.version < (1, 1)
+
+    @property
+    def splits_segments(self) -> bool:
+        """From 2.0 a recovery indexes last offsets, and splits a segment that one does not fit into (KAFKA-6264)."""
+        return self.version >= (2,)
+
+    @property
+    def recovers_epoch_zero(self) -> bool:
+        """From 2.1 to 2.6.0 a recovery does not take epoch 0 (LogSegment.recover)."""
+        return not (2, 1) <= self.version < (2, 6, 1)
+
+    @property
+    def finds_nothing_in_nothing(self) -> bool:
+        """From 2.5 an empty range of offsets has no segments: none is recovered from the largest offset on."""
+        return self.version >= (2, 5)
+
+    @property
+    def keeps_wiped_snapshots(self) -> bool:
+        """In 3.0 the snapshots of a log that loses every segment are renamed, as its segments are."""
+        return (3,) <= self.version < (3, 1)
+
+    @property
+    def keeps_snapshot_per_segment(self) -> bool:
+        """From 2.8 each segment keeps its snapshot of producers, and what belongs to none goes (KAFKA-9393)."""
+        return self.version >= (2, 8)
+
+    @property
+    def replays_with_snapshots(self) -> bool:
+        """Up to 1.1 a replay of producers at the start writes a snapshot for each segment, and none at the log end."""
+        return self.version < (2,)
+
+    @property
+    def replays_below_log_end(self) -> bool:
+        """Up to 2.3 a replay of producers bounds each segment by the log end, not the last one alone."""
+        return self.version < (2, 4)
+
+    @property
+    def forgets_producers_below_log_start(self) -> bool:
+        """Up to 2.3 a producer of a snapshot whose last record lies below the log start is forgotten (KAFKA-7190)."""
+        return self.version < (2, 4)
+
+    @property
+    def refuses_old_markers(self) -> bool:
+        """Up to 2.3 a marker with an older epoch of its producer or coordinator ends the start (KAFKA-9144)."""
+        return self.version < (2, 4)
+
+    @property
+    def refuses_empty_control_batches(self) -> bool:
+        """Up to 1.1 a control batch without a record ends the start."""
+        return self.version < (2,)
+
+    @property
+    def ends_unopened_transactions(self) -> bool:
+        """Up to 2.7 a marker ends a transaction, even where none is open (KAFKA-12152)."""
+        return self.version < (2, 8)
+
+    @property
+    def marker_tells_timestamp(self) -> bool:
+        """In 0.11 and from 2.4 on a marker gives its producer its timestamp."""
+        return self.marker_is_batch or self.version >= (2, 4)
+
+    @property
+    def marker_is_batch(self) -> bool:
+        """In 0.11 a marker counts as the last batch of its producer."""
+        return self.version < (1,)
+
+    @property
+    def orders_producers_as_scala(self) -> bool:
+        """Up to 2.3 producers stand in a snapshot in the order of a hash table of Scala 2.11 and 2.12."""
+        return self.version < (2, 4)
+
+    @property
+    def counts_by_sequence(self) -> bool:
+        """Up to 2.0 sequences, not offsets, tell how long a producer's batch is."""
+        return self.version < (2, 1)
+
+    @property
     def drops_swaps_of_unfinished_splits(self) -> bool:
         """From 2.0 a `.swap` not below the lowest `.cleaned` is removed (KAFKA-6264)."""
         return self.version >= (2,)

@@ -44,7 +44,9 @@ class PartitionView(NamedTuple):
     `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
     there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
     first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
-    the last batch seen on the way there. `clean_shutdown` is None where the directory stands alone, `cleaned` tells
+    the last batch seen on the way there. `index_size` is that of the last segment's offset index, if a start after a
+    clean stop finds the log end by it: its last entry leads to batches that rise to the end of the file, and no file is
+    a link; None otherwise. `clean_shutdown` is None where the directory stands alone, `cleaned` tells
     whether cleaner-offset-checkpoint names it, None where that is not known. `files` are the names of its files. `read`
     are the segments that were read from their start, None where none was to be, `producers` what their batches tell of
     producers, `swaps` the `.log.swap` files, read likewise.
@@ -65,6 +67,7 @@ class PartitionView(NamedTuple):
     metadata: FileView | None = None
     segments: tuple[SegmentSummary, ...] = ()
     last_batch: Batch | None = None
+    index_size: int | None = None
     clean_shutdown: bool | None = None
     cleaned: bool | None = None
     files: frozenset[str] = frozenset()
@@ -120,9 +123,11 @@ class ReplicasView(NamedTuple):
     """The replicas of one partition on several brokers, by broker id, and where their records differ.
 
     `different` is empty where batches were not compared. `replica_count_of_topic` is the largest number of replicas
-    that a partition of the topic has on these brokers.
+    that a partition of the topic has on these brokers. `parted` tells of each replica but the first from which offset
+    on its epochs are not those of the first one; None as a whole where nobody has compared them yet.
     """
 
     replicas: tuple[PartitionView, ...]
     different: tuple[Different, ...] = ()
     replica_count_of_topic: int = 0
+    parted: tuple[Offset | None, ...] | None = None

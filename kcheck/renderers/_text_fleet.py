@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from kcheck.core.startup import NEXT_STARTS
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, plural
+from kcheck.renderers._page import Page, cell, plural, size
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
@@ -44,6 +45,20 @@ def fleet_report(report: Report, page: Page, _: object) -> None:
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
     names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
     _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
+    _starts(page, body)
+
+
+def _starts(page: Page, body: Any) -> None:
+    """Write what the next start makes of the brokers, and which partitions lose records then."""
+    brokers = [
+        {**row, "next start": NEXT_STARTS[row["next_start"]], "records lost": row["lost_records"],
+         "to rescan": size(row["scan_bytes"])}
+        for row in body["broker_starts"]
+    ]  # fmt: skip
+    _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "to rescan"))
+    losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
+    names = ("cluster", "broker", "topic", "partition", "from", "to", "records", "committed")
+    _table(page, "lose records at the next start", losses, names, body["partitions_losing"])
 
 
 def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int | None = None) -> None:

@@ -1,9 +1,10 @@
 """Metrics of a fleet, for the textfile collector of Prometheus' node_exporter."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from kcheck import __version__
+from kcheck.core.startup import NEXT_STARTS
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._html.parts import VERDICTS
@@ -19,7 +20,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     body: Any = report.body
     brokers = body["brokers"]
     about = {"run": body["run"], "kcheck": __version__, "kafka": report.kafka, "depth": body["depth"]}
-    for name, meaning, samples in (
+    metrics: Sequence[tuple[str, str, Sequence[Sample]]] = (
         ("findings", "Findings of each rule on a broker.", [(_labels(row), row["findings"]) for row in body["counts"]]),
         (
             "broker_verdict", "1 for the worst severity that was found on a broker, or for clean.",
@@ -28,12 +29,32 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ("log_dirs", "Log dirs of a broker.", [(_place(row), row["log_dirs"]) for row in brokers]),
         ("partition_dirs", "Partition directories of a broker.", [(_place(row), row["partitions"]) for row in brokers]),
         ("partitions_at_risk", "Partitions that an error, or a loss, threatens.", [({}, body["partitions_at_risk"])]),
+        *_starts(body["broker_starts"]),
         ("run_info", "The run.", [(about, 1)]),
         ("run_finished", "1 if all that was named could be looked at.", [({}, int(body["finished"]))]),
         ("run_start_timestamp_seconds", "When the run began.", _seconds(body["started"])),
         ("run_end_timestamp_seconds", "When the run ended.", _seconds(body["ended"])),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for name, meaning, samples in metrics:
         _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
+
+
+def _starts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[Sample]]]:
+    """Yield what the next start makes of each broker."""
+    outcomes: list[Sample] = [
+        ({**_place(row), "outcome": str(each)}, int(each == row["next_start"])) for row in rows for each in NEXT_STARTS
+    ]
+    yield "broker_next_start", "1 for what the next start makes of a broker.", outcomes
+    for name, field, meaning in (
+        ("broker_losing_partitions", "losing_partitions", "Partition directories that lose records at the next start."),
+        (
+            "broker_lost_records",
+            "lost_records",
+            "Records that are lost at the next start, where they could be counted.",
+        ),
+        ("broker_rescan_bytes", "scan_bytes", "Bytes of segments that are read at the next start."),
+    ):
+        yield name, meaning, [(_place(row), row[field]) for row in rows if row[field] is not None]
 
 
 def _place(row: Mapping[str, object]) -> dict[str, object]:

@@ -12,6 +12,9 @@ INDEX_ENDINGS = (".index", ".timeindex", ".txnindex")
 DAMAGE = ("KC141", "KC142", "KC143", "KC144", "KC145", "KC146", "KC147", "KC148", "KC149")
 """The rules that tell of batches that are not as they were written."""
 
+RECORDS = ("KC163", "KC164", "KC165", "KC166", "KC168", "KC169", "KC183")
+"""The rules that tell of batches that were written wrong: their CRCs match."""
+
 
 def path_of(site: PartitionSite, name: str) -> str:
     """Return the path of a file of a partition, from its log dir on."""

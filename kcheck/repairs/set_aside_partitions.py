@@ -4,6 +4,9 @@ Only with a proof (`--against`): the replica of another broker is whole, every C
 may have been committed, up to the larger of both high watermarks, and where both have the same offsets and epochs the
 batches that are whole here are the same there. The broker makes a new, empty replica at its next start.
 
+Batches that a rule tells are wrong though their CRCs match, and offsets that stand in two segments, are not compared:
+there the other replica, which must have none such, is right.
+
 A broker whose replica is empty must not be elected leader: see to it that the other one is in sync and leads.
 """
 
@@ -12,17 +15,23 @@ from collections.abc import Iterator
 from kcheck.model.finding import Finding, Severity
 from kcheck.repairs._contract import Answer, Aside, PartitionSite, Refused, Repair, Scope, Step
 from kcheck.repairs._entries import without_entries
-from kcheck.repairs._files import DAMAGE, whole_log
+from kcheck.repairs._files import DAMAGE, RECORDS, whole_log
 
-_RECORDS = ("KC163", "KC164", "KC166", "KC168", "KC169")
 _LOST = ("KC204", "KC216", "KC221", "KC222", "KC223", "KC227")
+_NO_OTHER_WAY = ("KC148", *RECORDS, "KC221", "KC222")
+"""The rules that no repair of the files themselves is about."""
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the directory, where a replica that was named can stand for it."""
     bad = [each for each in findings if each.severity in (Severity.ERROR, Severity.FATAL)]
     holders = site.holders()
-    if not bad or not holders:
+    if not holders:
+        for each in bad:
+            if each.id in _NO_OTHER_WAY:
+                yield Refused(each, "nothing in these files can be proven right: only --against a whole replica")
+        return
+    if not bad:
         return
     finding = max(bad, key=lambda each: each.severity.rank)
     view = site.view
@@ -52,7 +61,7 @@ REPAIR = Repair(
     name="set-aside-partitions",
     rank=10,
     scope=Scope.PARTITION,
-    rules=(*DAMAGE, *_RECORDS, *_LOST),
+    rules=(*DAMAGE, *RECORDS, *_LOST),
     plan=plan,
     page=__doc__,
 )

@@ -14,6 +14,22 @@ ADVICE = (
     "producer: consumers have to seek behind it."
 )
 
+UNDECODED_PAGE = """
+What the broker does:
+
+- A start, a follower and a fetch of a consumer take the batch as it is: none of them decodes records.
+- A consumer fails at the first offset of the batch that it cannot decode (InvalidRecordException, KafkaException),
+  again and again. It can only seek behind it.
+- Compaction fails when it decodes the batch. From 2.1 on the cleaner leaves this partition out from then on; before,
+  its thread ends, and no partition is compacted until the broker is started anew.
+- Coordinators that load `__consumer_offsets` or `__transaction_state` fail to load the partition.
+
+What to do: compare the batch with the other replicas. Where one holds it right, stop the broker, move this partition
+directory out of the log dir, and let the broker fetch it anew. Where all hold the same, it came from its producer:
+consumers have to seek behind it.
+"""
+"""The end of the page of each rule about a batch that cannot be decoded."""
+
 
 def records_finding(
     rule: Rule,

@@ -82,7 +82,7 @@ RULE = Rule(
     id="KC222",
     name="segments-missing",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

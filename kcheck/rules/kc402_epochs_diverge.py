@@ -22,12 +22,9 @@ from kcheck.rules._words import kafka
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     """Compare the epochs of each replica with those of the first one."""
-    one = view.replicas[0]
-    for other in view.replicas[1:]:
-        ends = one.log_end_offset, other.log_end_offset
-        if ends[0] is None or ends[1] is None:
-            continue
-        parted = fork(_lineage(one, ends[0]), _lineage(other, ends[1]), a_end=ends[0], b_end=ends[1]).first_difference
+    one, *others = view.replicas
+    known = [_parted(one, other) for other in others] if view.parted is None else view.parted
+    for other, parted in zip(others, known, strict=True):
         if parted is not None:
             yield RULE.finding(
                 other.where,
@@ -36,6 +33,13 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 advice="Let kcheck truncation tell what each leader costs, before you start or elect anything.",
                 data={"offset": parted, "other_broker_id": one.where.broker_id},
             )
+
+
+def _parted(one: PartitionView, other: PartitionView) -> Offset | None:
+    ends = one.log_end_offset, other.log_end_offset
+    if ends[0] is None or ends[1] is None:
+        return None
+    return fork(_lineage(one, ends[0]), _lineage(other, ends[1]), a_end=ends[0], b_end=ends[1]).first_difference
 
 
 def _lineage(view: PartitionView, end: Offset) -> Lineage:

@@ -7,6 +7,9 @@ from kcheck.model.finding import Finding, Location, Severity
 
 T = TypeVar("T")
 
+BUG = "KC000"
+"""The id of what is no rule: a bug of ours."""
+
 
 def attempt(run: Callable[[], T], where: Location) -> T | Finding:
     """Return what `run` returns; whatever it raises becomes finding KC000."""
@@ -19,7 +22,7 @@ def attempt(run: Callable[[], T], where: Location) -> T | Finding:
 def failed(where: Location, why: str, advice: str) -> Finding:
     """Return the finding of a place that kcheck did not get through: the rest is looked at all the same."""
     return Finding(
-        id="KC000",
+        id=BUG,
         name="kcheck-bug",
         severity=Severity.ERROR,
         where=where,

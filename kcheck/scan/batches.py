@@ -1,7 +1,9 @@
 """Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from kcheck.core.segments import WARM_SIZE, floor_slot
 from kcheck.disk.read import Source, UnreadableError, opened, pread
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
@@ -11,6 +13,7 @@ from kcheck.model.names import segment_prefix
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8
 """So many entries from the end of an index are tried before the log is walked from its start."""
+_SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
 
 
 def log_name(base_offset: Offset) -> str:
@@ -30,17 +33,20 @@ class Walk:
     cuts short). With `verify` a batch whose CRC does not match ends the walk too, as in LogSegment.recover.
     """
 
-    def __init__(self, descriptor: Source, size: int, *, position: int = 0, verify: bool = False) -> None:
-        """Take an open file and the size up to which it counts."""
+    def __init__(
+        self, descriptor: Source, size: int, *, position: int = 0, verify: bool = False, window: bytes = b""
+    ) -> None:
+        """Take an open file and the size up to which it counts; `window` has been read from the position on."""
         self.position = max(position, 0)
         self.corrupt: str | None = None
         self._descriptor = descriptor
         self._size = size
         self._verify = verify
+        self._window = window
 
     def __iter__(self) -> Iterator[Batch]:
         """Yield batch after batch; memory is one window, whatever the sizes of batches."""
-        window, start = b"", 0
+        window, start = self._window, self.position
         while True:
             at, remaining = self.position - start, self._size - self.position
             if len(window) - at < min(HEADER.size, remaining):
@@ -85,52 +91,87 @@ def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int
 def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | None:
     """Return what the last slot of the index says, even a zero; None without a slot (AbstractIndex.lastEntry)."""
     with opened(index_path(log_path)) as (descriptor, size):
-        slot = size // OFFSET_INDEX_ENTRY.size - 1
-        return _entry_of_slot(descriptor, slot, base_offset) if slot >= 0 else None
+        slots = _Slots(descriptor, size, base_offset)
+        return slots.entry(slots.count - 1) if slots.count else None
 
 
-def tail_position(log_path: str, log: Source, size: int, base_offset: Offset) -> int:
-    """Return where to begin to find the end of a log: the position of its last sane index entry, else 0.
+class Tail(NamedTuple):
+    """Where to begin to find the end of a log: the position of its last sane index entry, else 0.
 
-    Sane: above the base offset, within the file, and a batch stands there whose offsets fit.
+    `window` are the bytes that were read there. `index_size` is None unless the last entry is sane, and a start finds
+    it in the index; `offset` is then the one that it names, the base offset of the segment where there is none.
+    """
+
+    position: int = 0
+    window: bytes = b""
+    index_size: int | None = None
+    offset: Offset = Offset(0)
+
+
+def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offset: Offset) -> Tail:
+    """Return where to begin to find the end of a log of `size` bytes; 0 where its index cannot be opened.
+
+    Sane is an entry above the base offset, within the file, where a batch stands whose offsets fit.
     """
     try:
-        with opened(index_path(log_path)) as (descriptor, index_size):
-            used = _used_slots(descriptor, index_size // OFFSET_INDEX_ENTRY.size)
+        with open_index() as (descriptor, index_size):
+            slots = _Slots(descriptor, index_size, base_offset)
+            used = slots.used()
             for slot in range(used - 1, max(used - 1 - _INDEX_TRIES, -1), -1):
-                found = _entry_of_slot(descriptor, slot, base_offset)
-                if found is not None and _leads_to_a_batch(log, size, found, base_offset):
-                    return found.position
+                found = slots.entry(slot)
+                window = b"" if found is None else _window_at(log, size, found, base_offset)
+                if found is not None and window:
+                    followed = slot == slots.count - 1 == slots.floor(found.offset)
+                    return Tail(found.position, window, index_size if followed else None, found.offset)
+            return Tail(index_size=None if slots.count else index_size, offset=base_offset)
     except UnreadableError:
-        pass
-    return 0
+        return Tail()
 
 
-def _used_slots(descriptor: Source, count: int) -> int:
-    """Return how many slots stand before the zeros that a running broker keeps ahead: entries rise, zeros follow."""
-    if count and any(_slot(descriptor, count - 1)):
-        return count  # Its broker has closed it.
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if any(_slot(descriptor, middle)):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+class _Slots:
+    """The slots of an offset index; those at its end, which a search looks at first, are read at once."""
+
+    def __init__(self, descriptor: Source, size: int, base_offset: Offset) -> None:
+        self.count = size // _SLOT
+        self._descriptor, self._base = descriptor, base_offset
+        self._first = max(0, self.count - 1 - WARM_SIZE // _SLOT)
+        self._last = pread(descriptor, (self.count - self._first) * _SLOT, self._first * _SLOT)
+
+    def _slot(self, slot: int) -> bytes:
+        at = (slot - self._first) * _SLOT
+        return pread(self._descriptor, _SLOT, slot * _SLOT) if at < 0 else self._last[at : at + _SLOT]
+
+    def entry(self, slot: int) -> OffsetPosition | None:
+        """Return what a slot says, None where the file has become shorter."""
+        data = self._slot(slot)
+        return entry(data, 0, self._base) if len(data) == _SLOT else None
+
+    def used(self) -> int:
+        """Return how many stand before the zeros that a running broker keeps ahead: entries rise, zeros follow."""
+        if self.count and any(self._slot(self.count - 1)):
+            return self.count  # Its broker has closed it.
+        low, high = 0, self.count
+        while low < high:
+            middle = (low + high) // 2
+            if any(self._slot(middle)):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def floor(self, offset: Offset) -> int:
+        """Return the slot that a search for an offset ends at."""
+        return floor_slot(self._key, self.count, offset - self._base, entry_size=_SLOT)
+
+    def _key(self, slot: int) -> int:
+        return int.from_bytes(self._slot(slot)[:_KEY], "big", signed=True)
 
 
-def _slot(descriptor: Source, slot: int) -> bytes:
-    return pread(descriptor, OFFSET_INDEX_ENTRY.size, slot * OFFSET_INDEX_ENTRY.size)
-
-
-def _entry_of_slot(descriptor: Source, slot: int, base_offset: Offset) -> OffsetPosition | None:
-    data = _slot(descriptor, slot)
-    return entry(data, 0, base_offset) if len(data) == OFFSET_INDEX_ENTRY.size else None
-
-
-def _leads_to_a_batch(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bool:
+def _window_at(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bytes:
+    """Return what stands where an entry leads to, nothing if that is no batch whose offsets fit."""
     if not (0 <= found.position < size and found.offset >= base_offset):
-        return False
-    batch = next(iter(Walk(log, size, position=found.position)), None)
-    return batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= found.offset
+        return b""
+    window = pread(log, min(_WINDOW_SIZE, size - found.position), found.position)
+    batch = next(iter(Walk(log, size, position=found.position, window=window)), None)
+    sane = batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= found.offset
+    return window if sane else b""

@@ -218,7 +218,8 @@ def _alike(buffer: bytearray, filled: int) -> Column:
 def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
     """Return where entries begin up to the last start, None if they are few or do not lead from start to start.
 
-    That is also the answer where an entry is smaller than a header of magic 2: only old messages may be.
+    That is also the answer where an entry is smaller than a header of magic 2: only old messages may be. A negative
+    size is taken for a huge one, which leads beyond every start.
     """
     if starts.size < _SIDE_BY_SIDE_MIN:
         return None
@@ -227,12 +228,11 @@ def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
     passed: list[Column] = []
     while at.size >= _SIDE_BY_SIDE_MIN:
         passed.append(at)
-        total = sizes[at].view(">i4") + OVERHEAD.size
-        at = at + total
-        if np.minimum.reduce(total) < HEADER.size or np.count_nonzero(at > goal):
-            return None
+        at = at + (sizes[at].view(">u4") + OVERHEAD.size)
         on = at < goal
         if np.count_nonzero(on) < on.size:
+            if np.count_nonzero(at > goal):
+                return None
             at, goal = at[on], goal[on]
     for begin, end in zip(at.tolist(), goal.tolist(), strict=True):
         found, _, why = _chase(buffer, begin, end, end, lax=False)
@@ -241,7 +241,7 @@ def _side_by_side(buffer: bytearray, starts: Column) -> Column | None:
         passed.append(np.array(found, np.int64))
     ways = np.concatenate(passed)
     ways.sort()
-    return ways
+    return ways if (np.diff(ways, append=starts[-1]) >= HEADER.size).all() else None
 
 
 def _chase(
@@ -268,9 +268,9 @@ def _chase(
 def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
     """Return the headers at these places of a window that begins at position `start`."""
     new = _gather(buffer, at, HEADER)
-    magic = new["magic"]
+    magic = new["magic"].copy()
     base = new["base_offset"].astype(np.int64)
-    attributes = new.view(np.uint8)[_LOW_ATTRIBUTES_AT :: HEADER.size]
+    attributes = new.view(np.uint8)[_LOW_ATTRIBUTES_AT :: HEADER.size].copy()
     columns = Columns(
         position=at + start,
         size=new["batch_size"].astype(np.int64) + OVERHEAD.size,
@@ -299,7 +299,7 @@ def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
     return columns._replace(
         last_offset=np.where(old, base, columns.last_offset),
         epoch=np.where(old, unknown, columns.epoch),
-        record_count=np.where(old, np.where(plain, 1, unknown), columns.record_count),
+        record_count=np.where(old, np.where(plain, 1, -1), columns.record_count).astype(np.int32),
         max_timestamp=np.where(old, np.where(stamped, timestamp, unknown), columns.max_timestamp),
         attributes=np.where(old, message["attributes"].view(np.uint8), attributes),
         producer_id=np.where(old, unknown, columns.producer_id),

@@ -17,12 +17,13 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class Caches(NamedTuple):
-    """Leader epoch caches: `size` entries of each from `begin` on."""
+    """Leader epoch caches: `size` entries of each from `begin` on. Those of one `content` are equal."""
 
     epoch: Numbers
     start: Numbers
     begin: Numbers
     size: Numbers
+    content: Numbers
 
 
 class Replicas(NamedTuple):
@@ -89,19 +90,24 @@ def pairs_of(replicas: Replicas, counts: Numbers) -> Pairs:
     return Pairs(leader, follower + (follower >= leader), block)
 
 
+def pair_of(replicas: Replicas, pairs: Pairs, leader: Numbers, follower: Numbers) -> Numbers:
+    """Return the numbers of pairs."""
+    found: Numbers = pairs.block[leader] + follower - replicas.first[leader] - (follower > leader)
+    return found
+
+
 def forks_of(replicas: Replicas, pairs: Pairs) -> Forks:
     """Return where the logs of each pair part."""
     one, other = pairs.leader, pairs.follower
     begin = np.maximum(replicas.log_start[one], replicas.log_start[other])
     end = np.minimum(replicas.log_end[one], replicas.log_end[other])
     overlap = begin < end
-    half = np.flatnonzero((one < other) & overlap)
+    content = replicas.caches.content
+    half = np.flatnonzero((one < other) & overlap & (content[one] != content[other]))
     difference = np.full(len(one), NONE)
     difference[half] = _differences(replicas.caches, one[half], other[half], begin[half], end[half])
     # The other half is the same the other way round.
-    back = np.flatnonzero(one > other)
-    mirrored = pairs.block[other[back]] + one[back] - replicas.first[one[back]] - 1
-    difference[back] = difference[mirrored]
+    difference[pair_of(replicas, pairs, other[half], one[half])] = difference[half]
     known_from = np.full(len(replicas.group), _NEVER)
     filled = replicas.caches.size > 0
     known_from[filled] = replicas.caches.start[replicas.caches.begin[filled]]
@@ -135,7 +141,7 @@ def _alike(caches: Caches, one: Numbers, other: Numbers) -> Numbers:
     """Return with how many equal entries two caches begin."""
     size = np.minimum(caches.size[one], caches.size[other])
     some = np.flatnonzero(size)
-    pair, at = _expand(size[some])
+    pair, at = expand(size[some])
     left, right = (caches.begin[replica[some]][pair] + at for replica in (one, other))
     differs = (caches.epoch[left] != caches.epoch[right]) | (caches.start[left] != caches.start[right])
     if len(some):
@@ -155,7 +161,7 @@ def _by_offsets(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, en
     """As `_differences`: look at each offset at which one of the two goes on."""
     sizes = caches.size[one], caches.size[other]
     count = 1 + sizes[0] + sizes[1]
-    pair, at = _expand(count)
+    pair, at = expand(count)
     first = sizes[0][pair]
     place = np.where(at <= first, caches.begin[one][pair] + at - 1, caches.begin[other][pair] + at - 1 - first)
     offset = np.where(at == 0, begin[pair], caches.start[np.where(at == 0, 0, place)])
@@ -170,7 +176,7 @@ def _by_offsets(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, en
     return np.where(least == _NEVER, NONE, least)
 
 
-def _expand(sizes: Numbers) -> tuple[Numbers, Numbers]:
+def expand(sizes: Numbers) -> tuple[Numbers, Numbers]:
     """Return for each item of lists of these sizes the number of its list, and its own in it."""
     owner = np.repeat(np.arange(len(sizes)), sizes)
     return owner, np.arange(len(owner)) - (np.cumsum(sizes) - sizes)[owner]
@@ -178,6 +184,15 @@ def _expand(sizes: Numbers) -> tuple[Numbers, Numbers]:
 
 def count_below(values: Numbers, begin: Numbers, size: Numbers, limit: Numbers, *, equal: bool) -> Numbers:
     """Return how many of `size` rising values from `begin` on are below a limit, or `equal` to it."""
+    # Mostly all are: what is asked for is the end of a log.
+    last = values[np.minimum(np.maximum(begin + size - 1, 0), len(values) - 1)] if len(values) else begin
+    rest = np.flatnonzero((size > 0) & ((last > limit) if equal else (last >= limit)))
+    found = size.copy()
+    found[rest] = _count_below(values, begin[rest], size[rest], limit[rest], equal=equal)
+    return found
+
+
+def _count_below(values: Numbers, begin: Numbers, size: Numbers, limit: Numbers, *, equal: bool) -> Numbers:
     low, high = begin, begin + size
     for _ in range(int(size.max(initial=0)).bit_length()):
         middle = (low + high) >> 1

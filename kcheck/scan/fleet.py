@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
+from kcheck.disk.output import beside
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
@@ -15,7 +15,7 @@ from kcheck.model.report import Report
 from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
-from kcheck.scan.fleet_memory import FOLDER, Memory, aside
+from kcheck.scan.fleet_memory import Memory, Notes, aside
 from kcheck.scan.fleet_output import RunOutput
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
@@ -69,10 +69,9 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
     started = run.now()
-    outside(run.out, ())
     urls = [root for root in roots if is_url(root)]
     run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
-    with mounted(urls, run.options):
+    with mounted([*urls, run.out], run.options):
         return _scan(roots, run, started, in_threads=len(urls) > 0)
 
 
@@ -84,17 +83,16 @@ def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> 
     coverage = Coverage()
     with (
         RunOutput(run.out, run.name, about(run)) as output,
-        Memory(join(output.path, FOLDER) if run.how.remembers else None, aside(run.out, run.name)) as memory,
+        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        Notes(memory.folder) as notes,
         _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
     ):
-        engine = _Engine(run, workers, output, coverage, memory)
-        with Groups(join(output.path, _REPLICAS)) as groups:
+        engine = _Engine(run, workers, output, coverage, notes)
+        with beside(output.path) as folder, Groups(join(folder, _REPLICAS)) as groups:
             engine.look(found, groups.add)
             engine.compare(groups.batches())
         memory.end()
-        report = conclude(run, roots, started, output, engine.judged)
-    if run.how.since is not None:
-        report = replace(report, body={**report.body, "carried_over": memory.carried})
+        report = conclude(run, roots, started, output, engine.judged, notes.carried)
     return report, engine.judged.failed
 
 
@@ -129,8 +127,8 @@ def about(run: Run) -> dict[str, str]:
     return {"kafka": run.how.release.name, "depth": run.how.depth}
 
 
-def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, judged: Judged) -> Report:
-    """Write what is left of a run, the manifest last, and return how much it was."""
+def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, judged: Judged, carried: int) -> Report:
+    """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
     release, depth = run.how.release.name, run.how.depth
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
@@ -140,13 +138,13 @@ def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, ju
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
     output.finish({"started": started, "ended": ended, "finished": judged.finished})
     body = {"run": run.name, "path": output.path, "depth": depth, "finished": judged.finished, "rows": output.rows}
+    if run.how.since is not None:
+        body["carried_over"] = carried
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
 
 
 def outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
-    """UsageError where a run would be written into what is looked at, or to another machine."""
-    if is_url(out):
-        raise UsageError(f"--out {out}: tables are written to directories of this machine")
+    """UsageError where a run would be written into what is looked at."""
     target = real(out)
     for log_dir in log_dirs:
         path = real(log_dir.path)
@@ -168,7 +166,7 @@ class _Engine:
     """One run, and what is to be said of its findings."""
 
     def __init__(
-        self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage, memory: Memory
+        self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage, notes: Notes
     ) -> None:
         assert run.jobs is not None
         self._jobs = run.jobs
@@ -178,7 +176,7 @@ class _Engine:
         self._retry = Retry(workers, run.how)
         self._output = output
         self._coverage = coverage
-        self._memory = memory
+        self._notes = notes
 
     def look(self, found: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
@@ -196,10 +194,11 @@ class _Engine:
                         self._write(table, rows)
                     if name == "replicas":
                         keep(replica_rows(batch))
-                        self._memory.add(step.log_dir.path, batch)
+                        self._notes.add(step.log_dir.path, batch)
                         of_log_dir.append(to_bytes(seen_of(batch)))
                     self._coverage.partitions += batch.num_rows
             elif step.is_end:
+                self._notes.end()
                 of_broker.append((step.log_dir, of_log_dir))
                 of_log_dir = []
             if step.is_end_of_broker:

@@ -8,18 +8,21 @@ import numpy as np
 
 from kcheck.disk.output import create, discard, make_directory, read_again
 from kcheck.disk.walk import join
+from kcheck.scan.arrow_take import joined, taken
 from kcheck.scan.cross_columns import Mask, Numbers
-from kcheck.scan.fleet_replicas import FIELDS
+from kcheck.scan.fleet_replicas import FIELDS, KEY
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 64 << 20
+_HELD_SIZE = 32 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
-_READ_COUNT = 4096
+_READ_COUNT = 8192
 """So many rows of a run are read at a time."""
-_GROUP_COUNT = 4096
+_GROUP_COUNT = 8192
 """So many partitions make a batch."""
+_SHARED = ("cluster", "topic", "broker", "log_dir")
+"""Texts that are written once, not with each replica."""
 
 Key = tuple[bool, str, str]
 """Cluster and topic in their order: what has no cluster comes first."""
@@ -46,8 +49,8 @@ class Groups:
     def add(self, batch: "pa.RecordBatch") -> None:
         """Take replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
         if batch.num_rows:
-            self._held.append(batch)
-            self._held_size += batch.nbytes
+            self._held.append(_encoded(batch))
+            self._held_size += self._held[-1].nbytes
             if self._held_size >= _HELD_SIZE:
                 self._spill()
 
@@ -59,16 +62,16 @@ class Groups:
         is_sorted = len(runs) == 1
         while runs := [run for run in runs if not run.is_over]:
             upto = min(run.reaches() for run in runs)
-            whole = _joined([part for run in runs for part in run.take(upto)])
-            yield from _grouped(whole if is_sorted else _taken(whole, _order(whole)))
+            whole = joined([part for run in runs for part in run.take(upto)])
+            yield from _grouped(whole if is_sorted else taken(whole, _order(whole)))
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""
-        whole = _joined(self._held)
+        whole = joined(self._held)
         self._held, self._held_size = [], 0
-        order = _order(whole)
-        for begin in range(0, len(order), _READ_COUNT):
-            yield _taken(whole, order[begin : begin + _READ_COUNT])
+        whole = taken(whole, _order(whole))
+        for begin in range(0, whole.num_rows, _READ_COUNT):
+            yield _narrowed(whole.slice(begin, _READ_COUNT))
 
     def _spill(self) -> None:
         import pyarrow as pa
@@ -124,53 +127,47 @@ def _key(batch: "pa.RecordBatch", row: int) -> Key:
     return cluster is not None, cluster or "", batch.column("topic")[row].as_py()
 
 
-def _joined(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
+def _encoded(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return replicas with each of the texts that many of them share written once."""
     import pyarrow as pa
 
-    names = batches[0].schema.names
-    columns = [pa.concat_arrays([batch.column(name) for batch in batches]) for name in names]
-    return pa.RecordBatch.from_arrays(columns, schema=batches[0].schema)
+    texts = {name: batch.column(name).dictionary_encode() for name in _SHARED}
+    return pa.record_batch({name: texts.get(name, batch.column(name)) for name in batch.schema.names})
 
 
-def _taken(batch: "pa.RecordBatch", order: Numbers) -> "pa.RecordBatch":
-    """Return replicas in an order; lists are put together here, which takes Arrow several times as long."""
+def _narrowed(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return sorted replicas that know of no other topics than theirs."""
     import pyarrow as pa
 
-    rows = pa.array(order)
-    columns = [
-        _lists(column, order) if pa.types.is_list(column.type) else column.take(rows) for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-
-def _lists(lists: "pa.ListArray", order: Numbers) -> "pa.ListArray":
-    import pyarrow as pa
-
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    sizes = np.diff(offsets)[order]
-    ends = np.cumsum(sizes)
-    places = np.arange(sizes.sum()) + np.repeat(offsets[:-1][order] - (ends - sizes), sizes)
-    starts = pa.array(np.concatenate(([0], ends)), pa.int32())
-    return pa.ListArray.from_arrays(starts, lists.values.take(pa.array(places)))
+    at = batch.schema.get_field_index("topic")
+    indices = batch.column(at).indices
+    begins = _changes(indices.to_numpy())
+    own = batch.column(at).dictionary.take(indices.filter(pa.array(begins)))
+    return batch.set_column(
+        at, "topic", pa.DictionaryArray.from_arrays(pa.array(np.cumsum(begins) - 1, pa.int32()), own)
+    )
 
 
 def _order(batch: "pa.RecordBatch") -> Numbers:
     """Return how replicas are sorted."""
-    pairs, first, which = np.unique(_topics(batch), return_index=True, return_inverse=True)
-    keys = [_key(batch, row) for row in first.tolist()]
-    rank = np.empty(len(pairs), np.int64)
-    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-    order: Numbers = np.lexsort((batch.column("partition").to_numpy(zero_copy_only=False), rank[which]))
+    broker_id, partition = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("broker_id", "partition"))
+    order: Numbers = np.lexsort((broker_id, partition, _topics(batch)))
     return order
 
 
 def _topics(batch: "pa.RecordBatch") -> Numbers:
-    """Return a number for each replica, that of its topic."""
+    """Return the number of the topic of each replica, in their order."""
+    clusters, topics = batch.column("cluster"), batch.column("topic")
+    return _ranks(clusters) * len(topics.dictionary) + _ranks(topics)
+
+
+def _ranks(texts: "pa.DictionaryArray") -> Numbers:
+    """Return the number of each text in their order, -1 where there is none."""
     from pyarrow import compute
 
-    clusters, topics = (compute.dictionary_encode(batch.column(name)) for name in ("cluster", "topic"))
-    of_cluster = compute.fill_null(clusters.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    found: Numbers = of_cluster * (len(topics.dictionary) + 1) + topics.indices.to_numpy(zero_copy_only=False)
+    ranks = np.full(len(texts.dictionary) + 1, -1)
+    ranks[compute.array_sort_indices(texts.dictionary).to_numpy()] = np.arange(len(texts.dictionary))
+    found: Numbers = ranks[texts.indices.fill_null(-1).to_numpy()]
     return found
 
 
@@ -179,19 +176,20 @@ def _grouped(whole: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
 
     topic = _topics(whole)
-    partition = whole.column("partition").to_numpy(zero_copy_only=False)
-    begins = np.flatnonzero(_changes(topic) | _changes(partition))
+    begin = _changes(topic) | _changes(whole.column("partition").to_numpy())
+    begins = np.flatnonzero(begin)
+    brokers = begin | _changes(whole.column("broker_id").to_numpy(zero_copy_only=False))
+    of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
     offsets = np.append(begins, whole.num_rows)
-    of_topic = _largest(topic[begins], _brokers(whole, np.repeat(np.arange(len(begins)), np.diff(offsets))))
-    keys = whole.select(["cluster", "topic", "partition"]).take(pa.array(begins))
+    keys = whole.select(KEY).take(pa.array(begins))
     fields = [whole.schema.field(name) for name in FIELDS]
     structs = pa.StructArray.from_arrays([whole.column(name) for name in FIELDS], fields=fields)
     found = pa.RecordBatch.from_arrays(
         [*keys.columns, pa.array(of_topic), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)],
-        names=[*keys.schema.names, "replicas_of_topic", "replicas"],
+        names=[*KEY, "replicas_of_topic", "replicas"],
     )
-    for begin in range(0, found.num_rows, _GROUP_COUNT):
-        yield found.slice(begin, _GROUP_COUNT)
+    for at in range(0, found.num_rows, _GROUP_COUNT):
+        yield found.slice(at, _GROUP_COUNT)
 
 
 def _changes(values: Numbers) -> Mask:
@@ -199,14 +197,6 @@ def _changes(values: Numbers) -> Mask:
     found = np.ones(len(values), bool)
     found[1:] = values[1:] != values[:-1]
     return found
-
-
-def _brokers(whole: "pa.RecordBatch", group: Numbers) -> Numbers:
-    """Return on how many brokers each partition is."""
-    broker_id = whole.column("broker_id").to_numpy(zero_copy_only=False)
-    order = np.lexsort((broker_id, group))
-    counted: Numbers = np.bincount(group[order][_changes(broker_id[order]) | _changes(group[order])])
-    return counted
 
 
 def _largest(topic: Numbers, count: Numbers) -> Numbers:

@@ -2,19 +2,20 @@
 
 A directory is the same if its files have the same names, sizes and times, if its log dir says the same about it, and if
 it would be looked at in the same way: its signature tells all of that. What was found in it is kept whole, as it passed
-from step to step, in a file for each log dir. A file that is damaged, or is not there, is nothing that is remembered.
+from step to step, in a folder for each log dir. A file that is damaged, or is not there, is nothing that is remembered.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.disk.output import create, discard, keep_aside, make_directory, reading, settle
+from kcheck.disk.output import discard, have_directory, keep_aside, make_directory, reading, replacing
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import exists, is_directory, join, states
+from kcheck.disk.walk import exists, is_directory, join, list_directory, states
 from kcheck.errors import UsageError
 from kcheck.scan.fleet_output import MANIFEST
 from kcheck.scan.fleet_rows import Item, items_batch, raw
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FOLDER = "_seen"
 """Where in the directory of a run it stands."""
+_ENDING = ".parquet"
 _HELD_SIZE = 16 << 20
 """So many bytes of a log dir are held before they are written."""
 _KNOWN = b"known"
@@ -40,8 +42,8 @@ def signature(item: Item, how: object) -> str | None:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def _file(folder: str, log_dir: str) -> str:
-    return join(folder, hashlib.sha256(raw(log_dir)).hexdigest() + ".parquet")
+def _folder(folder: str, log_dir: str) -> str:
+    return join(folder, hashlib.sha256(raw(log_dir)).hexdigest())
 
 
 def aside(out: str, run: str) -> str:
@@ -73,40 +75,58 @@ def left_by(out: str, run: str) -> str:
 
 
 class Memory:
-    """Writes what is remembered, log dir by log dir; `folder` None: nothing is.
+    """The folder in which a run keeps what it remembers, None if it does not.
 
-    A context. If it ends with an exception, what was written of whole log dirs is moved to `aside`.
+    A context: what is there when it ends with an exception is moved to `aside`.
     """
 
-    def __init__(self, folder: str | None, aside: str) -> None:
-        """Write below a directory that is not there yet."""
-        self.carried = 0
-        self._folder = folder
+    def __init__(self, run: str, aside: str, *, remembers: bool) -> None:
+        """Make the folder in the directory of the run."""
+        self.folder = join(run, FOLDER) if remembers else None
         self._aside = aside
-        self._log_dir: str | None = None
-        self._held: list[pa.RecordBatch] = []
-        self._held_size = 0
-        self._stream: BinaryIO | None = None
-        self._writer: Any = None
-        if folder is not None:
-            make_directory(folder)
+        if self.folder is not None:
+            make_directory(self.folder)
 
     def __enter__(self) -> Self:
         """Begin."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Keep the whole log dirs of a run that failed."""
-        if error is not None and self._folder is not None:
-            if self._stream is not None and self._log_dir is not None:
-                self._stream.close()
-                discard(_file(self._folder, self._log_dir))
-            keep_aside(self._folder, self._aside)
+        """Keep what was found before a run failed."""
+        if error is not None and self.folder is not None:
+            keep_aside(self.folder, self._aside)
 
     def end(self) -> None:
-        """Have all of it on the disk before the run is one; nothing of an earlier attempt is needed then."""
-        self._close()
+        """Drop what an earlier attempt has left: all of it is in this run."""
         discard(self._aside)
+
+
+class Notes:
+    """Writes what is remembered into the `folder` of a memory, log dir by log dir; nothing where that is None.
+
+    `name` tells the files of one writer from those of others. A context: a file is whole, or is not there.
+    `carried` counts the directories that were not looked at.
+    """
+
+    def __init__(self, folder: str | None, name: str = "0") -> None:
+        self.carried = 0
+        self._folder = folder
+        self._name = name
+        self._log_dir: str | None = None
+        self._held: list[pa.RecordBatch] = []
+        self._held_size = 0
+        self._files = ExitStack()
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Have it on the disk; after a failure, drop the file that is not whole."""
+        if error is None:
+            self.end()
+        self._files.__exit__(kind, error, at)
 
     def add(self, log_dir: str, batch: "pa.RecordBatch") -> None:
         """Keep what was found in directories of a log dir, where all of it could be read."""
@@ -116,7 +136,7 @@ class Memory:
         if self._folder is None:
             return
         if log_dir != self._log_dir:
-            self._close()
+            self.end()
             self._log_dir = log_dir
         is_whole = compute.fill_null(compute.and_(batch.column("seen"), batch.column("complete")), False)
         rows = batch.filter(compute.and_(is_whole, compute.is_valid(batch.column("signature"))))
@@ -126,6 +146,15 @@ class Memory:
             if self._held_size >= _HELD_SIZE:
                 self._flush(self._folder, log_dir)
 
+    def end(self) -> None:
+        """Have the file of the log dir on the disk."""
+        if self._held and self._folder is not None and self._log_dir is not None:
+            self._flush(self._folder, self._log_dir)
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._files.close()
+
     def _flush(self, folder: str, log_dir: str) -> None:
         import pyarrow as pa
         from pyarrow import parquet
@@ -134,10 +163,11 @@ class Memory:
         self._held, self._held_size = [], 0
         at = rows.schema.get_field_index("carried")
         rows = rows.set_column(at, rows.schema.field(at), pa.array([True] * rows.num_rows))
-        if self._stream is None:
-            self._stream = create(_file(folder, log_dir))
+        if self._writer is None:
+            path = _folder(folder, log_dir)
+            have_directory(path)
             self._writer = parquet.ParquetWriter(
-                self._stream,
+                self._files.enter_context(replacing(join(path, f"{self._name}{_ENDING}"))),
                 rows.schema,
                 compression="zstd",
                 write_page_checksum=True,
@@ -145,14 +175,6 @@ class Memory:
                 write_statistics=False,
             )
         self._writer.write_table(rows)
-
-    def _close(self) -> None:
-        if self._held and self._folder is not None and self._log_dir is not None:
-            self._flush(self._folder, self._log_dir)
-        if self._stream is not None:
-            self._writer.close()
-            settle(self._stream)
-            self._stream = None
 
 
 class Remembered(NamedTuple):
@@ -163,20 +185,33 @@ class Remembered(NamedTuple):
 
 
 def remembered(folder: str | None, log_dir: str) -> Remembered:
-    """Return what is remembered of a log dir; nothing where it cannot be read."""
+    """Return what is remembered of a log dir; nothing of what cannot be read."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     if folder is None:
         return Remembered(None, {})
+    path = _folder(folder, log_dir)
+    names: tuple[str, ...] = ()
+    with suppress(UnreadableError):
+        names = list_directory(path).files
+    found = [table for name in names if name.endswith(_ENDING) and (table := _read(join(path, name))) is not None]
+    if not found:
+        return Remembered(None, {})
+    (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
+    return Remembered(rows, {text: at for at, text in enumerate(rows.column("signature").to_pylist())})
+
+
+def _read(path: str) -> "pa.Table | None":
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
-        with reading(_file(folder, log_dir)) as (stream, _):
+        with reading(path) as (stream, _):
             table = parquet.ParquetFile(stream, page_checksum_verification=True).read()
         table.validate(full=True)
-        (rows,) = table.combine_chunks().to_batches()
-        return Remembered(rows, {text: at for at, text in enumerate(rows.column("signature").to_pylist())})
-    except (UnreadableError, pa.ArrowException, OSError, ValueError, KeyError):
-        return Remembered(None, {})
+    except (UnreadableError, pa.ArrowException, OSError, ValueError):
+        return None
+    return table if table.num_rows else None
 
 
 def with_known(items: Sequence[Item], known: Remembered) -> "pa.RecordBatch":

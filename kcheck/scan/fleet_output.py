@@ -1,12 +1,12 @@
 """A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.disk.output import create, discard, make_directory, publish, settle, take_over
+from kcheck.disk.output import create, discard, make_directory, move, publish, settle
 from kcheck.disk.walk import join
 from kcheck.errors import KcheckError
 from kcheck.registry import discover
@@ -22,6 +22,14 @@ _GROUP_COUNT, _GROUP_SIZE = 100_000, 16 << 20
 """So many rows, or bytes, are held of each table before they are written."""
 _PART_COUNT = 5_000_000
 """A file has so many rows, and those of the group that ends it."""
+
+
+class Part(NamedTuple):
+    """A file of a table: its name, or path; how many rows and bytes it has."""
+
+    file: str
+    rows: int
+    size: int
 
 
 def run_tables() -> Mapping[str, Table]:
@@ -40,13 +48,13 @@ class RunOutput:
         """Make the directory of the run; `about` stands in the manifest and in each file."""
         self.path = join(folder, f"run={run}")
         make_directory(self.path)
-        self._about = {"run": run, "kcheck": __version__, **about}
+        self.about = {"run": run, "kcheck": __version__, **about}
         self._is_whole = False
-        self._tables: dict[str, _TableOutput] = {}
+        self._tables: dict[str, TableOutput] = {}
 
     def __enter__(self) -> Self:
         """Make a directory for each table, so that one without rows has a file too."""
-        self._tables = {name: _TableOutput(self.path, table, self._about) for name, table in run_tables().items()}
+        self._tables = {name: TableOutput(self.path, table, self.about) for name, table in run_tables().items()}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -66,9 +74,9 @@ class RunOutput:
         """Return where the files of a table stand."""
         return join(self.path, name)
 
-    def take_over(self, name: str) -> None:
-        """Make the files that somebody else wrote into the folder of a table, in their order, those of the table."""
-        _guarded(self._tables[name].take_over)
+    def take_over(self, name: str, parts: Iterable[Part]) -> None:
+        """Make files that somebody else wrote those of a table, in their order."""
+        _guarded(lambda: self._tables[name].take_over(parts))
 
     @property
     def rows(self) -> dict[str, int]:
@@ -81,22 +89,23 @@ class RunOutput:
         def tables() -> dict[str, object]:
             return {name: table.finish() for name, table in sorted(self._tables.items())}
 
-        whole = {"schema": "kcheck.run/1", **self._about, **about, "tables": _guarded(tables)}
+        whole = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
         data = (json.dumps(whole, indent=1) + "\n").encode()
         _guarded(lambda: publish(join(self.path, MANIFEST), data))
         self._is_whole = True
 
 
-class _TableOutput:
-    """The files of one table."""
+class TableOutput:
+    """The files of one table, in a folder of its own."""
 
     def __init__(self, folder: str, table: Table, about: Mapping[str, str]) -> None:
+        """Make the folder; `about` stands in each file."""
         self.count = 0
         self._name = table.name
         self._version = table.version
         self._folder = join(folder, table.name)
         self._schema = schema_of(table.run_columns, {**about, "table": f"{table.name}/{table.version}"})
-        self._parts: list[dict[str, object]] = []
+        self._parts: list[Part] = []
         self._held: list[pa.RecordBatch] = []
         self._held_count = self._held_size = self._part_count = 0
         self._stream: BinaryIO | None = None
@@ -115,23 +124,29 @@ class _TableOutput:
             if self._part_count >= _PART_COUNT:
                 self._close()
 
-    def take_over(self) -> None:
-        """Count what stands in the folder."""
-        from pyarrow import parquet
+    def take_over(self, parts: Iterable[Part]) -> None:
+        """Move files to the others."""
+        for part in parts:
+            name = _part(len(self._parts))
+            move(part.file, join(self._folder, name))
+            self.count += part.rows
+            self._parts.append(part._replace(file=name))
 
-        for name, stream in take_over(self._folder, ".parquet", _part):
-            rows = parquet.read_metadata(stream).num_rows
-            self.count += rows
-            self._parts.append({"file": name, "rows": rows, "size": stream.seek(0, 2)})
-            settle(stream)
+    def parts(self) -> Sequence[Part]:
+        """Write the rest, and return the files, each with its path."""
+        self._finish()
+        return [part._replace(file=join(self._folder, part.file)) for part in self._parts]
 
     def finish(self) -> dict[str, object]:
         """Write the rest, and return what the manifest says."""
+        self._finish()
+        return {"version": self._version, "rows": self.count, "parts": [part._asdict() for part in self._parts]}
+
+    def _finish(self) -> None:
         if self._held or not self._parts:
             self._flush()
         if self._stream is not None:
             self._close()
-        return {"version": self._version, "rows": self.count, "parts": self._parts}
 
     def _flush(self) -> None:
         import pyarrow as pa
@@ -152,7 +167,7 @@ class _TableOutput:
         self._writer.close()
         size = self._stream.tell()
         settle(self._stream)
-        self._parts.append({"file": _part(len(self._parts)), "rows": self._part_count, "size": size})
+        self._parts.append(Part(_part(len(self._parts)), self._part_count, size))
         self._stream, self._part_count = None, 0
 
 

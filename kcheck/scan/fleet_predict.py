@@ -1,39 +1,111 @@
-"""What the next start makes of the log dirs of one broker of a fleet, as rows of the table `predictions`."""
+"""What the next start makes of a partition directory of a fleet, and of a log dir, as columns and rows."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
 
-from kcheck.core.startup import Outcome, settings
-from kcheck.model.finding import Finding
-from kcheck.model.release import Release
-from kcheck.model.report import Wanted
-from kcheck.scan.host import LogDir, wanted_directories
+from kcheck.core.segments import unflushed_segments
+from kcheck.core.startup import Outcome
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import file_sizes
+from kcheck.model.entries import Offset
+from kcheck.model.names import FileKind, PartitionDirectory, parse_file
+from kcheck.model.report import Column
+from kcheck.model.views import PartitionView
 from kcheck.scan.predict import partition_row, verdict
-from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
+from kcheck.scan.start_host import LogDirStart, begin, is_metadata_log
+from kcheck.scan.start_settled import settled
+from kcheck.scan.start_values import Context, Lost, Prediction, Stored
 from kcheck.tables import predictions
+from kcheck.tables._contract import DIRECTORY, LOG_DIR
 
-Place = tuple[str | None, str | None, int | None, str, LogDir]
-"""Cluster and broker as a run names them, the id of the broker, the path of the log dir, and that opened."""
+_SHORT = 64 << 20
+"""The log of KRaft is read at every start, and seldom longer than this."""
+_TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_NAMED = len(DIRECTORY) - len(LOG_DIR)
+"""So many values of a partition of JSON name its directory; the columns behind them are those of the table."""
+_JSON = tuple(column.name for column in _TOLD if column.type == "json")
+START = (
+    *(column._replace(name=f"start_{column.name}") for column in _TOLD),
+    Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
+    Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
+)
+"""What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
+LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
+"""The columns that tell what a directory means for its log dir."""
 
 
-def rows_of(places: Sequence[Place], wanted: Wanted, release: Release, *, reads: bool) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each log dir, and one for each partition directory in it.
+def predicted(
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, context: Context,
+    *, complete: bool, reads: bool,
+) -> Prediction | None:  # fmt: skip
+    """Return what the start makes of a directory, None if it loads none of its name.
 
-    Findings are those of the look at the partitions, and not told again. `reads`: logs are read through where the start
-    does it.
+    `complete`: the view was read whole. Without `reads` no log is read through: what becomes of one after an unclean
+    stop is unknown then, but for how much of it the start reads.
     """
-    wish = Wish(None, settings({}, release), release, wanted, reads)
-    collected: list[Finding] = []
-    starts = []
-    for _, _, _, path, opened in places:
-        starts.append(start_log_dir(path, opened, wanted_directories(opened, wanted), wish, collected))
-    for (cluster, broker, broker_id, *_), start in zip(places, decided(starts), strict=True):
-        for row in _rows(start):
-            yield (cluster, broker, broker_id, start.path, *row)
+    name = view.where.dir or ""
+    begun = begin(name, directory, stored, context)
+    if begun is None:
+        return None
+    stored, context = begun
+    if stored.clean:
+        found = settled(path, name, directory, view, stored, context) if complete else None
+        if found is not None:
+            return found
+    elif not reads:
+        unread = _unread(path, name, directory, view if complete else None, stored)
+        if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
+            return unread
+    from kcheck.scan.start_partition import start_partition  # numpy: worth its import where a start is simulated
+
+    return start_partition(path, name, directory, stored, context)
 
 
-def _rows(start: LogDirStart) -> Iterator[tuple[object, ...]]:
-    names = predictions.TABLE.names[2:]
+def _unread(
+    path: str, name: str, directory: PartitionDirectory, view: PartitionView | None, stored: Stored
+) -> Prediction:
+    """Return how much of a directory a start after an unclean stop reads, and nothing else."""
+    try:
+        logs = _log_sizes(path) if view is None else {each.base_offset: each.size for each in view.segments}
+    except UnreadableError as error:
+        return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+    size = sum(logs[base] for base in unflushed_segments(sorted(logs), Offset(stored.recovery_point)))
+    return Prediction(name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size)
+
+
+def _log_sizes(path: str) -> dict[Offset, int]:
+    found = ((parse_file(name), size) for name, size in file_sizes(path).items())
+    return {
+        file.offset: size for file, size in found
+        if file.kind is FileKind.LOG and file.canonical and not file.suffix and file.offset is not None
+    }  # fmt: skip
+
+
+def start_row(found: Prediction | None) -> tuple[object, ...]:
+    """Return the columns of START."""
+    if found is None:
+        return (None,) * len(START)
+    row = partition_row(found)
+    row |= {name: json.dumps(row[name]) for name in _JSON if row[name] is not None}
+    return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
+
+
+def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> Prediction | None:
+    """Return of a prediction what its log dir needs, from its columns of LIGHT."""
+    outcome, reason, lost, scan_bytes, queued, touched = row
+    if outcome is None:
+        return None
+    of_lost = None if lost is None else Lost(None, None, json.loads(lost)["records"], 0, None)
+    return Prediction(
+        name, directory, _OUTCOMES[outcome], reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
+    )
+
+
+def log_dir_row(start: LogDirStart) -> tuple[object, ...]:
+    """Return the columns of the row of a log dir behind its path."""
     unknown = any(each.outcome is Outcome.UNKNOWN for each in start.partitions)
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
     own = {
@@ -42,11 +114,4 @@ def _rows(start: LogDirStart) -> Iterator[tuple[object, ...]]:
         "uncertain": start.uncertain,
         "scan_bytes": sum(each.scan_bytes for each in start.partitions),
     }
-    yield tuple(own.get(name) for name in names)
-    for each in start.partitions:
-        row = partition_row(each)
-        yield tuple(_field(row.get(name)) for name in names)
-
-
-def _field(value: object) -> object:
-    return json.dumps(value) if isinstance(value, (tuple, dict)) else value
+    return tuple(own.get(name) for name in predictions.TABLE.names[2:])

@@ -49,10 +49,13 @@ LISTS = {
     "logs": (Column("base_offset", "int64", "The base offset."), Column("size", "int64", "Bytes that are batches.")),
 }
 """Lists in it: epochs after a start, those of its file where they differ, those of its batches, its segments."""
+VIEWED = ("broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset")
+"""What the rules look at of a replica, beside its epochs."""
 FIELDS = (
-    "broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset",
-    *(column.name for column in OWN if column.name != "compared"), *LISTS,
-)  # fmt: skip
+    *VIEWED,
+    *(column.name for column in OWN if column.name != "compared"),
+    *LISTS,
+)
 """What the comparison needs of a replica."""
 KEY = ("cluster", "topic", "partition")
 """What tells a partition from others."""
@@ -143,12 +146,15 @@ def compared(group: Mapping[str, Any], release: Release) -> Compared:
     )
 
 
-def findings_of(group: Mapping[str, Any], release: Release, *, part: bool = True) -> tuple[tuple[object, ...], ...]:
-    """Return what the rules about replicas find, as rows of FINDINGS; `part`: whether their logs may part at all."""
-    rows, count = _by_broker(group), group["replicas_of_topic"]
+def findings_of(group: Mapping[str, Any], release: Release) -> tuple[tuple[object, ...], ...]:
+    """Return what the rules about replicas find, as rows of FINDINGS.
+
+    Where `group` has `parted`, that of a ReplicasView, its replicas need no more than VIEWED.
+    """
+    rows, count, parted = _by_broker(group), group["replicas_of_topic"], group.get("parted")
     brokers = {row["broker_id"]: row["broker"] for row in rows}
-    views = tuple(_view(row, group["topic"], group["partition"], part=part) for row in rows)
-    found = check_replicas(ReplicasView(views, (), count), release) if count > 1 else ()
+    views = tuple(_view(row, group["topic"], group["partition"], is_compared=parted is not None) for row in rows)
+    found = check_replicas(ReplicasView(views, (), count, parted), release) if count > 1 else ()
     return tuple(_finding(each, brokers) for each in sorted(found, key=Finding.sort_key))
 
 
@@ -223,8 +229,8 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
     )  # fmt: skip
 
 
-def _view(row: Mapping[str, Any], topic: str, partition: int, *, part: bool) -> PartitionView:
-    """Return of a replica what the rules about replicas look at, with its epochs if it may `part` from others."""
+def _view(row: Mapping[str, Any], topic: str, partition: int, *, is_compared: bool) -> PartitionView:
+    """Return of a replica what the rules about replicas look at, with its epochs unless they are compared already."""
     where = Location(
         broker_id=row["broker_id"], log_dir=row["log_dir"], dir=row["dir"], topic=topic, partition=partition
     )
@@ -233,7 +239,7 @@ def _view(row: Mapping[str, Any], topic: str, partition: int, *, part: bool) -> 
         log_start_offset=row["log_start_offset"], high_watermark=row["high_watermark"],
         log_end_offset=row["log_end_offset"],
     )  # fmt: skip
-    if not part:
+    if is_compared:
         return view
     told = _entries(row["told"] if row["told_differs"] else row["cache"])
     value = LeaderEpochCheckpoint(0, [each.epoch for each in told], [each.start_offset for each in told])
@@ -252,7 +258,7 @@ def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
 
 def _finding(finding: Finding, brokers: Mapping[int, str | None]) -> tuple[object, ...]:
     broker_id = finding.where.broker_id
-    own = (json.dumps(value) if isinstance(value, Mapping) else value for value in finding_row(finding).values())
+    own = (json.dumps(value) if isinstance(value, dict) else value for value in finding_row(finding).values())
     return (None if broker_id is None else brokers[broker_id], *own)
 
 

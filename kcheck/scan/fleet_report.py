@@ -10,6 +10,7 @@ from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Row
 from kcheck.scan.fleet_risk import partitions_at_risk
 from kcheck.scan.fleet_run import FleetRun, name_order
+from kcheck.scan.fleet_starts import starts_of
 from kcheck.scan.rules import all_rules, rule_pages
 from kcheck.tables import findings
 
@@ -59,6 +60,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none) -> Report:
     for (_, _, rule, severity), number in counted.findings.items():
         kinds[rule, severity] += number
     at_risk, partitions = partitions_at_risk(run, kinds)
+    starts = starts_of(run)
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
@@ -68,6 +70,10 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none) -> Report:
         "rules": _rules(counted),
         "partitions_at_risk": at_risk,
         "partitions": partitions,
+        "cluster_starts": starts.clusters,
+        "broker_starts": starts.brokers,
+        "partitions_losing": starts.losing,
+        "losses": starts.losses,
         "worst": _worst(run, kinds),
         "counts": _counts(counted),
         "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
@@ -76,6 +82,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none) -> Report:
     return Report(
         verb="fleet-report", kafka=run.kafka, body=body, elsewhere=summary, checked=tuple(sorted(log_dirs)),
         kinds={"clusters": "cluster", "brokers": "broker", "rules": "rule", "partitions": "partition",
+               "cluster_starts": "cluster-start", "broker_starts": "broker-start", "losses": "loss",
                "worst": "worst", "counts": "count", "pages": "rule-page"},
     )  # fmt: skip
 

@@ -1,17 +1,20 @@
 """What a scan of a fleet passes on: partition directories to look at, and what was found in them, as Arrow batches."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
+from kcheck.model.names import parse_directory
 from kcheck.model.report import Column, finding_row
 from kcheck.model.views import PartitionView
-from kcheck.scan.arrow import arrays, batch_of, nested, schema_of
+from kcheck.scan.arrow import arrays, batch_of, from_bytes, nested, schema_of
+from kcheck.scan.fleet_predict import LIGHT, START, light_start, start_row
 from kcheck.scan.fleet_replicas import LISTS, OWN, own_lists, own_row
 from kcheck.scan.replica import ReplicaState
-from kcheck.tables import findings, leader_epochs, partitions, segments
+from kcheck.scan.start_values import Prediction
+from kcheck.tables import findings, leader_epochs, partitions, predictions, segments
 from kcheck.tables._contract import DIRECTORY, PLACE
 
 if TYPE_CHECKING:
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 class Item(NamedTuple):
     """A partition directory to look at: whose it is, and what its log dir says about it.
 
-    `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors.
+    `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors. `mode`
+    is who keeps the metadata of its broker.
     `signature` and `known` are those of `scan/fleet_memory.py`.
     """
 
@@ -36,6 +40,7 @@ class Item(NamedTuple):
     high_watermark: Offset | None
     cleaned: bool | None
     refused: str | None = None
+    mode: str | None = None
     signature: str | None = None
     known: int | None = None
 
@@ -48,7 +53,8 @@ class Item(NamedTuple):
 class Scanned(NamedTuple):
     """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable.
 
-    `state` is what is compared with the replicas on other brokers, None for what is not compared.
+    `state` is what is compared with the replicas on other brokers, None for what is not compared; `start` what the next
+    start makes of it, None for what it does not load.
     """
 
     item: Item
@@ -56,6 +62,7 @@ class Scanned(NamedTuple):
     complete: bool
     findings: Sequence[Finding]
     state: ReplicaState | None = None
+    start: Prediction | None = None
 
 
 ITEMS = (
@@ -69,6 +76,7 @@ ITEMS = (
     Column("high_watermark", "int64", "The entry of the checkpoint."),
     Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
     Column("refused", "json", "The checkpoints that the broker's reader refuses."),
+    Column("mode", "string", "Who keeps the metadata of its broker."),
     Column("signature", "string", "What tells whether the directory is the same as before."),
     Column("known", "int64", "The row of what is remembered of it."),
 )
@@ -78,7 +86,7 @@ _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
 _SIGNATURE = Column("signature", "string", "What tells whether the directory is the same as before.")
 _CARRIED = Column("carried", "bool", "Whether the row is that of an earlier run.")
-_REPLICAS = (_NAME, _SEEN, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN)
+_REPLICAS = (_NAME, _SEEN, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN, *START)
 _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows stand in the row of their directory, as those of findings do."""
 _LISTS = {
@@ -102,8 +110,15 @@ def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
 
 def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
     """Yield the items of a batch."""
-    for row in batch.to_pylist():
-        yield Item(**{**row, "log_dir": _path(row["log_dir"]), "name": _path(row["name"])})
+    columns = dict(zip(batch.schema.names, (column.to_pylist() for column in batch.columns), strict=True))
+    columns |= {name: [*map(_path, columns[name])] for name in ("log_dir", "name")}
+    return map(Item, *columns.values())
+
+
+def log_dir_of(items: bytes) -> str:
+    """Return the log dir of items that are those of one part of it."""
+    (batch,) = from_bytes(items)
+    return _path(batch.column("log_dir")[0].as_py())
 
 
 def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
@@ -112,10 +127,11 @@ def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
 
     absent = (None,) * len(partitions.TABLE.columns)
     rows = []
-    for item, view, complete, _, state in scanned:
+    for item, view, complete, _, state, start in scanned:
         own = absent if view is None else partitions.row(view, complete=complete)
         kept = (item.signature, False)
-        rows.append((raw(item.name), view is not None, *kept, item.cluster, item.broker, *own, *own_row(view, state)))
+        place = (raw(item.name), view is not None, *kept, item.cluster, item.broker)
+        rows.append((*place, *own, *own_row(view, state), *start_row(start)))
     views = [each.view for each in scanned]
     lists = [
         *([() if view is None else tuple(table.rows(view)) for view in views] for table in _NESTED.values()),
@@ -135,6 +151,10 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     seen = batch.filter(batch.column("seen"))
     found = {"partitions": seen.select(schema_of(partitions.TABLE.run_columns).names)}
     keys = schema_of((*PLACE, *DIRECTORY)).names
+    schema = schema_of(predictions.TABLE.run_columns)
+    loaded = batch.filter(compute.is_valid(batch.column("start_outcome")))
+    columns = [loaded.column(name if name in keys else f"start_{name}") for name in schema.names]
+    found["predictions"] = pa.RecordBatch.from_arrays(columns, schema=schema)
     for name, table in (*_NESTED.items(), ("findings", findings)):
         outer = batch if name == "findings" else seen
         lists = outer.column(f"of_{name}")
@@ -156,20 +176,39 @@ def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 _LIGHT = (
-    "name", "topic_id", "log_start_checkpoint", "log_start_offset", "recovery_point", "high_watermark",
-    "log_end_offset", "size", "clean_shutdown", "complete",
+    "name", "complete", "clean_shutdown",
+    # Fields of the view, in their order.
+    "topic_id", "log_start_checkpoint", "log_start_offset", "recovery_point", "high_watermark", "log_end_offset",
+    "size", *LIGHT,
 )  # fmt: skip
 
 
-def light_rows(batch: "pa.RecordBatch") -> Iterator[dict[str, Any]]:
-    """Yield what `seen_of` kept: the name of the directory, fields of its view, and whether it is complete."""
-    for row in batch.to_pylist():
-        yield {**row, "name": _path(row["name"])}
+class Light(NamedTuple):
+    """What the rules of a log dir and its start need of a directory."""
+
+    view: PartitionView
+    complete: bool
+    start: Prediction | None
+
+
+def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
+    """Yield what `seen_of` kept of the directories of the log dir that is at `where`."""
+    columns = [column.to_pylist() for column in batch.columns]
+    starts = zip(*columns[-len(LIGHT) :], strict=True)
+    seen = zip(*columns[: -len(LIGHT)], strict=True)
+    for (raw_name, complete, clean, *known), start in zip(seen, starts, strict=True):
+        name = _path(raw_name)
+        directory = parse_directory(name)
+        assert directory is not None
+        topic, partition, state, _ = directory
+        of_it = Location(where.broker_id, where.log_dir, name, topic=topic, partition=partition)
+        view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean)
+        yield Light(view, complete, light_start(name, directory, start))
 
 
 def _finding(finding: Finding) -> tuple[object, ...]:
     row = finding_row(finding)
-    return tuple(json.dumps(value) if isinstance(value, Mapping) else value for value in row.values())
+    return tuple(json.dumps(value) if isinstance(value, dict) else value for value in row.values())
 
 
 def raw(path: str) -> bytes:

@@ -7,18 +7,17 @@ goes in and out are small values and Arrow batches.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import hold_listing, is_remote, join
 from kcheck.formats import meta_properties
-from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES, DirectoryState, parse_directory
+from kcheck.model.names import META_PROPERTIES, DirectoryState, PartitionDirectory, parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
@@ -27,6 +26,7 @@ from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.attempt import attempt
 from kcheck.scan.fleet_inventory import FleetLogDir
 from kcheck.scan.fleet_memory import known_of, remembered, signature, with_known
+from kcheck.scan.fleet_predict import log_dir_row, predicted
 from kcheck.scan.fleet_replicas import lineage_of_runs, runs_of
 from kcheck.scan.fleet_rows import (
     Item,
@@ -34,15 +34,17 @@ from kcheck.scan.fleet_rows import (
     findings_batch,
     items_batch,
     items_of,
-    light_rows,
+    light_of,
     replicas_batch,
 )
 from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
-from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
-from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, logs_of
+from kcheck.scan.partition import Told, read_small, try_partition
+from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
 from kcheck.scan.rules import check_broker, check_partition
-from kcheck.tables import checkpoints, log_dirs
+from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
+from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
+from kcheck.tables import checkpoints, log_dirs, predictions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,10 +114,10 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
         hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-    recovery_point, log_start, high_watermark, _ = opened.checkpoints
     views = opened.view.files.items()
     errors = {name: view.reads.error for name, view in views if view.reads is not None and view.reads.error}
     refused = json.dumps(errors) if errors else None
+    mode = mode_of_log_dir(opened, settings({}, how.release), how.release)
     items = (
         Item(
             log_dir.cluster,
@@ -124,11 +126,9 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
             log_dir.path,
             name,
             opened.view.clean_shutdown,
-            recovery_point.get(found.topic, {}).get(found.partition),
-            log_start.get(found.topic, {}).get(found.partition),
-            high_watermark.get(found.topic, {}).get(found.partition),
-            is_cleaned(found, opened.checkpoints),
+            *opened.checkpoints.of(found.topic, found.partition),
             refused,
+            mode,
         )
         for name, found in wanted_directories(opened, how.wanted)
     )
@@ -205,20 +205,15 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
-    entries = [
-        {} if offset is None else {directory.topic: {directory.partition: offset}}
-        for offset in (item.recovery_point, item.log_start, item.high_watermark, Offset(0) if item.cleaned else None)
-    ]
-    recovery_point, log_start, high_watermark, cleaned = entries
-    checkpoints = Checkpoints(recovery_point, log_start, high_watermark, None if item.cleaned is None else cleaned)
-    where = item.where._replace(dir=None)
-    files = {name: _refused(name, error, where) for name, error in json.loads(item.refused or "{}").items()}
-    log_dir = LogDirView(where, clean_shutdown=item.clean_shutdown, files=files)
+    where = item.where
+    of_log_dir = Location(item.broker_id, item.log_dir)
+    refused = json.loads(item.refused) if item.refused else {}
+    files = {name: _refused(name, error, of_log_dir) for name, error in refused.items()}
+    log_dir = LogDirView(of_log_dir, clean_shutdown=item.clean_shutdown, files=files)
+    told = Told(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    path = join(item.log_dir, item.name)
     view, unread = try_partition(
-        join(item.log_dir, item.name), directory, item.where,
-        log_dir=log_dir,
-        checkpoints=checkpoints,
-        walk_all=False, release=how.release,
+        path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -227,8 +222,28 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
         (view,) = deep.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    state = _state(view, log_dir, how) if _is_compared(view) else None
-    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state)
+    stored = stored_of(told, how.release, clean=item.clean_shutdown)
+    start = attempt(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
+    if isinstance(start, Finding):
+        findings.append(start)
+        start = None
+    state = _state(view, log_dir, start, how) if _is_compared(view) else None
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
+
+
+def _start(
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, mode: str | None, how: How,
+    *, complete: bool,
+) -> Prediction | None:  # fmt: skip
+    """Return what the next start makes of a directory; logs are read through where all batches are."""
+    reads = how.depth in ("crc", "records")
+    return predicted(path, directory, view, stored, _context(mode or "", how.release), complete=complete, reads=reads)
+
+
+@cache
+def _context(mode: str, release: Release) -> Context:
+    """Return how a broker with the settings of every broker starts."""
+    return Context(settings({}, release), Mode(mode), release)
 
 
 def _refused(name: str, error: str, where: Location) -> FileView:
@@ -242,19 +257,21 @@ def _is_compared(view: PartitionView) -> bool:
     return live and view.where.broker_id is not None
 
 
-def _state(view: PartitionView, log_dir: LogDirView, how: How) -> ReplicaState:
+def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: How) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    if how.depth in ("checkpoints", "headers"):
-        state = after_start_unread(view, log_dir, how.release)
-    else:
+    if how.depth not in ("checkpoints", "headers"):
         state = after_start(view, log_dir, how.release)
+    elif start is not None and start.log is not None and start.outcome is not Outcome.STRAY:
+        state = loaded(view, log_dir, start, how.release)
+    else:
+        state = after_start_unread(view, log_dir, how.release)
     if view.read is None or len(view.read) < len(view.segments):
         return state
-    return replace(
-        state, logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
+    return state._replace(
+        logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
     )
 
 
@@ -269,19 +286,16 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
-    looked: list[tuple[Identified, LogDir]] = []
+    starts: list[LogDirStart] = []
     for log_dir, seen in found:
         opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-        looked.append((log_dir, opened))
         tell_links(opened, how.wanted)
-        light = [
-            *_light(
-                opened.view.where, [row for data in seen for batch in from_bytes(data) for row in light_rows(batch)]
-            )
-        ]
-        partitions = [view for view, _ in light]
+        light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
+        partitions = [view for view, *_ in light]
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
-        unread.update(view.where.dir or "" for view, complete in light if not complete)
+        unread.update(view.where.dir or "" for view, complete, _ in light if not complete)
+        told_starts = tuple(start for *_, start in light if start is not None)
+        starts.append(_judged(log_dir, opened, told_starts, how.release))
         whole = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
         told = _sorted(checked_log_dir(whole, unread, partitions, how.release), how)
@@ -292,35 +306,20 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
         views.append(whole)
-    rows.extend(("predictions", batch) for batch in predictions_of(looked, how))
+    of_starts = [
+        (each.cluster, each.broker, each.broker_id, each.path, *log_dir_row(start))
+        for (each, _), start in zip(found, decided(starts), strict=True)
+    ]
+    rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     first = found[0][0]
     told = _sorted(check_broker(tuple(views), how.release), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
     return tuple((name, to_bytes(batch)) for name, batch in rows)
 
 
-def predictions_of(log_dirs: Sequence[tuple[Identified, LogDir]], how: How) -> "Iterator[pa.RecordBatch]":
-    """Yield what the next start makes of the log dirs of a broker; logs are read through where all batches are."""
-    from kcheck.scan.fleet_predict import rows_of  # numpy: worth its import where log dirs are looked at
-    from kcheck.tables import predictions
-
-    whole = how.depth in ("crc", "records")
-    places = [(each.cluster, each.broker, each.broker_id, each.path, opened) for each, opened in log_dirs]
-    found = rows_of(places, how.wanted, how.release, reads=whole)
-    for part in iter(lambda: list(islice(found, _BATCH_COUNT)), []):
-        yield batch_of(part, predictions.TABLE.run_columns)
-
-
-def _light(where: Location, rows: Iterable[dict[str, object]]) -> Iterator[tuple[PartitionView, bool]]:
-    """Yield the partitions of a log dir, with the little that its rules need of each, and whether it was read whole."""
-    for row in rows:
-        name, complete = row.pop("name"), row.pop("complete")
-        assert isinstance(name, str)
-        found = parse_directory(name)
-        assert found is not None
-        of_it = where._replace(dir=name, topic=found.topic, partition=found.partition)
-        view = PartitionView(of_it, found.topic, found.partition, found.state, **row)  # type: ignore[arg-type]  # they are its fields
-        yield view, bool(complete)
+def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
+    mode = mode_of_log_dir(opened, settings({}, release), release)
+    return judged(log_dir.path, opened, (opened.view.clean_shutdown, mode), starts, release)
 
 
 def _sorted(found: Iterable[Finding], how: How) -> list[Finding]:

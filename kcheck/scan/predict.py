@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kcheck.core.startup import Mode, Outcome
+from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.disk.walk import split
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
@@ -11,7 +11,7 @@ from kcheck.model.report import Report, Row
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, wanted_directories
 from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
-from kcheck.scan.start_partition import Lost, Prediction
+from kcheck.scan.start_values import Lost, Prediction
 from kcheck.tables import predictions as predictions_table
 
 
@@ -70,11 +70,13 @@ def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
 
 def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStart:
     """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
+    from kcheck.scan.start_partition import start_partition  # numpy: worth its import where a start is simulated
+
     if target.kind is Kind.LOG_DIR:
         log_dir = open_log_dir(target.path, target.broker_id, wish.release)
         found = wanted_directories(log_dir, wish.wanted)
         collected.extend(log_dir.findings)
-        return start_log_dir(target.path, log_dir, found, wish, collected)
+        return start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
     view, log_dir = lone_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
     if view is None:
         collected.extend(log_dir.findings)
@@ -82,20 +84,18 @@ def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStar
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     alone = LogDir(view=log_dir.view._replace(unparseable=()), checkpoints=log_dir.checkpoints)
-    return start_log_dir(parent, alone, [(name, directory)], wish, collected)
+    return start_log_dir(parent, alone, [(name, directory)], wish, collected, start_partition)
 
 
 def verdict(start: LogDirStart) -> str:
     """Return the verdict in words."""
-    if start.outcome is Outcome.ABORT:
-        return "will not boot"
-    if start.outcome is Outcome.OFFLINE:
-        return "will go offline"
+    if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
+        return NEXT_STARTS[start.outcome]
     if any(each.outcome is Outcome.UNKNOWN for each in start.partitions):
-        return "not known"
+        return NEXT_STARTS[Outcome.UNKNOWN]
     lost = [each.lost for each in start.partitions if each.lost is not None]
     if not lost:
-        return "will boot"
+        return NEXT_STARTS[Outcome.OK]
     known = sum(each.records or 0 for each in lost)
     if all(each.records is not None for each in lost):
         return f"will boot but lose {known} {'record' if known == 1 else 'records'}"

@@ -12,6 +12,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._nothing import WITHOUT
 from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
@@ -22,7 +23,7 @@ from kcheck.scan.repair_survey import survey
 from kcheck.scan.repair_words import now_and_after
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start_host import LogDirStart, Wish, decided
-from kcheck.scan.start_partition import Lost
+from kcheck.scan.start_values import Lost
 
 Chosen = Callable[[str, Severity], bool]
 
@@ -179,7 +180,7 @@ class _Planner:
                 mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:
-                    yield site, Refused(finding, f"no repair is known. {finding.advice}")
+                    yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
 
 
 def _owner(site: Site, finding: Finding) -> Partition | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,14 @@ from kcheck.model.names import (
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, PartitionSite, Patch, Write
-from kcheck.repairs._files import INDEX_ENDINGS, bases
+from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
 from kcheck.scan.columns import Columns
 from kcheck.scan.start_files import Content, Folder, StartError, made
-from kcheck.scan.start_log import Cut as Gone
 from kcheck.scan.start_log import LogLoader
-from kcheck.scan.start_partition import Lost, counted
-from kcheck.scan.start_segment import Context, Segment
+from kcheck.scan.start_partition import counted
+from kcheck.scan.start_segment import Segment
+from kcheck.scan.start_values import Context, Lost
+from kcheck.scan.start_values import Cut as Gone
 
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
 
@@ -200,18 +201,32 @@ class Partition:
         """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
 
         A batch that this one lacks, but for those above its log end, is another difference: unless compaction, which
-        brokers do each for itself, is known to have been at work.
+        brokers do each for itself, is known to have been at work. Those that a finding about the other names are not
+        compared.
         """
         assert isinstance(other, Partition)
         end = self.view.log_end_offset or 0
         compacted = bool(self.view.cleaned or other.view.cleaned)
-        for row, found in _side_by_side(other.sound_batches(), self.sound_batches()):
+        doubted = tuple(other.doubted())
+        believed = (row for row in other.sound_batches() if not any(row[0] in each for each in doubted))
+        for row, found in _side_by_side(believed, self.sound_batches()):
             if found is None or found[:3] != row[:3]:
                 if row[1] < end and not compacted:
                     return False
             elif found != row:
                 return False
         return True
+
+    def doubted(self) -> Iterator[range]:
+        """Yield the base offsets of batches that are wrong though their CRCs match, or that two segments hold."""
+        for finding in self.findings:
+            rows: Any = finding.data.get("batches", ()) if finding.id in (*DAMAGE, *RECORDS) else ()
+            yield from (range(row["base_offset"], row["base_offset"] + 1) for row in rows)
+            if finding.id == "KC221":
+                first, end = finding.data["base_offset"], finding.data["end_offset"]
+                assert isinstance(first, int)
+                assert isinstance(end, int)
+                yield range(first, end)
 
     def sound_batches(self) -> Iterator["Row"]:
         """Yield base offset, last offset, epoch and CRC of each batch whose CRC matches."""

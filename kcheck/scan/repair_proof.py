@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kcheck.model.names import DirectoryState
-from kcheck.repairs._files import DAMAGE
+from kcheck.repairs._files import DAMAGE, RECORDS
 from kcheck.scan.repair_partition import Partition
 from kcheck.scan.repair_site import Site
 
@@ -33,7 +33,7 @@ def _stands_for(partition: Partition, other: Partition) -> bool:
         return False
     if mine.topic_id is not None and theirs.topic_id is not None and mine.topic_id != theirs.topic_id:
         return False
-    if any(each.id in DAMAGE or each.id.startswith(("KC00", "KC22")) for each in other.findings):
+    if any(each.id in (*DAMAGE, *RECORDS) or each.id.startswith(("KC00", "KC22")) for each in other.findings):
         return False
     image = other.image()
     return image.error is None and not image.cuts

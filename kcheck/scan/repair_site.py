@@ -19,8 +19,8 @@ from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of
 from kcheck.scan.repair_partition import Partition
 from kcheck.scan.start_host import LogDirStart, Wish, start_log_dir
-from kcheck.scan.start_partition import Prediction, Stored, start_partition
-from kcheck.scan.start_segment import Context
+from kcheck.scan.start_partition import start_partition
+from kcheck.scan.start_values import Context, Prediction, Stored
 
 
 class Site:

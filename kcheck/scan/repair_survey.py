@@ -21,12 +21,12 @@ from kcheck.scan.workers import Workers
 
 
 def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> list[Site]:
-    """Return the log dirs with every finding of `check --depth crc` about them; `collected` gets them too."""
+    """Return the log dirs with every finding of `check --depth records` about them; `collected` gets them too."""
     coverage = Coverage()
     found: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1, done=lambda _: None, tick=lambda: None) as workers:
         deep = Deep(
-            read=True, verify=True, look_inside=False, release=wish.release, window=Window(), workers=workers,
+            read=True, verify=True, look_inside=True, release=wish.release, window=Window(), workers=workers,
             coverage=coverage,
         )  # fmt: skip
         look = Look(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)

@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import reduce
-from operator import or_
 
 import numpy as np
 
@@ -140,9 +138,8 @@ class _Batches:
         before = np.concatenate(([self.last_offset], columns.last_offset[:-1]))
         self.count += len(columns.position)
         self.records += int(columns.record_count.sum(dtype=np.int64))
-        faults = tuple(self._faults(columns, before))
-        if reduce(or_, (mask for _, mask, _ in faults)).any():
-            for fault, mask, context in faults:
+        for fault, mask, context in self._faults(columns, before):
+            if mask.any():
                 self._tell(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
         self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
@@ -159,7 +156,9 @@ class _Batches:
         outside = (base < self._base) | (last > self._base + RELATIVE_OFFSET_MAX)
         yield BatchFault.RANGE, outside, before
         count, room = columns.record_count, last - base + 1
-        wrong = (columns.magic >= 2) & ((count < 0) | ((count > room) & (room > 0)))
+        wrong = count.view(np.uint32) > room  # A negative one is huge.
+        if wrong.any():
+            wrong &= (columns.magic >= 2) & ((count < 0) | (room > 0))
         yield BatchFault.COUNT, wrong, before
         highest = highest_before(self._highest_epoch, epoch)
         yield BatchFault.EPOCH, (epoch >= 0) & (epoch < highest[:-1]), highest[:-1]

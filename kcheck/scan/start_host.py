@@ -1,6 +1,7 @@
 """What the next start makes of one log dir, and what the log dirs of one broker mean for each other: LogManager."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Outcome, Reading, Settings, mode_of, reading
@@ -22,25 +23,21 @@ from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
-from kcheck.scan.start_partition import Prediction, Stored, start_partition, unread_partition
-from kcheck.scan.start_segment import Context
+from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
 
-_SHORT = 64 << 20
+_ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
+"""What is not loaded, or not as a partition."""
 
 Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
 
 
 class Wish(NamedTuple):
-    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings.
-
-    `reads` is False where no log is to be read through: what becomes of one after an unclean stop is unknown then.
-    """
+    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings."""
 
     clean: bool | None
     settings: Settings
     release: Release
     wanted: Wanted = Wanted()
-    reads: bool = True
 
 
 class LogDirStart(NamedTuple):
@@ -66,73 +63,52 @@ def start_log_dir(
     directories: list[tuple[str, PartitionDirectory]],
     wish: Wish,
     collected: list[Finding],
-    load: Load = start_partition,
+    load: Load,
 ) -> LogDirStart:
     """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
-    release = wish.release
     view = log_dir.view
     clean = view.clean_shutdown if wish.clean is None else wish.clean
-    mode = _mode(log_dir, wish)
-    context = Context(wish.settings, mode, release)
+    context = Context(wish.settings, mode_of_log_dir(log_dir, wish.settings, wish.release), wish.release)
     partitions: list[Prediction] = []
     for name, directory in directories:
-        if not _is_loaded(name, directory, mode, release):
+        told = log_dir.checkpoints.of(directory.topic, directory.partition)
+        begun = begin(name, directory, stored_of(told, wish.release, clean=clean), context)
+        if begun is None:
             continue
-        stored = _stored(directory, log_dir, clean=clean)
-        if _is_metadata_log(name, directory, release):
-            stored = Stored(clean=False)  # It is read from its begin, whatever the checkpoints say.
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
-        # The log of KRaft takes none of the settings of a topic.
-        own = context._replace(settings=Settings()) if _is_metadata_log(name, directory, release) else context
-        if not wish.reads and not stored.clean:
-            unread = unread_partition(join(path, name), name, directory, stored)
-            # The log of KRaft is read at every start, and seldom long.
-            if unread.scan_bytes > _SHORT or not _is_metadata_log(name, directory, release):
-                partitions.append(unread)
-                continue
-        found = attempt(_task(load, join(path, name), name, directory, stored, own), where)
+        found = attempt(partial(load, join(path, name), name, directory, *begun), where)
         if isinstance(found, Finding):
             collected.append(found)
         else:
             partitions.append(found)
             if found.unread:
                 collected.append(kc001_unreadable.finding(where, found.reason or ""))
-    readings = tuple(_checkpoint_readings(log_dir, mode, release))
-    return _judged(path, log_dir, readings, (clean, mode), tuple(partitions), release)
+    return judged(path, log_dir, (clean, context.mode), tuple(partitions), wish.release)
 
 
-def _task(
-    load: Load, path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
-) -> Callable[[], Prediction]:
-    return lambda: load(path, name, directory, stored, context)
-
-
-def _mode(log_dir: LogDir, wish: Wish) -> Mode:
+def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release) -> Mode:
     """Return who keeps the metadata of the broker that the log dir belongs to."""
     meta = log_dir.view.files.get(META_PROPERTIES)
     known = meta is not None and not names_nothing(meta.parsed.value.properties)
-    return mode_of(wish.settings.mode, meta.parsed.value.version if meta is not None and known else None, wish.release)
+    return mode_of(settings.mode, meta.parsed.value.version if meta is not None and known else None, release)
 
 
-def _is_loaded(name: str, directory: PartitionDirectory, mode: Mode, release: Release) -> bool:
-    """Whether the start loads a directory; the log of KRaft is loaded by another part of the broker."""
-    if _is_metadata_log(name, directory, release):
-        return mode is Mode.KRAFT and name == f"{CLUSTER_METADATA}-0"
-    return broker_accepts(name, release) is not None
+def begin(name: str, directory: PartitionDirectory, stored: Stored, context: Context) -> tuple[Stored, Context] | None:
+    """Return with what the start loads a directory, None if it loads none of this name.
+
+    The log of KRaft is loaded by another part of the broker: it is read from its begin, whatever the checkpoints say,
+    and takes none of the settings of a topic.
+    """
+    if not is_metadata_log(name, directory, context.release):
+        return None if broker_accepts(name, context.release) is None else (stored, context)
+    if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
+        return None
+    return Stored(clean=False), context._replace(settings=Settings())
 
 
-def _is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
+def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
+    """Whether a directory is that of the log of KRaft."""
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
-
-
-def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> Stored:
-    """Return what the checkpoints say."""
-    told = log_dir.checkpoints
-
-    def offset(table: Mapping[str, Mapping[int, int]]) -> int | None:
-        return table.get(directory.topic, {}).get(directory.partition)
-
-    return Stored(clean, offset(told.log_start) or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
 
 
 def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
@@ -154,15 +130,14 @@ def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Itera
         yield Reading(Outcome.ABORT, f"{name} is no name of a partition directory")
 
 
-def _judged(
-    path: str,
-    log_dir: LogDir,
-    readings: tuple[Reading, ...],
-    how: tuple[bool, Mode],
-    partitions: tuple[Prediction, ...],
-    release: Release,
+def judged(
+    path: str, log_dir: LogDir, how: tuple[bool, Mode], partitions: tuple[Prediction, ...], release: Release
 ) -> LogDirStart:
-    """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load."""
+    """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load.
+
+    `how`: whether the stop before was clean, and who keeps the metadata.
+    """
+    readings = tuple(_checkpoint_readings(log_dir, how[1], release))
     aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
     aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
     aborts += _duplicates((path, each) for each in partitions)
@@ -187,17 +162,15 @@ def _judged(
 def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
     """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
     live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-    found: dict[tuple[str, int, DirectoryState], list[str]] = {}
+    found: dict[tuple[str, int, DirectoryState], list[tuple[str, str]]] = {}
     for path, each in places:
-        directory = each.directory
-        loaded = each.log is not None and directory.state in live and each.outcome is not Outcome.STRAY
-        if loaded and directory.topic != CLUSTER_METADATA:
-            key = (directory.topic, directory.partition, directory.state)
-            found.setdefault(key, []).append(join(path, each.dir))
+        topic, number, state, _ = each.directory
+        if each.outcome not in _ABSENT and state in live and topic != CLUSTER_METADATA:
+            found.setdefault((topic, number, state), []).append((path, each.dir))
     return [
-        f"{topic}-{number} stands there twice: {' and '.join(paths)}"
-        for (topic, number, _), paths in found.items()
-        if len(paths) > 1
+        f"{topic}-{number} stands there twice: {' and '.join(join(*place) for place in same)}"
+        for (topic, number, _), same in found.items()
+        if len(same) > 1
     ]
 
 

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from kcheck.core.segments import floor_slot
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.release import Release
 from kcheck.scan.columns import Column, dtype_of
 from kcheck.scan.start_files import Content, Folder, StartError
-
-_WARM_SIZE = 8192
-"""The binary search looks at so many bytes at the end first."""
 
 
 class Index:
@@ -38,6 +37,12 @@ class Index:
                 self._rows = np.concatenate((self._rows, np.frombuffer(padded, dtype_of(layout), 1)))
             self.entries = size // layout.size
         self.length = folder.files[name].size
+
+    def problem(self, _: Release) -> str | None:
+        """Return why the index fails the check of a start up to 2.2, None where it does not (sanityCheck)."""
+        if self.length % self._layout.size:
+            return f"{self.name} has {self.length} bytes, which are no entries"
+        return None
 
     @property
     def room(self) -> int:
@@ -97,31 +102,13 @@ class Index:
         return size // self._layout.size * self._layout.size
 
     def _floor(self, target: int, field: int) -> int:
-        """Return the slot with the largest key not above the target, -1 without one (indexSlotRangeFor)."""
-        if not self.entries:
-            return -1
+        """Return the slot with the largest key not above the target, -1 without one."""
         shift = self._base if self._keys_are_offsets(field) else 0
 
         def key(number: int) -> int:
             return self.slot(number)[field] + shift
 
-        first_warm = max(0, self.entries - 1 - _WARM_SIZE // self._layout.size)
-        if key(first_warm) < target:
-            low, high = first_warm, self.entries - 1
-        elif key(0) > target:
-            return -1
-        else:
-            low, high = 0, first_warm
-        while low < high:
-            middle = (low + high + 1) >> 1
-            found = key(middle)
-            if found > target:
-                high = middle - 1
-            elif found < target:
-                low = middle
-            else:
-                return middle
-        return low
+        return floor_slot(key, self.entries, target, entry_size=self._layout.size)
 
     def _keys_are_offsets(self, field: int) -> bool:
         return self._layout.names[field] == "relative_offset"
@@ -148,6 +135,12 @@ class OffsetIndex(Index):
         super().truncate(entries)
         self.last_offset = self._last()
 
+    def problem(self, release: Release) -> str | None:
+        """As above: the last entry must not lie below the segment, nor, up to 1.1, at its begin."""
+        if self.entries and self.last_offset < self._base + (not release.splits_segments):
+            return f"the last entry of {self.name} lies below its segment"
+        return super().problem(release)
+
     def lookup(self, target: int) -> int:
         """Return the position to look for an offset from on."""
         slot = self._floor(target, 0)
@@ -165,6 +158,14 @@ class TimeIndex(Index):
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
         """Open the file."""
         super().__init__(folder, name, base, max_size, TIME_INDEX_ENTRY)
+
+    def problem(self, release: Release) -> str | None:
+        """As above: the last entry must not lie below the segment, nor before the first one in time."""
+        if self.entries:
+            timestamp, offset = self.slot(self.entries - 1)
+            if timestamp < self.slot(0)[0] or offset < 0:
+                return f"the last entry of {self.name} lies before its first one, or below its segment"
+        return super().problem(release)
 
     def truncate_to(self, offset: int) -> None:
         """Forget what stands for an offset and behind it."""

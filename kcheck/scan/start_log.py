@@ -1,54 +1,26 @@
-"""The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 2.8."""
+"""The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 0.10.2 to 2.8."""
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
-
-import numpy as np
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
 
 from kcheck.core.startup import offset_of, recovery_point, replaced_by_swaps, segments_from, temporary
 from kcheck.formats import transaction_index
-from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP, segment_prefix
 from kcheck.scan.start_epochs import EpochCache
 from kcheck.scan.start_files import Folder, StartError
-from kcheck.scan.start_producers import Producers, follow
+from kcheck.scan.start_producers import Producers
 from kcheck.scan.start_recover import OffsetOrderError, SegmentOverflowError, recover
-from kcheck.scan.start_segment import ENDINGS, Context, Segment
+from kcheck.scan.start_replay import reload_before, reload_log
+from kcheck.scan.start_segment import ENDINGS, Segment
 from kcheck.scan.start_split import split
 from kcheck.scan.start_swaps import complete_swaps, delete_swapped_indexes
+from kcheck.scan.start_values import Context, Cut, Loaded
 
 _INDEX_ENDINGS = ENDINGS[1:]
 _SPLIT_COUNT_MAX = 1000
 
 Answer = TypeVar("Answer")
-
-
-class Cut(NamedTuple):
-    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
-
-    `end_offset` is where the batches end that stay.
-    """
-
-    path: str
-    base_offset: Offset
-    end_offset: Offset
-    position: int
-    size: int
-    why: str
-
-
-class Loaded(NamedTuple):
-    """A log as the start leaves it. `rescanned` counts the bytes that are read on the way."""
-
-    log_start_offset: Offset
-    log_end_offset: Offset
-    recovery_point: Offset
-    leader_epochs: EpochEntries
-    unstable: bool
-    bases: tuple[int, ...]
-    cuts: tuple[Cut, ...]
-    rescanned: int
-    reasons: tuple[str, ...]
 
 
 class LogLoader:
@@ -66,7 +38,7 @@ class LogLoader:
         self.reasons: list[str] = []
         self.rescanned = 0
         self.uncertain: str | None = None
-        self._end_found = False
+        self._end_found = self._was_empty = False
         self.epochs = EpochCache(folder, context.release)
         self.producers = Producers(folder, context.release)
 
@@ -82,7 +54,7 @@ class LogLoader:
         if self.deleted:
             if not self.segments:
                 self._add(Segment(self.folder, 0, self.context))
-            end = 0
+            end = 0 if self.context.release.version >= (1,) else self.segments[max(self.segments)].next_offset()
         else:
             end = self._retry(self._recover)
             self.segments[max(self.segments)].resize_indexes()
@@ -91,15 +63,17 @@ class LogLoader:
         release = self.context.release
         epochs_from = self._log_start if release.version >= (3,) else start
         self.epochs.truncate(end=end, start=epochs_from)
-        if release.version >= (2, 8):
+        if release.keeps_snapshot_per_segment:
             self.producers.remove_stray(self.segments)
-        self._rebuild(self.producers, start, end, clean=self._clean)
+        self.rescanned += reload_log(self.producers, self.segments, start, end, clean=self._clean)
         point = recovery_point(
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,
         )  # fmt: skip
-        if self.deleted:
+        if self.deleted and release.version >= (2, 4):
             point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
+        elif self.deleted or self._was_empty:
+            point = self._recovery_point
         return Loaded(
             Offset(start), Offset(end), Offset(point), self.epochs.entries,
             self.producers.states.first_unstable_offset is not None, tuple(sorted(self.segments)), tuple(self.cuts),
@@ -142,20 +116,19 @@ class LogLoader:
         self.segments.clear()
         for name in sorted(self.folder.files):
             ending = next((each for each in ENDINGS if name.endswith(each)), None)
-            if ending is None:
+            if ending is None or (ending == ".txnindex" and not self.context.release.has_producer_state):
                 continue
             number = offset_of(name)
             if number is None:
                 raise StartError(f"NumberFormatException: {name} begins with no number")
-            log_name = segment_prefix(number) + ".log"
             if ending in _INDEX_ENDINGS:
-                if log_name not in self.folder:
+                if segment_prefix(number) + ".log" not in self.folder:
                     self.reasons.append(f"{name} belongs to no segment")
                     self.folder.remove(name)
                 continue
-            has_time_index = segment_prefix(number) + ".timeindex" in self.folder
+            found = {ending for ending in _INDEX_ENDINGS if segment_prefix(number) + ending in self.folder}
             segment = Segment(self.folder, number, self.context)
-            why = self._insane(segment, has_time_index=has_time_index)
+            why = self._insane(segment, found)
             if why is not None:
                 # Up to 2.8 the epochs are left alone here.
                 with_epochs = self.context.release.version >= (3,)
@@ -163,24 +136,44 @@ class LogLoader:
                 self.recover_segment(segment, self.epochs if with_epochs else None, ends_start=True)
             self._add(segment)
 
-    def _insane(self, segment: Segment, *, has_time_index: bool) -> str | None:
-        """Return why a segment is recovered whatever the marker says: LogSegment.sanityCheck."""
-        if segment.name(".index") not in self.folder:
-            return f"{segment.name('.index')} is missing: its segment is recovered"
-        if not has_time_index:
+    def _insane(self, segment: Segment, found: Collection[str]) -> str | None:
+        """Return why a segment is recovered whatever the marker says: LogSegment.sanityCheck.
+
+        `found` are the endings of the indexes that there were.
+        """
+        release = self.context.release
+        if ".index" not in found:
+            if not release.makes_missing_indexes:
+                return f"{segment.name('.index')} is missing: its segment is recovered"
+            self.reasons.append(f"{segment.name('.index')} is missing: it is made empty")
+        problem = segment.offset_index.problem(release) if release.checks_indexes else None
+        if problem is None and ".timeindex" not in found:
             self.reasons.append(f"{segment.name('.timeindex')} is missing: it is made empty")
             segment.time_index.resize(0)
+        if problem is None and release.checks_indexes:
+            problem = segment.time_index.problem(release)
+        problem = problem or self._insane_transactions(segment)
+        if problem is not None and release.deletes_failing_indexes:
+            for ending in _INDEX_ENDINGS:
+                self.folder.remove(segment.name(ending))
+            segment = Segment(self.folder, segment.base, self.context)
+        return None if problem is None else f"{problem}: the segment is recovered"
+
+    def _insane_transactions(self, segment: Segment) -> str | None:
+        if not self.context.release.has_producer_state:
+            return None
         name = segment.name(".txnindex")
         # Entry by entry: one below the segment has it recovered before a version behind it is looked at.
         for entry in segment.transactions():
             if transaction_index.broker_reads(transaction_index.serialize((entry,)), self.context.release).error:
                 raise StartError(f"KafkaException: {name} holds a version that is not known")
             if entry.last_offset < segment.base:
-                return f"{name} holds an offset below its segment: the segment is recovered"
+                return f"{name} holds an offset below its segment"
         return None
 
     def _recover(self) -> int:
         """Recover what was not flushed, and return the log end: LogLoader.recoverLog."""
+        self._was_empty = not self.segments and not self.context.release.wipes_log_start_above_log_end
         if not self._clean:
             self._recover_unflushed()
         end = None
@@ -190,21 +183,22 @@ class LogLoader:
             end = self.segments[last].next_offset()
             if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
                 why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
-                # Their snapshots are deleted with all others, at once.
-                self._delete(sorted(self.segments), why, with_snapshots=False)
+                # Elsewhere their snapshots are deleted with all others, at once.
+                self._delete(sorted(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
                 if self.context.release.version >= (2, 8):
                     self.epochs.clear()
-                self.producers.start_at(self._log_start)
+                    self.producers.start_at(self._log_start)
                 end = None
         if not self.segments:
-            self._add(Segment(self.folder, self._log_start, self.context, new=True))
+            base = self._log_start if self.context.release.wipes_log_start_above_log_end else 0
+            self._add(Segment(self.folder, base, self.context, new=True))
         self._end_found = end is not None
         if end is None:
             end = self.segments[max(self.segments)].next_offset()
         return end
 
     def _recover_unflushed(self) -> None:
-        bases = segments_from(sorted(self.segments), self._recovery_point)
+        bases = segments_from(sorted(self.segments), self._recovery_point, release=self.context.release)
         for at, base in enumerate(bases):
             segment = self.segments[base]
             try:
@@ -223,8 +217,7 @@ class LogLoader:
     ) -> tuple[int, str]:
         """Recover one segment, with the producers of those before it: LogLoader.recoverSegment."""
         producers = Producers(self.folder, self.context.release)
-        self._rebuild(producers, self._log_start, segment.base, clean=False)
-        self.rescanned += segment.size
+        self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
         try:
             found = recover(segment, producers, epochs)
         except OffsetOrderError as error:
@@ -235,45 +228,6 @@ class LogLoader:
         if found.cut:
             self._cut(segment, segment.size, found.why or "")
         return found.cut, found.why or ""
-
-    def _rebuild(self, producers: Producers, start: int, end: int, *, clean: bool) -> None:
-        """Learn of the producers up to an offset: UnifiedLog.rebuildProducerState."""
-        bases = sorted(self.segments)
-        snapshots = {*bases[-2:], end}
-        if (producers.latest_snapshot is None and clean) or not self.context.release.epoch_cache:
-            for offset in (*bases[-2:], end):
-                producers.map_end = offset
-                producers.take_snapshot()
-            return
-        nothing = not producers.states.entries and producers.map_end >= end
-        producers.reload(start, end)
-        if end > producers.map_end and not nothing:
-            for base in segments_from(bases, producers.map_end, end):
-                self._replay(producers, self.segments[base], start, end, snapshots, bases)
-        producers.map_end = end
-        producers.take_snapshot()
-
-    def _replay(
-        self, producers: Producers, segment: Segment, start: int, end: int, snapshots: Iterable[int], bases: list[int]
-    ) -> None:
-        begin = max(segment.base, producers.map_end, start)
-        producers.map_end = begin
-        if segment.base in snapshots:
-            producers.take_snapshot()
-        limit = segment.size
-        if segment.base == max(base for base in bases if base <= end):
-            tail = segment.search(end).found
-            limit = segment.size if tail is None else tail.position
-        found = segment.search(begin).found
-        if found is None:
-            return
-        if limit < found.position:
-            raise StartError(f"IllegalArgumentException: {segment.log_name} is out of order from {found.position} on")
-        self.rescanned += limit - found.position
-        for columns, _ in segment.windows(found.position, end=limit):
-            _, problem = follow(segment, columns, np.arange(len(columns.position)), producers, None)
-            if problem is not None:
-                raise StartError(f"InvalidRecordException: {problem}")
 
     def _add(self, segment: Segment) -> None:
         self.segments[segment.base] = segment
@@ -291,7 +245,6 @@ class LogLoader:
         self.epochs.clear()
         self.producers.start_at(offset)
         self._add(Segment(self.folder, offset, self.context, new=True))
-        self.segments[offset].resize_indexes()
 
     def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
         """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""

@@ -1,13 +1,12 @@
 """What the next start makes of one partition directory: its load, what is lost by it, and which files change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple
 
 import numpy as np
 
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import Outcome, failed_read, nameless, segments_from
+from kcheck.core.startup import Outcome, failed_read, nameless
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes
 from kcheck.formats import partition_metadata
@@ -16,67 +15,17 @@ from kcheck.model.names import (
     CLUSTER_METADATA,
     PARTITION_METADATA,
     DirectoryState,
-    FileKind,
-    KafkaFile,
     PartitionDirectory,
-    parse_file,
     skipped_by_broker,
 )
 from kcheck.model.release import Release
 from kcheck.scan import start_metadata
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
-from kcheck.scan.start_files import Changes, Content, Folder, QueuedError, StartError, UnseenError
-from kcheck.scan.start_log import Cut, Loaded, LogLoader
-from kcheck.scan.start_segment import Context, Segment
-
-
-class Stored(NamedTuple):
-    """What the checkpoints of the log dir say about a partition, and whether the stop before was clean."""
-
-    clean: bool
-    log_start: int = 0
-    recovery_point: int = 0
-    high_watermark: int | None = None
-
-
-class Lost(NamedTuple):
-    """Records that stand in the files now and that the broker will not have.
-
-    Offsets `start` to below `end`, None where they are not known; so is `records`. `bytes` are those cut or deleted.
-    `below_high_watermark` counts the records that consumers may have read, None where that is not known.
-    """
-
-    start: Offset | None
-    end: Offset | None
-    records: int | None
-    bytes: int
-    below_high_watermark: int | None
-
-
-class Prediction(NamedTuple):
-    """What becomes of one partition directory.
-
-    `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
-    as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
-    `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
-    while the log dir waits to go offline. `unread`: we could not read what stands there.
-    """
-
-    dir: str
-    directory: PartitionDirectory
-    outcome: Outcome
-    reason: str | None
-    log: Loaded | None
-    high_watermark: Offset | None
-    lost: Lost | None
-    scan_bytes: int
-    changes: Changes
-    after: Mapping[str, Content]
-    queued: bool = False
-    uncertain: str | None = None
-    touched: str | None = None
-    unread: bool = False
+from kcheck.scan.start_files import Folder, QueuedError, StartError, UnseenError
+from kcheck.scan.start_log import LogLoader
+from kcheck.scan.start_segment import Segment
+from kcheck.scan.start_values import Context, Cut, Loaded, Lost, Prediction, Stored, unstable
 
 
 def start_partition(
@@ -91,7 +40,7 @@ def start_partition(
     try:
         folder = folder or Folder(path, file_sizes(path))
     except UnreadableError as error:
-        return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
+        return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     loader: LogLoader | None = None
     try:
         loader = LogLoader(
@@ -103,7 +52,7 @@ def start_partition(
             log = start_metadata.finish(loader, log)
         has_topic_id = _topic_id(folder, context.release)
     except UnseenError as error:
-        return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
+        return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
@@ -117,38 +66,15 @@ def start_partition(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason = _outcome(name, directory, log, lost, has_topic_id=has_topic_id, context=context)
+    touched = unstable(name) if log.unstable else None
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
+        touched = touched or f"{name} is to be renamed"
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
     return Prediction(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
-        uncertain=loader.uncertain, touched=_touched(name, directory, outcome, log),
+        uncertain=loader.uncertain, touched=touched,
     )  # fmt: skip
-
-
-def unread_partition(path: str, name: str, directory: PartitionDirectory, stored: Stored) -> Prediction:
-    """Return how much of a partition directory a start after an unclean stop reads, and nothing else."""
-    try:
-        sizes = file_sizes(path)
-    except UnreadableError as error:
-        return Prediction(name, directory, Outcome.UNKNOWN, str(error), None, None, None, 0, Changes(), {}, unread=True)
-    logs = {file.offset: sizes[each] for each in sizes for file in (parse_file(each),) if _is_log(file)}
-    read = segments_from(sorted(base for base in logs if base is not None), stored.recovery_point)
-    size = sum(logs[Offset(base)] for base in read)
-    reason = "its segments are read through at the start"
-    return Prediction(name, directory, Outcome.UNKNOWN, reason, None, None, None, size, Changes(), {})
-
-
-def _is_log(file: KafkaFile) -> bool:
-    return file.kind is FileKind.LOG and file.canonical and not file.suffix
-
-
-def _touched(name: str, directory: PartitionDirectory, outcome: Outcome, log: Loaded) -> str | None:
-    if log.unstable:
-        return f"{name} has a transaction that is not settled"
-    if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
-        return f"{name} is to be renamed"
-    return None
 
 
 def _topic_id(folder: Folder, release: Release) -> bool:

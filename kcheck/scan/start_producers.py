@@ -14,7 +14,7 @@ from kcheck.core.producer_state import (
     Marker,
     ProducerStates,
     Step,
-    in_java_order,
+    in_order,
 )
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import offset_of, stray_snapshots
@@ -51,15 +51,15 @@ class Producers:
 
     def __init__(self, folder: Folder, release: Release) -> None:
         """List the snapshots; StartError for a name without a number."""
-        self._folder, self._release = folder, release
-        self.states = ProducerStates()
+        self._folder, self.release = folder, release
+        self.states = ProducerStates(release)
         self.map_end = self._snapshot_end = 0
         self.certain = True
         self.snapshots = self._list()
 
     def _list(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for name in sorted(self._folder.files):
+        for name in sorted(self._folder.files) if self.release.has_producer_state else ():
             if name.endswith(_ENDING):
                 number = offset_of(name)
                 if number is None:
@@ -69,7 +69,9 @@ class Producers:
 
     @property
     def latest_snapshot(self) -> int | None:
-        """The offset of the newest snapshot."""
+        """The offset of the newest snapshot; up to 2.7 the directory is listed each time."""
+        if not self.release.keeps_snapshot_per_segment:
+            self.snapshots = self._list()
         return max(self.snapshots, default=None)
 
     def remove(self, offset: int) -> None:
@@ -92,14 +94,14 @@ class Producers:
 
     def start_at(self, offset: int) -> None:
         """Forget everything (truncateFullyAndStartAt)."""
-        self.states = ProducerStates()
+        self.states = ProducerStates(self.release)
         for each in list(self.snapshots):
             self.remove(each)
         self._snapshot_end, self.map_end = 0, offset
 
     def reload(self, start: int, end: int) -> None:
         """Delete the snapshots that lie out of range, and begin with the newest of the others (truncateAndReload)."""
-        if self._release.version < (2, 8):
+        if not self.release.keeps_snapshot_per_segment:
             self.snapshots = self._list()
         for offset in sorted(self.snapshots):
             if offset > end or offset <= start:
@@ -108,11 +110,13 @@ class Producers:
             self.map_end = max(self.map_end, start)
             self._snapshot_end = start if self.latest_snapshot is None else self.latest_snapshot
             return
-        self.states, self.certain = ProducerStates(), True
+        self.states, self.certain = ProducerStates(self.release), True
         while (newest := self.latest_snapshot) is not None:
             entries = self._read(self.snapshots[newest])
             if entries is not None:
-                self.states = ProducerStates(Entry._make(each) for each in entries)
+                if self.release.forgets_producers_below_log_start:
+                    entries = tuple(each for each in entries if each.last_offset >= start)
+                self.states = ProducerStates(self.release, map(Entry._make, entries))
                 self.certain = all(each.current_txn_first_offset >= 0 for each in entries)
                 self._snapshot_end = self.map_end = newest
                 return
@@ -122,15 +126,15 @@ class Producers:
     def _read(self, name: str) -> tuple[Producer, ...] | None:
         """Return the producers of a snapshot, None where the broker refuses it."""
         data, size = self._folder.read(name)
-        found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self._release)
+        found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self.release)
         return None if found.value is None else found.value.producers
 
     def take_snapshot(self) -> None:
         """Write a snapshot unless there is one for this offset or behind it."""
-        if self.map_end <= self._snapshot_end:
+        if self.map_end <= self._snapshot_end or not self.release.has_producer_state:
             return
         name = segment_prefix(Offset(self.map_end)) + _ENDING
-        ordered = in_java_order(self.states.entries.values())
+        ordered = in_order(self.states.entries.values(), self.release)
         entries = {entry.producer_id: Producer._make(entry) for entry in ordered}
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, tuple(entries.values())))
         if self._holds(name, entries):
@@ -203,10 +207,11 @@ def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates) -> bo
         first = 0 if known is not None and known.current_txn_first_offset >= 0 else len(mine)
         if inside[mine].any():
             first = min(first, int(np.argmax(inside[mine])))
-            opened[producer_id] = int(columns.base_offset[rows[mine[first]]])
+            begun = _data(columns, int(rows[mine[first]]))
+            opened[producer_id] = begun.last_offset - begun.offset_delta(states.release)
         if not inside[mine][first:].all():
             return False
-        latest[producer_id] = _entry(_data(columns, int(rows[mine[-1]])))
+        latest[producer_id] = _entry(_data(columns, int(rows[mine[-1]])), states.release)
     states.update(latest, opened)
     return True
 
@@ -224,10 +229,10 @@ def _take_aborted(segment: Segment, completed: Completed, aborted: list[AbortedT
     )
 
 
-def _entry(data: Data) -> Entry:
+def _entry(data: Data, release: Release) -> Entry:
     return Entry(
-        data.producer_id, data.producer_epoch, data.last_sequence, data.last_offset,
-        data.last_offset - data.base_offset, data.max_timestamp,
+        data.producer_id, data.producer_epoch, data.last_sequence, data.last_offset, data.offset_delta(release),
+        data.max_timestamp,
     )  # fmt: skip
 
 

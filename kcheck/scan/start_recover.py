@@ -1,4 +1,4 @@
-"""RECOVER of one segment, window by window: LogSegment.recover 2.8 to 4.3.1.
+"""RECOVER of one segment, window by window: LogSegment.recover 0.10.2 to 4.3.1.
 
 Its batches are read until one is not valid; both indexes, the transaction index, the epochs and the producers are built
 anew on the way, and the file is cut behind the last valid batch.
@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kcheck.core.leader_epochs import latest_epoch
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import RELATIVE_OFFSET_MAX
+from kcheck.model.release import Assign
 from kcheck.scan.columns import Column, Columns
 from kcheck.scan.start_epochs import EpochCache
 from kcheck.scan.start_files import StartError
@@ -92,7 +94,7 @@ class _Indexes:
         """Return the first row at which an index refuses its entry, and how."""
         if not rows.size:
             return 0, None
-        offsets = columns.last_offset[rows]
+        offsets = self._keys(columns, rows)
         before = offsets[0] - 1 if self._last_offset is None else self._last_offset
         falls = offsets <= np.concatenate(([before], offsets[:-1]))
         times, time_offsets = largest[rows], largest_at[rows]
@@ -126,15 +128,21 @@ class _Indexes:
             return
         times, time_offsets = largest[rows], largest_at[rows]
         fresh = times > np.concatenate(([self._last_time], times[:-1]))
-        self._offsets.append(columns.last_offset[rows] - self._segment.base)
+        offsets = self._keys(columns, rows)
+        self._offsets.append(offsets - self._segment.base)
         self._positions.append(columns.position[rows])
         self._timestamps.append(times[fresh])
         self._time_offsets.append(time_offsets[fresh] - self._segment.base)
         self.count += len(rows)
         self.timed += int(np.count_nonzero(fresh))
-        self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(columns.last_offset[rows[-1]])
+        self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
         if fresh.any():
             self._last_time, self._last_time_offset = int(times[fresh][-1]), int(time_offsets[fresh][-1])
+
+    def _keys(self, columns: Columns, rows: Column) -> Column:
+        """Return the offsets that the index names: those of the last records, up to 1.1 those of the first."""
+        by_last = self._segment.context.release.splits_segments
+        return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
 
     def saved(self) -> "_Indexes":
         """Return a copy to go back to."""
@@ -233,7 +241,7 @@ def _stop(segment: Segment, columns: Columns) -> tuple[int, Exception | None, st
     assert columns.valid is not None
     relative = columns.last_offset - segment.base
     bad = ~columns.valid
-    outside = (relative < 0) | (relative > RELATIVE_OFFSET_MAX)
+    outside = ((relative < 0) | (relative > RELATIVE_OFFSET_MAX)) & segment.context.release.splits_segments
     wrong = bad | outside
     count = len(wrong)
     row = int(np.argmax(wrong)) if count else 0
@@ -258,8 +266,10 @@ def _take_epochs(segment: Segment, columns: Columns, stop: int, epochs: EpochCac
     """Add the epochs that begin in a window."""
     rows = np.flatnonzero(columns.magic[:stop] >= 2)
     found = columns.epoch[rows]
-    before = np.maximum.accumulate(np.concatenate(([-1], found)))
-    for at in np.flatnonzero(found > before[:-1]).tolist():
+    before = np.maximum.accumulate(np.concatenate(([-1], found)))[:-1]
+    # What was ignored is offered again by the next batch.
+    again = segment.context.release.assign is Assign.IGNORE
+    for at in np.flatnonzero(found > (latest_epoch(epochs.entries) if again else before)).tolist():
         try:
             epochs.take(int(found[at]), int(columns.base_offset[rows[at]]))
         except ValueError as error:

@@ -5,29 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
-from kcheck.model.release import Release
 from kcheck.model.segments import End
-from kcheck.scan.columns import Columns, Reader
+from kcheck.scan.columns import Column, Columns, Reader
 from kcheck.scan.start_files import Content, Folder, StartError, made, unreadable
 from kcheck.scan.start_index import OffsetIndex, TimeIndex
+from kcheck.scan.start_values import Context
 
 LOG_SIZE_MAX = 2**31 - 1
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
-
-
-class Context(NamedTuple):
-    """What every step of a start needs to know."""
-
-    settings: Settings
-    mode: Mode
-    release: Release
 
 
 class Found(NamedTuple):
@@ -42,6 +33,13 @@ class Tail(NamedTuple):
 
     found: Found | None
     last_offset: int
+
+
+def _as_messages(columns: Columns) -> Columns:
+    """Return batches of version 2 as a release takes them that does not know it: as messages of a wrong CRC."""
+    unknown = columns.magic >= 2
+    valid = None if columns.valid is None else columns.valid & ~unknown
+    return columns._replace(last_offset=np.where(unknown, columns.base_offset, columns.last_offset), valid=valid)
 
 
 class Segment:
@@ -60,6 +58,8 @@ class Segment:
             raise StartError(f"KafkaException: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
+        if context.release.checks_indexes:
+            self.open_indexes()
 
     def name(self, ending: str) -> str:
         """Return the name of one of its files."""
@@ -91,6 +91,10 @@ class Segment:
             self._time_index = TimeIndex(self.folder, self.name(".timeindex"), self.base, size)
         return self._time_index
 
+    def open_indexes(self) -> None:
+        """Open both indexes, which are made if they are missing."""
+        _ = self.offset_index, self.time_index
+
     def in_range(self, offset: int) -> bool:
         """Whether a segment of this base offset can hold the offset (AbstractIndex.toRelative)."""
         return 0 <= offset - self.base <= RELATIVE_OFFSET_MAX
@@ -114,6 +118,8 @@ class Segment:
             )  # fmt: skip
             for columns in reader:
                 self._look_for_headers(columns, begin)
+                if not self.context.release.reads_batches:
+                    columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             if reader.end is End.CORRUPT and not verify:
                 at = reader.position - begin
@@ -125,8 +131,11 @@ class Segment:
         if short.any() and (columns.position[short] - begin + HEADER.size > self.size).any():
             raise StartError(f"KafkaException: {self.log_name} ends inside of the header of a batch")
 
-    def search(self, offset: int, position: int | None = None) -> Tail:
-        """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition."""
+    def search(self, offset: int, position: int | None = None, *, to_end: bool = False) -> Tail:
+        """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition.
+
+        Nothing is read behind it, unless `to_end` is set.
+        """
         start = max(self.offset_index.lookup(offset), 0) if position is None else position
         found, before, last = None, None, -1
         for columns, _ in self.windows(start):
@@ -134,6 +143,8 @@ class Segment:
             if found is None:
                 found = self._first(self._decoded(columns, offset), offset, before)
             before = columns
+            if found is not None and not to_end:
+                break
         if found is None and before is not None and self._reaches_by_base and last >= offset:
             found = Found(int(before.position[-1]), int(before.base_offset[-1]))
         return Tail(found, last)
@@ -151,14 +162,20 @@ class Segment:
         if not self._reaches_by_base:
             wrappers = wrappers[columns.last_offset[wrappers] >= offset][:1]
         bases = columns.base_offset.copy()
-        for row in wrappers.tolist():
-            position, size = int(columns.position[row]), int(columns.size[row])
+        bases[wrappers] = self.first_offsets(columns, wrappers)
+        return columns._replace(base_offset=bases)
+
+    def first_offsets(self, columns: Columns, rows: Column) -> Column:
+        """Return the offsets of the first records of batches, for which wrappers of old messages are decompressed."""
+        found = columns.base_offset[rows].copy()
+        for at in np.flatnonzero((columns.magic[rows] < 2) & (columns.attributes[rows] & CODEC_MASK != 0)).tolist():
+            position, size = int(columns.position[rows[at]]), int(columns.size[rows[at]])
             first = next(read_records(self.read(position, size)), None)
             if not isinstance(first, Record):
                 why = "it is empty" if first is None else first.message
                 raise StartError(f"the wrapper at position {position} of {self.log_name} cannot be read: {why}")
-            bases[row] = first.offset
-        return columns._replace(base_offset=bases)
+            found[at] = first.offset
+        return found
 
     def read(self, position: int, size: int) -> bytes:
         """Return bytes of the `.log`, up to a limit of memory."""
@@ -185,7 +202,7 @@ class Segment:
 
     def next_offset(self) -> int:
         """Return the offset behind the last batch, as the last slot of the index leads there (readNextOffset)."""
-        tail = self.search(self.offset_index.last_offset)
+        tail = self.search(self.offset_index.last_offset, to_end=True)
         return self.base if tail.found is None else tail.last_offset + 1
 
     def cut(self, size: int) -> None:

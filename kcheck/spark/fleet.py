@@ -1,22 +1,28 @@
 """`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
 
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import real
+from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
+from kcheck.scan.attempt import BUG
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.fleet import THREADS, Judged, Run, about, conclude, outside
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
-from kcheck.scan.fleet_output import RunOutput, run_tables
+from kcheck.scan.fleet_memory import Memory, aside
+from kcheck.scan.fleet_output import Part, RunOutput, run_tables
 from kcheck.scan.fleet_replicas import FIELDS, KEY, replicas_schema
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import Identified
+from kcheck.scan.rules import all_rules
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
 from kcheck.spark.session import in_a_line
@@ -32,11 +38,13 @@ _SLICES_MAX = 20_000
 _OF_SLICE = {"checkpoints": 500}
 """So many directories are looked at by one task, where little is read of each."""
 _OF_SLICE_DEEP = 8
+_PARTS_OF_FILE = 16
+"""So many parts of a log dir are looked at together where what is found is remembered."""
 _LOG_DIRS_OF_SLICE = 16
 _BROKER_SLICES_OF_CORE = 4
 _SIDE_BY_SIDE = 4
 """So many jobs wait for executors."""
-_OF_FILE = 20_000
+_OF_FILE = 10_000
 """The rows of so many directories stand in a file."""
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
@@ -49,15 +57,25 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
     stopped before what a dead run has left is removed.
     """
     started = run.now()
+    for url in filter(is_url, (run.out, run.how.since or "")):
+        raise UsageError(f"{url}: Spark writes to, and remembers in, directories that all of its machines have")
     urls = tuple(root for root in roots if is_url(root))
     with mounted(urls, run.options):
         found = inventory(roots)
     outside(run.out, found.log_dirs)
-    asked = Asked(run.how, run.seconds, urls, tuple(run.options.items()), run.jobs or THREADS)
-    with RunOutput(run.out, run.name, about(run)) as output, session as spark, in_a_line():
-        engine = _Engine(run, asked, spark, output)
+    since = None if run.how.since is None else real(run.how.since)
+    asked = Asked(run.how._replace(since=since), run.seconds, urls, tuple(run.options.items()), run.jobs or THREADS)
+    with (
+        RunOutput(run.out, run.name, about(run)) as output,
+        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        session as spark,
+        in_a_line(),
+    ):
+        folder = None if memory.folder is None else real(memory.folder)
+        engine = _Engine(run, asked._replace(memory=folder), spark, output)
         engine.look(found)
-        report = conclude(run, roots, started, output, engine.judged)
+        memory.end()
+        report = conclude(run, roots, started, output, engine.judged, engine.carried)
     return report, engine.judged.failed
 
 
@@ -66,6 +84,7 @@ class _Engine:
 
     def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput) -> None:
         self.judged = Judged(run)
+        self.carried = 0
         self._asked = asked
         self._run = run
         self._spark = spark
@@ -88,26 +107,21 @@ class _Engine:
         with self._progress.phase("compare"):
             of_brokers, compared = _side_by_side(
                 partial(self._of_brokers, listed, scanned, brokers),
-                partial(self._compared, scanned, max(cores, self._files)),
+                partial(self._compared, scanned, self._files),
             )
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
-        of_findings = (self._frame(rows, columns), listed, scanned, of_brokers, compared)
-        sources = {stages.OF_SCANNED: scanned, stages.OF_BROKER: of_brokers, stages.OF_COMPARED: compared}
-        of_one = {name: staged for names, staged in sources.items() for name in names}
         with self._progress.phase("tables"):
-            _side_by_side(
-                lambda: self._table("findings", of_findings, self._shown(of_findings)),
-                *(partial(self._table, name, (staged,)) for name, staged in of_one.items()),
-            )
-        for name in ("findings", *of_one):
-            self._output.take_over(name)
+            self._write([self._frame(rows, columns), listed, scanned, of_brokers, compared])
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
-        """Return how many tasks Spark runs side by side: that is what a range is cut into."""
+        """Return how many tasks Spark runs side by side; Spark Connect tells it by what a range is cut into."""
         from pyspark.sql import functions
+        from pyspark.sql.utils import is_remote
 
+        if not is_remote():
+            return int(self._spark.sparkContext.defaultParallelism)
         ranges = self._spark.range(_SLICES_MAX).select(functions.spark_partition_id().alias("number"))
         (row,) = ranges.agg(functions.max("number")).collect()
         return int(row[0]) + 1
@@ -115,7 +129,7 @@ class _Engine:
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
         """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
         rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
-        frame = self._frame(rows, stages.NAMED).repartitionByRange(min(cores, max(len(rows), 1)), "at")
+        frame = self._frame(rows, stages.NAMED).repartition(min(cores, max(len(rows), 1)), "at")
         with self._progress.phase("identify"):
             answers = self._mapped(frame, stages.identify_all, stages.IDENTIFIED).toArrow().to_pylist()
         answers.sort(key=lambda row: row["at"])
@@ -138,13 +152,22 @@ class _Engine:
         return listed, count
 
     def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
+        from pyspark.sql import functions
+
         slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
         # By hash, not in turn: a task that is run again must have the rows that it had. One listing of a store tells of
-        # a whole log dir, which is therefore that of one task.
-        items = listed.where("items is not null").repartition(
-            slices, *(("at",) if self._asked.urls else ("at", "part"))
+        # a whole log dir, which is therefore that of one task. What is remembered has a file for each task.
+        parts = sys.maxsize if self._asked.urls else _PARTS_OF_FILE if self._asked.memory is not None else 1
+        items = (
+            listed.where("items is not null")
+            .repartition(slices, "at", functions.expr(f"part div {parts}"))
+            .sortWithinPartitions("at", "part")
         )
-        return self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
+        scanned = self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
+        if self._run.how.since is not None:
+            (row,) = scanned.agg(functions.sum("carried")).collect()
+            self.carried = row[0] or 0
+        return scanned
 
     def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
         from pyspark.sql import functions
@@ -178,20 +201,28 @@ class _Engine:
         in_order = whole.repartitionByRange(slices, *KEY).sortWithinPartitions(*KEY)
         return self._staged("compare", self._mapped(in_order, stages.compare_all, stages.COMPARED))
 
-    def _shown(self, staged: "Iterable[DataFrame]") -> frozenset[tuple[str, str]]:
-        """Count the findings; return the rules and severities of those that are to be written."""
-        frame = self._mapped(_of("findings", staged), stages.tally, stages.TALLY)
-        counted = frame.groupBy("id", "severity").count().collect()
-        return frozenset(
-            (rule, kind) for rule, kind, count in counted if self.judged.count(rule, Severity(kind), count)
+    def _write(self, staged: "Sequence[DataFrame]") -> None:
+        """Write the rows of all tables in the order of their keys."""
+        names = [*dict.fromkeys(name for frame in staged for name in frame.columns if name in run_tables())]
+        first, *others = (_tables_of(frame, names) for frame in staged)
+        for other in others:
+            first = first.union(other)
+        frame = first.repartitionByRange(self._files, *stages.KEY_NAMES).sortWithinPartitions(*stages.KEY_NAMES)
+        ids = (BUG, *(rule.id for rule in all_rules()))
+        kinds = ((rule, severity) for rule in ids for severity in Severity)
+        shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
+        folder = real(self._output.folder(f"{_STAGING}/tables"))
+        write = partial(stages.write_all, folder=folder, about=self._output.about, shown=shown)
+        written = frame.mapInArrow(write, ddl(stages.WRITTEN)).toArrow().to_pylist()
+        files = sorted(
+            (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
         )
-
-    def _table(self, name: str, staged: "Iterable[DataFrame]", shown: frozenset[tuple[str, str]] | None = None) -> None:
-        """Write the rows of a table in the order of their keys."""
-        frame = _of(name, staged).repartitionByRange(self._files, *stages.KEY_NAMES)
-        frame = frame.sortWithinPartitions(*stages.KEY_NAMES)
-        opened = frame.mapInArrow(partial(stages.opened, shown=shown), ddl(run_tables()[name].run_columns))
-        _save(opened, self._output.folder(name))
+        for name in names:
+            of_table = (row for row in files if row["table"] == name)
+            self._output.take_over(name, (Part(row["file"], row["rows"], row["size"]) for row in of_table))
+        for row in written:
+            if row["id"] is not None:
+                self.judged.count(row["id"], Severity(row["severity"]), row["count"])
 
     def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Have rows on the disk: what comes behind reads them as often as it likes."""
@@ -200,8 +231,7 @@ class _Engine:
         return self._spark.read.schema(frame.schema).parquet(path)
 
     def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
-        run = stage if stage is stages.tally else partial(stage, asked=self._asked)
-        return frame.mapInArrow(run, ddl(columns))
+        return frame.mapInArrow(partial(stage, asked=self._asked), ddl(columns))
 
     def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]) -> "DataFrame":
         import pyarrow as pa
@@ -218,12 +248,11 @@ def _side_by_side(*calls: Callable[[], T]) -> list[T]:
         pool.shutdown(cancel_futures=True)
 
 
-def _of(name: str, staged: "Iterable[DataFrame]") -> "DataFrame":
-    """Return the key and one column of all that was left."""
-    first, *others = (frame.where(f"{name} is not null").select(*stages.KEY_NAMES, name) for frame in staged)
-    for other in others:
-        first = first.union(other)
-    return first
+def _tables_of(frame: "DataFrame", names: Sequence[str]) -> "DataFrame":
+    """Return the key and the tables of what was left, where there is anything of a table."""
+    own = [name for name in names if name in frame.columns]
+    columns = (name if name in own else f"cast(null as binary) as {name}" for name in names)
+    return frame.where(f"coalesce({', '.join(own)}) is not null").selectExpr(*stages.KEY_NAMES, *columns)
 
 
 def _save(frame: "DataFrame", path: str) -> None:

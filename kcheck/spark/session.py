@@ -22,6 +22,8 @@ WISHES = {
 }
 """What is set unless the user has set it, before Spark starts."""
 _WITHOUT_CLUSTER = {"spark.ui.enabled": "false"}  # that is half of a start
+_SHORT = "-XX:TieredStopAtLevel=1"
+"""A Java that passes on bytes which Python made does not earn back what its second compiler costs."""
 SQL_WISHES = {"spark.sql.parquet.compression.codec": "zstd"}
 NEEDS = {
     "spark.sql.session.timeZone": "UTC",
@@ -133,6 +135,7 @@ def _environment(master: str | None, version: str) -> Iterator[None]:
     if master is None or master.startswith("local"):  # local-cluster as well: its tasks are on this machine
         paths = (os.environ.get("PYTHONPATH"), home())
         changes["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+        changes["SPARK_SUBMIT_OPTS"] = " ".join((_SHORT, os.environ.get("SPARK_SUBMIT_OPTS", ""))).strip()
         changes["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", python())
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)

@@ -1,7 +1,7 @@
 """`spark.read.format("kcheck")`: the tables of a fleet scan as DataFrames, of log dirs or of a run that is there.
 
 `register(spark)` makes the format known to a session. Options are `table` (findings without it), and those of the
-command: `depth`, `kafka`, `topic`, `time_limit`.
+command: `depth`, `kafka`, `topic`, `time_limit`; `storage_options` are those of a URL, as a JSON object.
 """
 
 import json
@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 
 from kcheck.core.releases import NEWEST_TESTED, release
 from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
@@ -85,7 +86,8 @@ class KcheckReader(DataSourceReader):
         if self._table not in (*OF_SCANNED, *_OF_BROKER):
             raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
         asked = self._asked()
-        found = inventory([path])
+        with mounted(asked.urls, dict(asked.options)):
+            found = inventory([path])
         answers = [*identified_of(found.log_dirs, asked)]
         log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
         failed = ((each.cluster, each.broker, answer) for each, answer in answers if isinstance(answer, Finding))
@@ -123,7 +125,16 @@ class KcheckReader(DataSourceReader):
             raise UsageError(f"depth {depth} is not known; known are {', '.join(Depth)}")
         wanted = Wanted(topics=() if topics is None else (topics,))
         how = How(depth, wanted, release(self._options.get("kafka", NEWEST_TESTED)))
-        return Asked(how, float(self._options.get("time_limit", _TIME_LIMIT)))
+        path = self._options["path"]
+        urls = (path,) if is_url(path) else ()
+        return Asked(how, float(self._options.get("time_limit", _TIME_LIMIT)), urls, self._storage_options())
+
+    def _storage_options(self) -> tuple[tuple[str, object], ...]:
+        text = self._options.get("storage_options", "{}")
+        try:
+            return tuple(json.loads(text).items())
+        except (ValueError, AttributeError):
+            raise UsageError(f"storage_options {text}: a JSON object is needed") from None
 
 
 def register(spark: "SparkSession") -> None:

@@ -6,21 +6,26 @@ written: Spark moves it and looks into nothing.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kcheck.disk.output import make_directory
+from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import mounted
+from kcheck.disk.walk import drop_listing, hold_listing, join
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_output import run_tables
+from kcheck.scan.fleet_memory import Notes
+from kcheck.scan.fleet_output import TableOutput, run_tables
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
-from kcheck.scan.fleet_rows import findings_batch, seen_of, tables_of
+from kcheck.scan.fleet_rows import findings_batch, log_dir_of, seen_of, tables_of
 from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.rules import all_rules
 from kcheck.scan.threads import Threads
@@ -50,18 +55,29 @@ NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
 LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
-OF_SCANNED = ("partitions", "leader_epochs", "segments")
-"""Tables whose rows are those of one directory; then those of a partition on several brokers, and of a broker."""
+OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
+"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
-OF_BROKER = tuple(sorted(set(run_tables()) - {*OF_SCANNED, *OF_COMPARED, "findings", "runs"}))
+OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
 SCANNED = (
     *KEY,
+    Column("carried", "int64", "So many directories are the same as before."),
     *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
 )
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
-TALLY = (Column("id", "string", "The id of a rule."), Column("severity", "string", "What it is there."))
+WRITTEN = (
+    Column("number", "int64", "The number of who wrote the file."),
+    Column("table", "string", "The table."),
+    Column("file", "string", "Its path."),
+    Column("rows", "int64", "Its rows."),
+    Column("size", "int64", "Its bytes."),
+    Column("id", "string", "The id of a rule."),
+    Column("severity", "string", "What it is there."),
+    Column("count", "int64", "How many such findings there were."),
+)
+"""What was written: a row for each file, and one for each kind of finding."""
 
 _DEEP = (*(f"kcheck.scan.{name}" for name in ("check", "contents", "deep", "records", "segment")), "cramjam")
 """What looks into segments."""
@@ -74,6 +90,7 @@ class Asked(NamedTuple):
     """How directories are looked at; one that takes more than `seconds` becomes a finding.
 
     `urls` are roots that are no directories, `options` those of their file system: so many `requests` are made at once.
+    What is found is kept in the folder `memory`, if there is one.
     """
 
     how: How
@@ -81,6 +98,7 @@ class Asked(NamedTuple):
     urls: tuple[str, ...] = ()
     options: tuple[tuple[str, object], ...] = ()
     requests: int = THREADS
+    memory: str | None = None
 
 
 def told(value: FleetLogDir | Identified) -> str:
@@ -137,23 +155,38 @@ def list_all(batches: "Batches", asked: Asked) -> "Batches":
 
 def scan_all(batches: "Batches", asked: Asked) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    with _workers(asked) as workers:
+    with _workers(asked) as workers, Notes(asked.memory, str(_task_number())) as notes:
         retry = Retry(workers, asked.how)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
             for row in _rows(batches):
+                with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+                    hold_listing(log_dir_of(row["items"]))
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
         def rows() -> Iterator[tuple[Any, ...]]:
+            last = ""
             for row, (answer,) in workers.run(tasks(), ahead=_ahead(asked)):
-                key = (row["broker"], row["at"], row["part"])
+                key, log_dir = (row["broker"], row["at"], row["part"]), log_dir_of(row["items"])
+                if log_dir != last:
+                    drop_listing(last)
+                    last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
-                    found = {name: batch}
+                    found, before = {name: batch}, notes.carried
                     if name == "replicas":
+                        notes.add(log_dir, batch)
                         found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
-                    yield (*key, piece, *_as_bytes(found, SCANNED))
+                    yield (*key, piece, notes.carried - before, *_as_bytes(found, SCANNED))
 
         yield from _in_batches(rows(), SCANNED)
+
+
+def _task_number() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
 
 
 def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
@@ -177,11 +210,7 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
 
 def compare_all(batches: "Batches", asked: Asked) -> "Batches":
     """Yield rows of tables for partitions, which come sorted and with all of their replicas."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    number = context.partitionId()
+    number = _task_number()
     import_module("kcheck.scan.cross")  # as in `_workers`
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
@@ -231,24 +260,53 @@ def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) ->
             yield from retry.whole_broker(found)
 
 
-def tally(batches: "Batches") -> "Batches":
-    """Yield the rule and the severity of every finding."""
-    for batch in opened(batches):
-        yield batch.select([column.name for column in TALLY])
+def write_all(
+    batches: "Batches", folder: str, about: Mapping[str, str], shown: frozenset[tuple[str, str]]
+) -> "Batches":
+    """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
+
+    Every attempt writes into a folder of its own: only the files of one that ended well are told to anybody. Of the
+    findings those that are `shown` are written.
+    """
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    own = join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
+    make_directory(own)
+    tables: dict[str, TableOutput] = {}
+    kinds: Counter[tuple[str, str]] = Counter()
+    for outer in batches:
+        for name in outer.schema.names[len(KEY) :]:
+            for batch in _opened(outer.column(name)):
+                if name not in tables:
+                    tables[name] = TableOutput(own, run_tables()[name], about)
+                tables[name].write(_counted(batch, kinds, shown) if name == "findings" else batch)
+    files = [(context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()]
+    found = [(None, None, None, None, None, *kind, count) for kind, count in kinds.items()]
+    yield batch_of([*files, *found], WRITTEN)
 
 
-def opened(batches: "Batches", shown: frozenset[tuple[str, str]] | None = None) -> "Batches":
-    """Yield the rows of a table that the last column holds as bytes; of findings those that are shown."""
+def _counted(
+    batch: "pa.RecordBatch", kinds: "Counter[tuple[str, str]]", shown: frozenset[tuple[str, str]]
+) -> "pa.RecordBatch":
+    """Count findings by rule and severity, and return those that are shown."""
     import pyarrow as pa
 
+    pairs = [*zip(batch.column("id").to_pylist(), batch.column("severity").to_pylist(), strict=True)]
+    kinds.update(pairs)
+    return batch.filter(pa.array([pair in shown for pair in pairs], pa.bool_()))
+
+
+def opened(batches: "Batches") -> "Batches":
+    """Yield the rows that the last column holds as bytes."""
     for outer in batches:
-        for data in outer.column(outer.num_columns - 1).to_pylist():
-            for batch in from_bytes(data):
-                if shown is None:
-                    yield batch
-                    continue
-                pairs = zip(batch.column("id").to_pylist(), batch.column("severity").to_pylist(), strict=True)
-                yield batch.filter(pa.array([pair in shown for pair in pairs], pa.bool_()))
+        yield from _opened(outer.column(outer.num_columns - 1))
+
+
+def _opened(column: "pa.BinaryArray") -> "Batches":
+    for data in column.drop_null():
+        yield from from_bytes(data.as_buffer())
 
 
 def _ahead(asked: Asked) -> int:
@@ -280,9 +338,10 @@ def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
 
 
 def _as_bytes(found: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
-    """Return the columns behind the key; None where nothing was found."""
-    assert found.keys() <= {column.name for column in columns}
-    rows = (found.get(column.name) for column in columns[len(KEY) :])
+    """Return the columns of rows; None where nothing was found."""
+    names = [column.name for column in columns if column.type == "bytes"]
+    assert found.keys() <= {*names}
+    rows = (found.get(name) for name in names)
     return tuple(None if each is None else to_bytes(each) for each in rows)
 
 

@@ -4,8 +4,9 @@ Each partition has three segments with indexes, an epoch file and its metadata; 
 partitions each. Printed are directories a second by wall clock and by CPU time of all processes, with one process and
 with two, what a start costs is taken off; then how both grow with the number of directories. `--partitions 500000`
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
-some are behind, some have an epoch that the others do not have. Nothing is asserted: the figures stand in
-docs/performance.md.
+some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
+once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. The files of a log dir
+are links to those of its first directory. Nothing is asserted: the figures stand in docs/performance.md.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,8 +59,11 @@ def make(folder: Path, count: int) -> None:
         offsets = dict.fromkeys(names, 300)
         path = folder / "c" / f"{number // 2}" / f"d{number % 2}"
         log_dir(path, broker_id=number // 2, recovery_point=offsets, high_watermark=offsets, log_start={})
-        for name in names:
-            write(path / name, files)
+        write(path / names[0], files)
+        for name in names[1:]:
+            (path / name).mkdir()
+            for file in files:
+                (path / name / file).hardlink_to(path / names[0] / file)
 
 
 def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
@@ -73,6 +79,55 @@ def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
         shutil.rmtree(folder / "out")
     memory = peak([*command[:-4], "--out", str(folder / "out"), "--quiet"])
     return Cost(min(each.wall for each in found), min(each.cpu for each in found)), memory
+
+
+ENGINES = {"local": ("--jobs", "2"), "spark": ("--engine", "spark", "--master", "local[2]")}
+_INTERVAL = 0.1
+
+
+def growth(counts: list[int], engine: str) -> None:
+    """Measure how one scan grows with the directories: time, and the memory of each kind of process."""
+    walls: list[float] = []
+    for count in counts:
+        with tempfile.TemporaryDirectory() as folder:
+            make(Path(folder), count)
+            command = [sys.executable, "-m", "kcheck", "fleet", "scan", f"{folder}/{LAYOUT}", *ENGINES[engine]]
+            command += ["--out", f"{folder}/out", "--quiet", "--fail-on", "fatal"]
+            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            memory = peaks(command)
+            wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        held = ", ".join(f"{kind} {size >> 10} MB" for kind, size in sorted(memory.items()))
+        times = "".join(f", {wall / few:.2f} times the time" for few in walls[-1:])
+        print(f"{count:7} directories by {engine}: {wall:6.1f} s, {cpu:6.1f} s CPU{times}; {held}", flush=True)
+        walls.append(wall)
+
+
+def peaks(command: list[str]) -> dict[str, int]:
+    """Return the largest resident size in KiB of the process of a command, and of each kind of those that it starts."""
+    found: dict[str, int] = {}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT
+    ) as own:
+        while own.poll() is None:
+            for process in processes(own.pid):
+                with suppress(OSError, KeyError):  # it has ended
+                    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+                    name = "kcheck" if process.name == str(own.pid) else status["Name"].strip()
+                    kind = "workers" if name.startswith("python") else name
+                    found[kind] = max(found.get(kind, 0), int(status["VmHWM"].split()[0]))
+            time.sleep(_INTERVAL)
+    assert own.returncode == 0, command
+    return found
+
+
+def processes(number: int) -> Iterator[Path]:
+    """Yield a process and all that it has started, as folders of /proc."""
+    yield Path(f"/proc/{number}")
+    with suppress(OSError):
+        for thread in Path(f"/proc/{number}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                yield from processes(int(child))
 
 
 _COMPARE = """
@@ -151,7 +206,12 @@ def main() -> None:
     parser.add_argument("counts", nargs="*", type=int, default=[4_000, 16_000])
     parser.add_argument("--runs", type=int, default=3, help="the smallest cost of so many counts")
     parser.add_argument("--partitions", nargs="+", type=int, help="compare the replicas of so many partitions instead")
+    parser.add_argument("--growth", nargs="+", type=int, help="scan so many directories once each instead")
+    parser.add_argument("--engine", choices=ENGINES, default="local", help="what --growth scans by")
     given = parser.parse_args()
+    if given.growth:
+        growth(given.growth, given.engine)
+        return
     if given.partitions:
         compare_replicas(given.partitions)
         return

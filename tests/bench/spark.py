@@ -16,10 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.fleet import LAYOUT, make  # noqa: E402 - the path above comes first
+from tests.bench.fleet import ENGINES, LAYOUT, make  # noqa: E402 - the path above comes first
 from tests.bench.limits import ENVIRONMENT  # noqa: E402 - the same
-
-ENGINES = {"local": ("--jobs", "2"), "spark": ("--engine", "spark", "--master", "local[2]")}
 
 
 def seconds(folder: Path, engine: str) -> float:

@@ -136,7 +136,6 @@ def test_a_run_that_was_stopped_goes_on(root: str, tmp_path: Path) -> None:
         (("--resume", "x"), "run=x is whole"),
         (("--resume", "y", "--run", "z"), "leave out --run and --since"),
         (("--resume", "y", "--since", "{out}"), "leave out --run and --since"),
-        (("--remember", "--engine", "spark"), "--engine spark: --remember, --since and --resume are for the local one"),
     ],
 )
 def test_what_nobody_remembers_is_refused(options: tuple[str, ...], said: str, root: str, tmp_path: Path) -> None:

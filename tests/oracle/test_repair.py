@@ -48,10 +48,12 @@ def booted(version: str, jobs: list[Job]) -> list[Answer]:
         no_kafka(f"Kafka {error}".partition("\n")[0])
 
 
-def repaired(paths: list[str], kafka: str, around: Path, config: Mapping[str, object] = {}) -> Repaired:
-    """Repair log dirs, whatever it discards."""
+def repaired(
+    paths: list[str], kafka: str, around: Path, config: Mapping[str, object] = {}, *, accept_loss: bool = True
+) -> Repaired:
+    """Repair log dirs; the backup goes into a folder beside them."""
     how = settings({name: str(value) for name, value in config.items()}, release(kafka))
-    made = repair(paths, [], wish(kafka)._replace(settings=how), accept_loss=True)
+    made = repair(paths, [], wish(kafka)._replace(settings=how), accept_loss=accept_loss)
     (around / "backup").mkdir()
     apply(plan_bytes(made), str(around / "backup"))
     return made

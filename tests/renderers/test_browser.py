@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import kcheck
-from tests.fleets import LOG_DIR, PARTITION, finding, forged
+from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 from tests.renderers.browser import Browser, browser
 from tests.renderers.test_html import HOSTILE, fleet
 
@@ -30,7 +30,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]  # fmt: skip
     log_dirs = [{**LOG_DIR, "cluster": name, "broker": str(at)} for name in ("east", "west") for at in range(14)]
     partitions = [{**PARTITION, "topic": f"topic-{number % 30}", "cluster": "east"} for number in range(90)]
-    runs = {"some": forged(path, "some", findings=some, log_dirs=log_dirs, partitions=partitions)}
+    outcomes = ("abort", "offline", "unknown", "ok")
+    starts = [{**START, **at, "outcome": outcomes[number % 4]} for number, at in enumerate(log_dirs)]
+    losses = [
+        {**LOSS, "cluster": "east", "broker": str(number % 14), "topic": f"topic-{number}"} for number in range(60)
+    ]
+    runs = {
+        "some": forged(
+            path, "some", findings=some, log_dirs=log_dirs, partitions=partitions, predictions=[*starts, *losses]
+        )
+    }
     many = (
         finding(broker=str(at % 2000), topic=f"t{at % 3000}", id=f"KC{101 + at % 40}", severity=severities[1 + at % 2])
         for at in range(100_000)
@@ -107,6 +116,22 @@ def test_a_table_is_sorted(shown: Browser) -> None:
     ranks = [order.index(text) for text in rows(shown, "brokers", 2)]
     assert sorted(ranks) == ranks
     assert {0, 4} <= set(ranks)
+
+
+def test_the_next_start_is_searched_and_sorted(shown: Browser) -> None:
+    """Whoever does not boot stands on top; losses are found by their topic."""
+    words = ["will not boot", "will go offline", "not known", "will boot but lose records", "will boot"]
+    ranks = [words.index(text) for text in rows(shown, "broker-starts", 2)]
+    assert sorted(ranks) == ranks
+    assert {*range(5)} == {*ranks}
+    for _ in range(2):
+        shown.click("#broker-starts th:nth-child(3) button")
+    assert sorted(ranks, reverse=True) == [words.index(text) for text in rows(shown, "broker-starts", 2)]
+    assert 60 == len(rows(shown, "losses", 2))
+    shown.ask("(document.querySelector('[aria-controls=losses]').focus(), 0)")
+    shown.type("topic-57")
+    assert ["topic-57"] == rows(shown, "losses", 2)
+    assert ["5 to 9"] == rows(shown, "losses", 4)
 
 
 def test_a_link_opens_the_page_of_its_rule(shown: Browser) -> None:

@@ -16,7 +16,7 @@ from kcheck.renderers._contract import Options
 from kcheck.renderers._html.parts import prose
 from kcheck.scan.fleet_report import report
 from kcheck.scan.fleet_run import open_run
-from tests.fleets import LOG_DIR, PARTITION, finding, forged
+from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 HOSTILE = (
     "</script><script>hacked = 1</script>",
@@ -77,6 +77,7 @@ def fleet(tmp_path: Path, name: str, word: str) -> Path:
     return forged(
         tmp_path, name, log_dirs=[{**LOG_DIR, **places}], findings=found,
         partitions=[{**PARTITION, **places, "topic": word}],
+        predictions=[{**START, **places}, {**LOSS, **places, "topic": word, "reason": word}],
     )  # fmt: skip
 
 
@@ -120,12 +121,14 @@ def test_the_numbers_of_a_chart_are_said_in_words(tmp_path: Path) -> None:
 
 def test_the_queries_run(tmp_path: Path) -> None:
     """Those that the page shows, as they stand there, also where a quote is in the path."""
-    run = forged(tmp_path / "it's", findings=[finding(), finding(severity="info"), finding(id="KC101", topic=None)])
+    found = [finding(), finding(severity="info"), finding(id="KC101", topic=None)]
+    run = forged(tmp_path / "it's", findings=found, predictions=[START, {**START, "outcome": "abort"}, LOSS])
     queries = [text for text in Tags(page(run)).texts if text.startswith("SELECT")]
     rows = [duckdb.connect().execute(query).fetchall() for query in queries]
-    assert [2, 1, 3, 3] == [len(found) for found in rows]
+    assert [2, 2, 1, 1, 3, 3] == [len(found) for found in rows]
+    assert [("c", "1", "t", 0, 5, 9, 4, "it is torn")] == rows[2]
     assert [("c", "1", "error", 2), ("c", "1", "info", 1)] == rows[0]
-    assert ["error", "error", "info"] == [row[3] for row in rows[3]]
+    assert ["error", "error", "info"] == [row[3] for row in rows[5]]
 
 
 @pytest.mark.parametrize(("finished", "count"), [(True, 0), (False, 1)])
@@ -134,6 +137,7 @@ def test_it_says_what_is_missing(finished: bool, count: int, tmp_path: Path) -> 
     content = page(forged(tmp_path, finished=finished))
     assert content.count("Not everything could be looked at") == count
     assert "No rule found anything." in content
+    assert "This run predicts no start." in content
     assert 'class="s clean">clean' in content
     assert "scanned 2023-11-14 22:13:20 UTC to 2023-11-14 22:14:21 UTC" in content
 

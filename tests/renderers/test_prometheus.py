@@ -11,7 +11,7 @@ from kcheck.renderers import prometheus
 from kcheck.renderers._contract import Options
 from kcheck.scan.fleet_report import report
 from kcheck.scan.fleet_run import open_run
-from tests.fleets import LOG_DIR, PARTITION, finding, forged
+from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 
 def metrics(run: Path) -> dict[str, list[tuple[Mapping[str, str], float]]]:
@@ -41,6 +41,18 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     assert about.items() <= dict(told["run_info"][0][0]).items()
     names = ("partitions_at_risk", "run_finished", "run_start_timestamp_seconds", "run_end_timestamp_seconds")
     assert [1, 1, 1_700_000_000, 1_700_000_061] == [told[name][0][1] for name in names]
+
+
+def test_the_next_start_is_told(tmp_path: Path) -> None:
+    """One of five words for a broker; how many records it loses is left out where nobody could count them."""
+    unknown = {**LOSS, "broker": "2", "lost": LOSS["lost"].replace("4", "null")}
+    told = metrics(forged(tmp_path, predictions=[START, {**START, "broker": "2", "outcome": "offline"}, LOSS, unknown]))
+    place = {"cluster": "c", "broker": "1"}
+    outcomes = {labels["broker"]: labels["outcome"] for labels, value in told["broker_next_start"] if value}
+    assert (10, {"1": "lost", "2": "offline"}) == (len(told["broker_next_start"]), outcomes)
+    assert [(place, 4)] == told["broker_lost_records"]
+    assert [({**place, "broker": "2"}, 1), (place, 1)] == told["broker_losing_partitions"]
+    assert [({**place, "broker": "2"}, 100), (place, 100)] == told["broker_rescan_bytes"]
 
 
 def test_labels_may_be_anything(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Every case is repaired as far as that goes: what is planned comes true, and undo leaves nothing behind.
 
-plan.json of a case holds the operations for its first release, and what is not planned; the digests in it are those of
-the files afterwards. `python -m tests.repairs.test_cases` writes those that are missing: read them before you keep
-them.
+plan.json of a case holds the operations for its first release, and what is not planned; after/ has the files that are
+other than in before/ when it is carried out. plan-loss.json and after-loss/ are the same, in brief, with
+`--accept-loss`. `python -m tests.repairs.test_cases` writes those that are missing: read them before you keep them.
 """
 
 import contextlib
@@ -29,6 +29,9 @@ from tests.cases.test_cases import FOUND, releases
 
 BAD = (Severity.ERROR, Severity.FATAL)
 KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
+KEPT_OF_LOSS = ("op", "path", "finding", "loses")
+"""A cut has many operations for one reason."""
+
 SHOWN_BY_LOSS = {"KC222": "the hole behind what is cut was hidden by the damage"}
 """Rules that may speak for the first time after `--accept-loss`."""
 
@@ -54,7 +57,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     """Return the errors, by rule and directory."""
-    report = check(paths, depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=release(kafka))
     return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
 
 
@@ -70,6 +73,7 @@ def predicted(paths: list[str], kafka: str) -> list[LogDirStart]:
     return decided([start_of(target, wish(kafka), []) for target in replica_targets(paths)])
 
 
+LOSS = "-loss"
 LOSING = ("kc141", "kc142", "kc143", "kc144")
 """Rules about what only a cut can mend."""
 RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(case / "before"))]
@@ -91,12 +95,13 @@ def test_a_plan_comes_true(
     made: Repaired = repair(paths, [], wish(kafka), accept_loss=accept_loss)
     assert before == contents(tmp_path)
     operations = made.plan.operations
+    assert expected(case, accept_loss) == stored(made, tmp_path, accept_loss)
     if not accept_loss:
-        assert expected(case) == stored(made, tmp_path)
         assert [operation.why.loses for operation in operations if operation.why.loses and not held(operation)] == []
     backup = tmp_path / "backup"
     backup.mkdir()
     assert len(operations) == len(apply(plan_bytes(made), str(backup)).changed)
+    assert laid_out(case, accept_loss) == read(tmp_path / "before")
     assert apply(plan_bytes(made), str(backup)).changed == ()
     left = wrong(paths, kafka)
     assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
@@ -111,10 +116,27 @@ def test_a_plan_comes_true(
     assert before == contents(tmp_path)
 
 
-def expected(case: Path) -> object:
+def expected(case: Path, accept_loss: bool) -> Any:
     """Return the plan of a case; without a file there is nothing to be done about it."""
-    path = case / "plan.json"
+    path = case / f"plan{LOSS * accept_loss}.json"
     return json.loads(path.read_text("utf-8")) if path.exists() else {"operations": [], "refused": []}
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file below a folder."""
+    return {name: data for name, (data, _) in contents(folder).items()}
+
+
+def laid_out(case: Path, accept_loss: bool) -> dict[str, bytes]:
+    """Return the files of a case after its repair: what is moved aside is gone, what stands in after/ is new."""
+    rows = expected(case, accept_loss)["operations"]
+    gone = [row["path"].removeprefix("before/") for row in rows if row["op"] == "set-aside"]
+    stays = {
+        name: data
+        for name, data in read(case / "before").items()
+        if not any(f"{name}/".startswith(f"{each}/") for each in gone)
+    }
+    return stays | read(case / f"after{LOSS * accept_loss}")
 
 
 def held(operation: Any) -> bool:
@@ -122,26 +144,36 @@ def held(operation: Any) -> bool:
     return bool(operation.why.loses["held"])
 
 
-def stored(made: Repaired, around: Path) -> dict[str, object]:
+def stored(made: Repaired, around: Path, accept_loss: bool) -> dict[str, object]:
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
     body: Any = json.loads(json.dumps(dict(made.report.body)))
-    rows = [{key: row[key] for key in KEPT} for row in body["operations"]]
+    kept = KEPT_OF_LOSS if accept_loss else KEPT
+    rows = [{key: row[key] for key in kept} for row in body["operations"]]
     for row in rows:
         row["path"] = row["path"].removeprefix(f"{around.resolve()}/")
     return {"operations": rows, "refused": body["refused"]}
 
 
 def write_missing() -> None:
-    """Write plan.json of the cases that have none."""
-    for case, kafka, _ in RUNS:
-        if not (case / "plan.json").exists():
-            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-                shutil.copytree(case / "before", "before")
-                made = repair(log_dirs("before"), [], wish(kafka), accept_loss=False)
-                found = stored(made, Path(folder))
-            if any(found.values()):
-                text = json.dumps(found, indent=1, ensure_ascii=False)
-                (case / "plan.json").write_text(text + "\n", "utf-8", newline="\n")
+    """Write the plan, and the files after it, of the cases that have none."""
+    for case, kafka, accept_loss in RUNS:
+        if (case / f"plan{LOSS * accept_loss}.json").exists():
+            continue
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            shutil.copytree(case / "before", "before")
+            made = repair(log_dirs("before"), [], wish(kafka), accept_loss=accept_loss)
+            found = stored(made, Path(folder), accept_loss)
+            apply(plan_bytes(made), "backup")
+            after = read(Path("before"))
+        if any(found.values()):
+            text = json.dumps(found, indent=1, ensure_ascii=False)
+            (case / f"plan{LOSS * accept_loss}.json").write_text(text + "\n", "utf-8", newline="\n")
+        before = read(case / "before")
+        for name, data in after.items():
+            if before.get(name) != data:
+                path = case / f"after{LOSS * accept_loss}" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
 
 
 if __name__ == "__main__":

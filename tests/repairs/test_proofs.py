@@ -1,9 +1,12 @@
 """What is proven by other files: siblings of a log dir or partition, a second copy, another replica."""
 
+import shutil
 from pathlib import Path
 
+import pytest
+
 from kcheck.disk.apply import apply
-from kcheck.model.plan import Plan, SetAside, Write
+from kcheck.model.plan import Patch, Plan, SetAside, Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
 from tests.builders import (
     broker,
@@ -12,15 +15,21 @@ from tests.builders import (
     log,
     log_dir,
     message,
+    offsets,
     partition_dir,
     partition_metadata,
-    run,
     write,
 )
+from tests.builders import (
+    readable_run as run,
+)
+from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
-BATCH_SIZE = 100
+
+
+BATCH_SIZE = len(run(0, 9)[0].data)
 
 
 def planned(*paths: str, against: list[str] | None = None, accept_loss: bool = False) -> Repaired:
@@ -70,7 +79,7 @@ def test_a_replica_that_proves_too_little_sets_nothing_aside(tmp_path: Path) -> 
     late = broker(tmp_path / "late", run(10, 99), broker_id=2)
     (late / "t-0" / f"{0:020d}.log").unlink(missing_ok=True)
     assert "starts at offset 10" in reasons(planned(f"1={one}", against=[f"2={late}"]))
-    other = broker(tmp_path / "other", run(0, 99, payload=b"y" * 39), broker_id=2)
+    other = broker(tmp_path / "other", run(0, 99, value=b"y"), broker_id=2)
     assert "other records at the same offsets" in reasons(planned(f"1={one}", against=[f"2={other}"]))
     for useless in (
         damaged(tmp_path / "bad", broker_id=2),
@@ -83,6 +92,39 @@ def write_id(path: Path, topic_id: str) -> Path:
     """Give a partition another topic id."""
     write(path / "t-0", {"partition.metadata": partition_metadata(topic_id)})
     return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kc148-batch-record-count/more",
+        "kc163-record-framing/length",
+        "kc164-record-offset/twice",
+        "kc165-record-timestamp/lower",
+        "kc166-batch-compression/gzip",
+        "kc168-control-batch/type",
+        "kc169-message-set/value",
+        "kc183-sequence-repeated/repeated",
+        "kc221-segments-overlap/copied",
+        "kc222-segments-missing/removed",
+    ],
+)
+def test_what_was_written_wrong_is_fetched_again_where_it_was_written_right(name: str, tmp_path: Path) -> None:
+    """A batch that is wrong under a right CRC, or segments that overlap or are missing; but not against its like."""
+    case = CASES / name
+    for broker_id, source in enumerate((case, case.parent / "clean", case, case), 1):
+        path = tmp_path / str(broker_id)
+        shutil.copytree(source / "before", path)
+        (path / "meta.properties").unlink(missing_ok=True)
+        (partition,) = (each.name for each in path.iterdir() if each.is_dir())
+        write(path, {"replication-offset-checkpoint": offsets({partition: 20})})
+    made = planned(f"1={tmp_path / '1'}", against=[f"2={tmp_path / '2'}"])
+    assert [("SetAside", partition), ("Write", "replication-offset-checkpoint")] == names(made.plan)[:2]
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert wrong([str(tmp_path / "1")], "4.3") == set()
+    alike = planned(f"3={tmp_path / '3'}", against=[f"4={tmp_path / '4'}"])
+    assert not any(isinstance(each, SetAside) for each in alike.plan.operations)
+    assert "only --against a whole replica" in reasons(alike)
 
 
 def test_without_a_high_watermark_nothing_is_known_to_be_committed(tmp_path: Path) -> None:
@@ -125,6 +167,36 @@ def test_meta_properties_come_from_the_other_log_dirs_of_the_broker(tmp_path: Pa
     assert "do not agree" in reasons(planned(f"1={one}", f"1={two}", f"1={three}"))
 
 
+def test_meta_properties_that_are_missing_come_from_the_other_log_dirs(tmp_path: Path) -> None:
+    """Where server.properties names the log dirs; one that says something else may be another broker's."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (one / "meta.properties").read_bytes()
+    settings = tmp_path / "server.properties"
+    settings.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={one},{two}\n")
+    (one / "meta.properties").unlink()
+    made = planned(str(settings))
+    (found,) = [each for each in made.plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert found.why.broker_now == "Kafka 4.3 does not start."
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    write(one, {"meta.properties": mine.replace(b"c1uster", b"other11")})
+    assert "cannot tell whose disk it is" in reasons(planned(str(settings)))
+
+
+def test_one_of_two_log_dirs_gets_an_id_of_its_own(tmp_path: Path) -> None:
+    """If they have no partition in common: one that has may be a copy."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (one / "meta.properties").read_bytes()
+    for path in (one, two):
+        write(path, {"meta.properties": mine + b"directory.id=MkU3OEVBNTcwNTJENDM2Qg\n"})
+    (found,) = [each for each in planned(str(one), str(two)).plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert found.path.endswith("/d2/meta.properties")
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    partition_dir(two / "t-0", [run(0, 9)])
+    assert "t-0 is in both log dirs" in reasons(planned(str(one), str(two)))
+
+
 def test_the_shorter_of_two_copies_goes(tmp_path: Path) -> None:
     """If every batch of it stands in the other one; otherwise nobody knows."""
     one, two = broker(tmp_path / "d1", run(0, 49)), broker(tmp_path / "d2", run(0, 99))
@@ -133,7 +205,7 @@ def test_the_shorter_of_two_copies_goes(tmp_path: Path) -> None:
     assert isinstance(aside, SetAside)
     assert aside.path == str(one.resolve() / "t-0")
     assert "every batch stands in" in str((aside.why.loses or {}).get("held"))
-    write(one / "t-0", {f"{0:020d}.log": log([*run(0, 39), *run(40, 49, payload=b"y" * 39)])})
+    write(one / "t-0", {f"{0:020d}.log": log([*run(0, 39), *run(40, 49, value=b"y")])})
     assert "each of the two directories holds something" in reasons(planned(str(one), str(two)))
 
 
@@ -163,6 +235,23 @@ def test_an_epoch_is_that_of_both_neighbours(tmp_path: Path) -> None:
     apply(plan_bytes(made), str(tmp_path / "backup"))
     assert log(run(0, 99, epoch=4)) == (one / LOG).read_bytes()
     assert epochs((4, 0)) == (one / "t-0" / "leader-epoch-checkpoint").read_bytes()
+
+
+def test_a_file_is_patched_and_cut_at_once(tmp_path: Path) -> None:
+    """What is patched behind the cut goes with it."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=4), epoch_entries=((4, 0),), high_watermark=70)
+    data = bytearray((one / LOG).read_bytes())
+    for batch in (2, 5, 9):
+        data[batch * BATCH_SIZE + 12 : batch * BATCH_SIZE + 16] = (1).to_bytes(4, "big")
+    data[8 * BATCH_SIZE - 1] ^= 1
+    (one / LOG).write_bytes(data)
+    made = planned(str(one), accept_loss=True)
+    (patch,) = [each for each in made.plan.operations if each.path.endswith(".log")]
+    assert isinstance(patch, Patch)
+    assert [batch * BATCH_SIZE + 12 for batch in (2, 5)] == [each.position for each in patch.changes]
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert log(run(0, 69, epoch=4)) == (one / LOG).read_bytes()
+    assert set() == wrong([str(one)], "4.3")
 
 
 def test_old_messages_are_batches_too(tmp_path: Path) -> None:

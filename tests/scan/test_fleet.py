@@ -41,10 +41,12 @@ def scanned(
     depth: str = "checkpoints",
     wanted: Wanted | None = None,
     name: str = "r",
+    since: str | None = None,
+    remembers: bool = False,
     **how: Any,
 ) -> tuple[Report, Rows]:
     """Return the report of a scan, and the rows of its tables."""
-    asked = How(depth=depth, wanted=wanted or Wanted(), release=release(kafka))
+    asked = How(depth, wanted or Wanted(), release(kafka), since, remembers)
     plain = {"jobs": 2, "seconds": 60, "now": lambda: 1_700_000_000_000, "tell": lambda _: None}
     every = {"shown": lambda *_: True, "fails": lambda *_: False}
     report, _ = scan(

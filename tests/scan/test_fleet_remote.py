@@ -1,47 +1,30 @@
 """A fleet in an object store: the rows are those of the same directories on a disk, and few bytes are asked for."""
 
-from collections.abc import Iterator
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
+from kcheck.disk import remote
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
+from kcheck.scan.fleet_memory import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
-from tests.scan.test_fleet import BROKERS, Rows, scanned
+from tests.scan.test_fleet import BROKERS, scanned, tables
+from tests.stores import as_on_disk, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 """What the clients of stores do."""
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[dict[str, Any]]:
-    """Start a server of S3, and give what a client needs to find it."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield {
-        "endpoint_url": f"http://{host}:{port}",
-        "key": "k",
-        "secret": "s",
-        "client_kwargs": {"region_name": "us-east-1"},
-    }
-    server.stop()
-
-
-def upload(folder: Path, bucket: str, options: dict[str, Any]) -> str:
-    """Copy a folder into a bucket; returns its URL."""
-    system = fsspec.filesystem("s3", **options)
-    system.call_s3("create_bucket", Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"{bucket}/fleet/{path.relative_to(folder)}", path.read_bytes())
-    return f"s3://{bucket}/fleet"
 
 
 class Requests:
@@ -68,17 +51,67 @@ class Requests:
         monkeypatch.setattr(Store, "_children", counted(children))
 
 
-def as_on_disk(rows: Rows, url: str, folder: Path) -> Rows:
-    """Return rows with the URL replaced by the folder."""
+def test_what_did_not_change_in_a_store_is_not_looked_at(
+    s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file that has been written anew, with as many bytes, costs the look at its directory; a listing tells it."""
+    url = upload(BROKERS / "4.3.1" / "diverged", "again", s3)
+    root = f"{url}/{{broker}}/{{log_dir}}"
+    common: dict[str, Any] = {"options": s3, "jobs": 8, "depth": "headers", "remembers": True}
+    scanned(tmp_path, root, name="a", **common)
+    system = fsspec.filesystem("s3", **s3)
+    path = "again/fleet/broker-1/data1/diverged-0/leader-epoch-checkpoint"
+    system.pipe_file(path, system.cat_file(path)[::-1])
+    asked = Requests(monkeypatch)
+    since = kept_by(str(tmp_path / "out" / "run=a"))
+    report, rows = scanned(tmp_path, root, name="b", since=since, **common)
+    _, fresh = scanned(tmp_path, root, name="c", **common)
+    assert len(rows["partitions"]) - 1 == report.body["carried_over"]
+    assert {**fresh, "runs": 1} == {**rows, "runs": 1}
+    monkeypatch.setattr(remote, "_STAMPS", ())
+    report, rows = scanned(tmp_path, root, name="d", since=since, **common)
+    assert (0, fresh["findings"]) == (report.body["carried_over"], rows["findings"])
+    assert asked.bytes
 
-    def replaced(value: Any) -> Any:
-        return value.replace(url, str(folder)) if isinstance(value, str) else value
 
-    return {
-        name: [{key: replaced(value) for key, value in row.items()} for row in table]
-        for name, table in rows.items()
-        if name != "runs"
-    }
+@pytest.mark.parametrize("where", ["disk", "store"])
+def test_a_run_that_is_killed_goes_on(where: str, s3: dict[str, Any], tmp_path: Path) -> None:
+    """What it had looked at before the system ended it is known; the rows are those of a run that nobody stopped."""
+    folder = tmp_path / "fleet"
+    for name in ("1", "2", "3"):
+        broker(folder / name / "d", run(0, 99), broker_id=int(name))
+    root = f"{folder if where == 'disk' else upload(folder, 'killed', s3)}/{{broker}}/{{log_dir}}"
+    options = [f"--storage-option={name}={json.dumps(value)}" for name, value in s3.items()]
+    arguments = ["fleet", "scan", root, "--out", str(tmp_path / "out"), "--run", "r", "--remember", *options]
+    with subprocess.Popen([sys.executable, "-c", HANGS, *arguments], start_new_session=True) as started:
+        until = time.monotonic() + 60
+        while not [*(tmp_path / "out").glob("run=r/_seen/*/*.parquet")] and time.monotonic() < until:
+            time.sleep(0.05)
+        os.killpg(started.pid, signal.SIGKILL)
+    common: dict[str, Any] = {"options": s3, "jobs": 2, "remembers": True}
+    report, rows = scanned(tmp_path, root, since=left_by(str(tmp_path / "out"), "r"), **common)
+    assert report.body["carried_over"] in (1, 2)
+    _, fresh = scanned(tmp_path, root, name="fresh", **common)
+    assert {**fresh, "runs": 1} == {**rows, "runs": 1}
+    assert ["run=fresh", "run=r"] == sorted(path.name for path in (tmp_path / "out").iterdir())
+
+
+HANGS = """
+import sys, time
+from kcheck.cli.app import main
+from kcheck.scan import fleet_stages
+
+look = fleet_stages.try_partition
+
+def hang(path, *rest, **more):
+    if "/3/d/" in path:
+        time.sleep(3600)
+    return look(path, *rest, **more)
+
+fleet_stages.try_partition = hang
+main()
+"""
+"""A scan that comes no further than the third broker."""
 
 
 @pytest.mark.parametrize("depth", ["checkpoints", "records"])
@@ -219,10 +252,62 @@ def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
     ):
         done = kcheck("fleet", "scan", *arguments, "--out", tmp_path)
         assert (2, True) == (done.code, why in done.err)
-    done = kcheck("fleet", "scan", "memory://x", "--out", "s3://bucket/runs")
-    assert (2, True) == (done.code, "directories of this machine" in done.err)
+    done = kcheck("fleet", "scan", tmp_path, "--out", "memory://runs", "--engine", "spark")
+    assert (2, True) == (done.code, "memory://runs: Spark writes to" in done.err)
     done = kcheck("check", "s3://bucket/x")
     assert 2 == done.code
+
+
+def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
+    """It is told, compared and gone on with as one on a disk; without a manifest it is none."""
+    layout = BROKERS / "4.3.1" / "diverged" / "{broker}" / "{log_dir}"
+    url = upload(tmp_path, "runs", s3) + "/out"
+    options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
+
+    def done(verb: str, *arguments: str | Path, code: int = 1) -> str:
+        ended = kcheck("fleet", verb, *arguments, *options)
+        assert code == ended.code, ended.err
+        return ended.out
+
+    common = (layout, "--depth", "headers", "--format", "json")
+    there = json.loads(done("scan", *common, "--out", url, "--run", "a", "--remember"))
+    here = json.loads(done("scan", *common, "--out", tmp_path / "out", "--run", "a"))
+    assert (here["rows"], f"{url}/run=a") == (there["rows"], there["path"])
+    system = fsspec.filesystem("s3", **s3)
+    system.get(f"{url}/run=a", str(tmp_path / "run=a"), recursive=True)
+    shutil.rmtree(tmp_path / "run=a" / FOLDER)
+    assert {**tables(tmp_path / "out" / "run=a"), "runs": 1} == {**tables(tmp_path / "run=a"), "runs": 1}
+    since = json.loads(done("scan", *common, "--out", url, "--run", "b", "--since", url))
+    assert (here["rows"], here["rows"]["partitions"]) == (since["rows"], since["carried_over"])
+    page = tmp_path / "page.html"
+    told = json.loads(done("report", url, "-o", page, "--format", "json"))
+    assert (f"{url}/run=b", here["summary"]) == (told["path"], told["summary"])
+    assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out", code=0)
+    assert "is there already" in kcheck("fleet", "scan", layout, "--out", url, "--run", "b", *options).err
+    system.rm_file(f"{url}/run=b/_manifest.json")
+    assert "holds no run" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err
+    resumed = json.loads(done("scan", *common, "--out", url, "--resume", "b"))
+    assert (here["rows"], here["rows"]["partitions"]) == (resumed["rows"], resumed["carried_over"])
+    assert ["run=a", "run=b"] == sorted(path.rpartition("/")[2] for path in system.ls(url))
+
+
+def test_a_run_that_fails_in_a_store_leaves_nothing(
+    s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But what it was to remember."""
+    url = upload(tmp_path, "dead", s3) + "/out"
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Store, "write", refuse)
+    layout = BROKERS / "4.3.1" / "diverged" / "{broker}" / "{log_dir}"
+    options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
+    for remember in ((), ("--remember",)):
+        done = kcheck("fleet", "scan", layout, "--out", url, "--run", "r", *remember, *options)
+        assert (3, True) == (done.code, "the run cannot be written: No space left" in done.err)
+        left = {path.split("/")[3] for path in fsspec.filesystem("s3", **s3).find(url)}
+        assert left == ({".run=r"} if remember else set())
 
 
 def test_options_are_json_or_text(s3: dict[str, Any], tmp_path: Path) -> None:

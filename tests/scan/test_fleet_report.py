@@ -1,5 +1,6 @@
 """What a report of a run counts is what stands in its tables."""
 
+import json
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
@@ -12,12 +13,12 @@ from kcheck.core.releases import release
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
-from kcheck.scan import fleet_report, fleet_risk
+from kcheck.scan import fleet_report, fleet_risk, fleet_starts
 from kcheck.scan.fleet import Run, scan
 from kcheck.scan.fleet_report import report
 from kcheck.scan.fleet_run import open_run
 from kcheck.scan.fleet_stages import How
-from tests.fleets import PARTITION, finding, forged
+from tests.fleets import LOSS, PARTITION, START, finding, forged
 from tests.scan.reports import document
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -201,6 +202,85 @@ def test_a_clean_fleet_is_told(tmp_path: Path) -> None:
         (row["cluster"], row["broker"], row["verdict"], row["log_dirs"]) for row in found["brokers"]
     ]
     assert (0, [], [], False) == (found["failing"], found["rules"], found["worst"], found["finished"])
+
+
+def test_the_next_start_of_every_broker_is_that_of_predict(cases: Path) -> None:
+    """Its worst log dir, what its partitions lose, and what it reads; brokers and clusters stand worst first."""
+    found = reported(cases)
+    names = ("cluster", "broker", "log_dir", "dir", "outcome", "lost", "scan_bytes")
+    expected: dict[Any, dict[str, Any]] = {}
+    log_dirs_first = sorted(rows(cases, "predictions", *names), key=lambda row: row[3] is not None)
+    for cluster, broker, path, name, outcome, lost, size in log_dirs_first:
+        of_it = expected.setdefault((cluster, broker), {"outcomes": {}, "lost": [], "bytes": 0})
+        if name is None:
+            of_it["outcomes"][path] = outcome
+            of_it["bytes"] += size
+        elif lost is not None:
+            of_it["lost"].append(json.loads(lost)["records"])
+            if of_it["outcomes"][path] == "ok":
+                of_it["outcomes"][path] = "lost"
+    order = ["abort", "offline", "unknown", "lost", "ok"]
+    told = {(row["cluster"], row["broker"]): row for row in found["broker_starts"]}
+    assert {"abort", "offline", "lost", "ok"} == {row["next_start"] for row in told.values()}
+    assert {*told} == {*expected} == {(row["cluster"], row["broker"]) for row in found["brokers"] if row["log_dirs"]}
+    for place, of_it in expected.items():
+        row = told[place]
+        assert min(of_it["outcomes"].values(), key=order.index) == row["next_start"]
+        assert Counter(of_it["outcomes"].values()) == +Counter(row["outcomes"])
+        assert (len(of_it["lost"]), of_it["bytes"]) == (row["losing_partitions"], row["scan_bytes"])
+        assert (None if None in of_it["lost"] else sum(of_it["lost"])) == row["lost_records"]
+    for row in found["cluster_starts"]:
+        brokers = [each for (cluster, _), each in told.items() if cluster == row["cluster"]]
+        assert Counter(each["next_start"] for each in brokers) == +Counter(row["outcomes"])
+        assert sum(each["scan_bytes"] for each in brokers) == row["scan_bytes"]
+    for name in ("cluster_starts", "broker_starts"):
+        ranks = [order.index(row["next_start"]) for row in found[name]]
+        assert sorted(ranks) == ranks
+    losing = sum(len(each["lost"]) for each in expected.values())
+    assert losing == found["partitions_losing"] == len(found["losses"]) > 5
+
+
+def test_losses_of_the_next_start_are_told_worst_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not counted may be all of it; then what consumers may have read. An older run tells nothing."""
+
+    def loss(broker: str, records: int | None, below: int | None) -> dict[str, Any]:
+        told = {"from": 5, "to": 9, "records": records, "bytes": 80, "below_high_watermark": below}
+        return {**LOSS, "broker": broker, "lost": json.dumps(told)}
+
+    starts = [{**START, "broker": name} for name in "1234"]
+    starts.append({**START, "broker": "4", "log_dir": "/e", "outcome": "unknown", "scan_bytes": None})
+    starts.append({**START, "broker": None, "outcome": "abort"})
+    losses = [loss("1", 9, 0), loss("2", None, None), loss("3", 4, 4), loss("3", 5, 0)]
+    found = reported(forged(tmp_path, predictions=[*starts, *losses]))
+    assert ["2", "3", "1", "3"] == [row["broker"] for row in found["losses"]]
+    shown = ("broker", "next_start", "losing_partitions", "lost_records", "scan_bytes")
+    assert [
+        (None, "abort", 0, 0, 100), ("4", "unknown", 0, None, 100), ("2", "lost", 1, None, 100),
+        ("3", "lost", 2, 9, 100), ("1", "lost", 1, 9, 100),
+    ] == [tuple(row[name] for name in shown) for row in found["broker_starts"]]  # fmt: skip
+    (cluster,) = found["cluster_starts"]
+    assert (4, None, 500) == tuple(cluster[name] for name in shown[2:])
+    monkeypatch.setattr(fleet_starts, "LOSS_COUNT", 2)
+    few = reported(tmp_path / "run=r")
+    assert (found["losses"][:2], 4) == (few["losses"], few["partitions_losing"])
+    none = reported(forged(tmp_path, "none"))
+    assert ([], [], 0, []) == tuple(
+        none[name] for name in ("cluster_starts", "broker_starts", "partitions_losing", "losses")
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({**START, "outcome": "sleeps"}, "a log dir has the outcome 'sleeps'"),
+        ({**LOSS, "lost": "{"}, "is no loss"),
+        ({**LOSS, "lost": "[]"}, "is no loss"),
+        ({**LOSS, "lost": LOSS["lost"].replace("4", '"4"')}, "is no loss"),
+    ],
+)
+def test_a_prediction_that_is_none_is_damage(row: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(KcheckError, match=said):
+        reported(forged(tmp_path, predictions=[START, row]))
 
 
 def test_memory_does_not_grow_with_the_findings(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
-from kcheck.scan.fleet_predict import rows_of
-from kcheck.scan.host import open_log_dir
+from kcheck.scan.arrow import from_bytes, to_bytes
+from kcheck.scan.fleet_inventory import FleetLogDir
+from kcheck.scan.fleet_rows import seen_of, tables_of
+from kcheck.scan.fleet_stages import How, identify, list_items, look_at_broker, scan_items
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
 from kcheck.scan.start_host import Wish
-from kcheck.tables.predictions import TABLE
 from tests.builders import (
     batch,
     broker,
@@ -314,26 +315,29 @@ def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
     whole(Path("clean"), clean=True)
     whole(Path("killed"), clean=False)
     metadata_log(Path("kraft"))
-    newest = release("4.3")
-    places = [
-        ("c", str(number), number, path, open_log_dir(path, number, newest))
-        for number, path in enumerate(("clean", "killed", "kraft"))
-    ]
-    rows = [row for place in places for row in rows_of([place], Wanted(), newest, reads=False)]
-    found = [dict(zip(TABLE.run_columns, row, strict=True)) for row in rows]
-    told = [tuple(row[column] for column in TABLE.run_columns if column.name in _TOLD) for row in found]
+    told = [row for path in ("clean", "killed", "kraft") for row in of_fleet(path, "checkpoints")]
     assert [
-        ("clean", None, "ok", "will boot", 0),
         ("clean", "t-0", "ok", None, 0),
-        ("killed", None, "unknown", "not known", 100),
+        ("clean", None, "ok", "will boot", 0),
         ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
+        ("killed", None, "unknown", "not known", 100),
     ] == [(*row[:4], row[4] and 100) for row in told[:4]]
-    assert ("kraft", None, "ok", "will boot") == told[4][:4]
-    (row, _) = rows_of([places[1]], Wanted(), newest, reads=True)
-    assert row[7:9] == ("ok", "will boot")
+    assert ("kraft", None, "ok", "will boot") == told[-1][:4]
+    assert [("t-0", "ok"), (None, "ok")] == [row[1:3] for row in of_fleet("killed", "crc")]
 
 
-_TOLD = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
+def of_fleet(path: str, depth: str) -> list[tuple[Any, ...]]:
+    """Return what a scan of a fleet says of a log dir and the directories in it."""
+    how = How(depth, Wanted(), release("4.3"))
+    found = identify(FleetLogDir(path), how)
+    seen = [
+        batch for _, items in list_items(found, how) for data in scan_items(items, how) for batch in from_bytes(data)
+    ]
+    of_broker = look_at_broker(((found, [to_bytes(seen_of(batch)) for batch in seen]),), how)
+    whole_log_dir = [batch for name, data in of_broker if name == "predictions" for batch in from_bytes(data)]
+    rows = [*(tables_of(batch)["predictions"] for batch in seen), *whole_log_dir]
+    names = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
+    return [tuple(row[name] for name in names) for batch in rows for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])

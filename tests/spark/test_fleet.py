@@ -1,6 +1,8 @@
 """A scan by Spark: its rows are those of one machine, in their order, whatever happens to an executor."""
 
 import os
+import signal
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,16 +18,21 @@ from kcheck.model.report import Report, Wanted
 from kcheck.scan import fleet
 from kcheck.scan.fleet import Run
 from kcheck.scan.fleet_inventory import inventory
+from kcheck.scan.fleet_memory import kept_by, left_by
 from kcheck.scan.fleet_stages import How
 from kcheck.spark import stages
 from kcheck.spark.fleet import scan
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
+from tests.cli.command import KCHECK, ROOT, environment
 from tests.scan.test_fleet import LAYOUT, tables
 from tests.spark import harm
+from tests.spark.cluster import wait_for
+from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+SLOW = Path(__file__).parent / "executor"
 Rows = dict[str, list[dict[str, Any]]]
 
 
@@ -88,6 +95,18 @@ def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: 
     assert {"info": 0, "warning": 0, "error": 1, "fatal": 0} == report.summary()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_log_dirs_in_a_store_have_the_rows_of_one_machine(
+    spark: SparkSession, s3: dict[str, Any], tmp_path: Path
+) -> None:
+    """Executors ask the store by themselves; a log dir on a disk can stand beside those in it."""
+    url = upload(FIXTURES / "brokers" / "4.3.1" / "diverged", "spark", s3)
+    data = broker(tmp_path / "data", run(0, 99))
+    _, rows = both(spark, tmp_path / "out", [f"{url}/{{broker}}/{{log_dir}}", data], depth="headers", options=s3)
+    assert {str(data), f"{url}/broker-1/data1", f"{url}/broker-2/data1"} == {row["log_dir"] for row in rows["log_dirs"]}
+    assert all(rows[name] for name in ("truncation_plans", "predictions", "segments"))
+
+
 def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory, a log dir or a broker that crashes, hangs or meets a bug: the job goes on, as on one machine."""
     for name in ("fine", "unidentified", "unlisted", "unseen"):
@@ -131,6 +150,47 @@ def test_a_task_that_is_run_again_gives_the_same_rows(
     monkeypatch.setattr(stages, "scan_all", harm.scan_once_more)
     both(spark, tmp_path / "out", [data])
     assert ["lost"] == os.listdir(os.environ["KCHECK_TEST_MARKS"])
+
+
+def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, tmp_path: Path) -> None:
+    """By Spark or by one machine: each knows what the other one remembers, and the rows are those of a whole look."""
+    out = tmp_path / "out"
+    looked = How("headers", Wanted(), release("4.3"), remembers=True)
+    scan([str(data)], asked(out, "a")._replace(how=looked), nullcontext(spark))
+    partition_dir(data / "c-0", [run(100, 109)])
+    since = looked._replace(since=kept_by(str(out / "run=a")))
+    by_spark, _ = scan([str(data)], asked(out, "b")._replace(how=since), nullcontext(spark))
+    here, _ = fleet.scan([str(data)], asked(out, "c")._replace(how=since))
+    again, _ = fleet.scan([str(data)], asked(out, "d")._replace(how=since._replace(since=kept_by(str(out / "run=b")))))
+    fleet.scan([str(data)], asked(out, "e")._replace(how=looked))
+    assert [5, 5, 6] == [report.body["carried_over"] for report in (by_spark, here, again)]
+    expected = tables(out / "run=e")
+    assert all({**expected, "runs": 1} == {**tables(out / f"run={name}"), "runs": 1} for name in "bcd")
+
+
+def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    """Driver and executors are ended while one task hangs; what another one had looked at is known."""
+    for number in range(1, 9):
+        broker(tmp_path / "fleet" / str(number) / "d", run(0, 99), broker_id=number)
+    root, out = str(tmp_path / "fleet" / "{broker}" / "{log_dir}"), tmp_path / "out"
+    (tmp_path / "marks").mkdir()
+    told = environment(
+        PYTHONPATH=f"{SLOW}:{ROOT}", KCHECK_TEST_MARKS=str(tmp_path / "marks"), SPARK_LOCAL_IP="127.0.0.1"
+    )
+    arguments = ("fleet", "scan", root, "--out", out, "--run", "r", "--remember", "--engine", "spark")
+    command = [*KCHECK, *map(str, arguments), "--master", "local[2]"]
+    with subprocess.Popen(command, env=told, start_new_session=True) as started:
+        wait_for(
+            lambda: [*out.glob("run=r/_seen/*/*.parquet")] and (tmp_path / "marks" / "straggler").exists(), started
+        )
+        os.killpg(started.pid, signal.SIGKILL)
+    how = How("checkpoints", Wanted(), release("4.3"), remembers=True)
+    resumed = asked(out, "r")._replace(how=how._replace(since=left_by(str(out), "r")))
+    report, _ = scan([root], resumed, nullcontext(spark))
+    assert report.body["carried_over"] in range(1, 8)
+    fleet.scan([root], asked(out, "here"))
+    assert {**tables(out / "run=here"), "runs": 1} == {**tables(out / "run=r"), "runs": 1}
+    assert ["run=here", "run=r"] == sorted(path.name for path in out.iterdir())
 
 
 def test_a_run_that_spark_gives_up_is_none(

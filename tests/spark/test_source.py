@@ -1,5 +1,6 @@
 """`spark.read.format("kcheck")`: the rows of a scan, of log dirs or of a run, without a command."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from kcheck.spark.source import register
 from tests.builders import flip_byte, log_dir, partition_dir, run
 from tests.scan.test_fleet import tables
 from tests.spark.test_fleet import asked
+from tests.stores import as_on_disk, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -80,6 +82,17 @@ def test_findings_are_read_unless_told(read: Any, fleet: Path, expected: dict[st
     assert "KC141" in {row["id"] for row in expected["findings"]}
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_log_dirs_in_a_store_are_looked_at(read: Any, fleet: Path, s3: dict[str, Any]) -> None:
+    """By whoever reads them; the rows are those of a disk."""
+    url = upload(fleet / "fleet", "source", s3)
+    table, layout = "predictions", "{broker}/{log_dir}"
+    found = read(f"{url}/{layout}", table, storage_options=json.dumps(s3))
+    there = as_on_disk({table: found}, url, fleet / "fleet")[table]
+    assert sorted(read(fleet / "fleet" / layout, table), key=str) == sorted(there, key=str)
+    assert there
+
+
 def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     """A run that is not finished is none."""
     (fleet / "out" / "run=dead" / "findings").mkdir(parents=True, exist_ok=True)
@@ -87,6 +100,9 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     for path, options, said in (
         (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, findings"),
         (layout, {"depth": "sea"}, "depth sea is not known; known are checkpoints"),
+        (layout, {"storage_options": "x"}, "storage_options x: a JSON object is needed"),
+        (layout, {"storage_options": "[]"}, "a JSON object is needed"),
+        ("nosuch://x", {}, "nosuch://x: Protocol not known"),
         (layout, {"table": "truncation_plans"}, "table truncation_plans is read from a run"),
         (fleet / "out" / "run=dead", {}, "is no finished run"),
         (fleet / "nothing", {}, "is no directory, no layout"),

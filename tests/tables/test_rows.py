@@ -68,7 +68,7 @@ def test_the_steps_need_no_process_of_their_own(data: Path) -> None:
     (batch,) = scan_batches(from_bytes(items), how)
     assert count == batch.num_rows == 2
     rows = {name: table.num_rows for name, table in tables_of(batch).items()}
-    assert (2, 2, 2) == (rows["partitions"], rows["leader_epochs"], rows["segments"])
+    assert (2, 2, 2, 2) == tuple(rows[name] for name in ("partitions", "leader_epochs", "segments", "predictions"))
     assert rows["findings"] > 0
     assert {"findings", "log_dirs", "checkpoints", "predictions"} == {
         name for name, _ in look_at_broker(((found, ()),), how)

@@ -13,18 +13,22 @@ from kcheck.renderers._html.parts import (
     Bar,
     Column,
     Html,
+    caption,
     chart,
     counted,
     number,
     plain,
     prose,
+    query,
     ranked,
     severity,
     sized,
+    source,
     table,
     text,
 )
 from kcheck.renderers._html.script import SCRIPT
+from kcheck.renderers._html.starts import starts
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._page import plural
 from kcheck.renderers._text_fleet import moment, place_of
@@ -39,7 +43,13 @@ _MEANINGS = {
     "info": "It does not notice.",
     "clean": "Nothing was found.",
 }
-_SECTIONS = {"brokers": "Brokers", "partitions": "Partitions at risk", "rules": "Rules", "findings": "Findings"}
+_SECTIONS = {
+    "brokers": "Brokers",
+    "starts": "Next start",
+    "partitions": "Partitions at risk",
+    "rules": "Rules",
+    "findings": "Findings",
+}
 _ORDER = "list_position(['fatal', 'error', 'warning', 'info'], severity)"
 
 
@@ -50,6 +60,7 @@ def page(report: Report) -> Iterator[Html]:
     yield _head(report)
     yield _summary(report)
     yield _brokers(body["clusters"], body["brokers"], path)
+    yield _section("starts", *starts(body, path, _ROW_COUNT, _BAR_COUNT))
     yield _partitions(body["partitions_at_risk"], body["partitions"], path)
     yield _rules(body["rules"], {row["id"]: row for row in body.get("pages", ())}, path)
     yield _findings(body["worst"], sum(report.summary().values()), path)
@@ -109,21 +120,6 @@ def _cut(rows: Sequence[Row]) -> Sequence[Row]:
     return rows[:_ROW_COUNT]
 
 
-def _caption(shown: int, count: int, word: str) -> str:
-    said = plural(count, word)
-    return f"{said}, worst first" if shown == count else f"The worst {shown} of {said}"
-
-
-def _query(title: str, query: str) -> Html:
-    lines = "\n".join(map(text, query.split("\n")))
-    return f"<details><summary>{text(title)}</summary><pre><code>{lines}</code></pre></details>\n"
-
-
-def _from(path: str, name: str) -> str:
-    quoted = f"{path}/{name}/*.parquet".replace("'", "''")
-    return f"'{quoted}'"
-
-
 _COUNTS = [counted(name.capitalize(), name) for name in SEVERITIES]
 
 
@@ -140,15 +136,15 @@ def _brokers(clusters: Sequence[Row], brokers: Sequence[Row], path: str) -> Html
         plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Worst", "verdict"), *_COUNTS,
         counted("Log dirs", "log_dirs"), counted("Partition dirs", "partitions"),
     ]  # fmt: skip
-    query = (
-        f"SELECT cluster, broker, severity, count(*) AS findings\nFROM {_from(path, 'findings')}\n"
+    lines = (
+        f"SELECT cluster, broker, severity, count(*) AS findings\nFROM {source(path, 'findings')}\n"
         f"GROUP BY cluster, broker, severity ORDER BY {_ORDER}, findings DESC;"
     )
     return _section(
         "brokers", chart(what, bars),
-        table("clusters", _caption(len(_cut(clusters)), len(clusters), "cluster"), by_cluster, _cut(clusters)),
-        table("brokers", _caption(len(_cut(brokers)), len(brokers), "broker"), columns, _cut(brokers)),
-        _query("All brokers, in DuckDB", query),
+        table("clusters", caption(len(_cut(clusters)), len(clusters), "cluster"), by_cluster, _cut(clusters)),
+        table("brokers", caption(len(_cut(brokers)), len(brokers), "broker"), columns, _cut(brokers)),
+        query("All brokers, in DuckDB", lines),
     )  # fmt: skip
 
 
@@ -175,9 +171,9 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
         plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("On one disk", "at_risk"),
         sized("Size", "size"),
     ]  # fmt: skip
-    query = (
+    lines = (
         f"SELECT cluster, topic, partition, count(DISTINCT broker) AS damaged, count(*) AS findings\n"
-        f"FROM {_from(path, 'findings')}\n"
+        f"FROM {source(path, 'findings')}\n"
         "WHERE severity IN ('fatal', 'error') AND topic IS NOT NULL AND partition IS NOT NULL\n"
         "GROUP BY cluster, topic, partition ORDER BY damaged DESC, findings DESC;"
     )
@@ -186,8 +182,8 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
         " are offsets that the other replicas cut if the best one leads; on one disk are those that it alone has. In"
         " brackets: how many of them are below a high watermark.</p>\n"
     )
-    shown = table("partitions", _caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
-    return _section("partitions", said, shown, _query("All of them, in DuckDB", query))
+    shown = table("partitions", caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
+    return _section("partitions", said, shown, query("All of them, in DuckDB", lines))
 
 
 def _lost(title: str, name: str) -> Column:
@@ -217,17 +213,17 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
         counted("Findings", "findings"), *_COUNTS, counted("Brokers", "broker_count"),
     ]  # fmt: skip
     details = "".join(_rule(row, pages.get(str(row["id"]))) for row in rules)
-    query = (
-        f"SELECT id, name, severity, count(*) AS findings\nFROM {_from(path, 'findings')}\n"
+    lines = (
+        f"SELECT id, name, severity, count(*) AS findings\nFROM {source(path, 'findings')}\n"
         f"GROUP BY id, name, severity ORDER BY {_ORDER}, findings DESC;"
     )
     if not rules:
         return _section("rules", "<p>No rule found anything.</p>\n")
     return _section(
         "rules", chart(what, bars),
-        table("rules", _caption(len(rules), len(rules), "rule"), columns, rules),
+        table("rules", caption(len(rules), len(rules), "rule"), columns, rules),
         "<p>What each of them means, what the broker does, and what to do:</p>\n", details,
-        _query("All rules, in DuckDB", query),
+        query("All rules, in DuckDB", lines),
     )  # fmt: skip
 
 
@@ -245,16 +241,16 @@ def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
         ranked("Severity", "severity"), Column("Rule", lambda row: _rule_link(row["id"])), plain("Cluster", "cluster"),
         plain("Broker", "broker"), Column("Where", lambda row: text(place_of(row))), Column("What", _what),
     ]  # fmt: skip
-    query = (
+    lines = (
         f"SELECT cluster, broker, id, severity, log_dir, dir, file, line, position, message, advice\n"
-        f"FROM {_from(path, 'findings')}\nORDER BY {_ORDER}, cluster, broker, log_dir, dir, file;"
+        f"FROM {source(path, 'findings')}\nORDER BY {_ORDER}, cluster, broker, log_dir, dir, file;"
     )
-    shown = table("findings", _caption(len(_cut(rows)), count, "finding"), columns, _cut(rows))
+    shown = table("findings", caption(len(_cut(rows)), count, "finding"), columns, _cut(rows))
     said = "" if len(_cut(rows)) == count else (
         "<p>Of each rule and severity the first are shown; the query below has all of them.</p>\n"
     )  # fmt: skip
     return _section(
-        "findings", said, shown if rows else "<p>None.</p>\n", _query("All findings, in DuckDB", query)
+        "findings", said, shown if rows else "<p>None.</p>\n", query("All findings, in DuckDB", lines)
     )  # fmt: skip
 
 

@@ -4,12 +4,16 @@ import html
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from kcheck.core.startup import NEXT_STARTS
 from kcheck.model.report import Row
-from kcheck.renderers._page import size
+from kcheck.renderers._page import plural, size
 from kcheck.renderers._printable import printable
 
 SEVERITIES = ("fatal", "error", "warning", "info")
 VERDICTS = (*SEVERITIES, "clean")
+_WORDS = {**{name: name for name in VERDICTS}, **{str(outcome): words for outcome, words in NEXT_STARTS.items()}}
+"""What has a colour, the worst of each kind first, and what is said of it."""
+_RANKS = {name: -at for at, name in enumerate(_WORDS)}
 Html = str
 """Markup: all that is not ours in it went through `text`."""
 
@@ -27,7 +31,7 @@ def number(value: object) -> Html:
 def severity(value: object) -> Html:
     """Return a severity, or a verdict, in its colour."""
     name = str(value)
-    return f'<span class="s {name}">{name}</span>' if name in VERDICTS else text(value)
+    return f'<span class="s {name}">{_WORDS[name]}</span>' if name in _WORDS else text(value)
 
 
 class Column(NamedTuple):
@@ -55,8 +59,8 @@ def sized(title: str, name: str) -> Column:
 
 
 def ranked(title: str, name: str) -> Column:
-    """Return a column of severities; the worst is the largest."""
-    return Column(title, lambda row: severity(row[name]), lambda row: -VERDICTS.index(str(row[name])))
+    """Return a column of severities, or of verdicts; the worst is the largest."""
+    return Column(title, lambda row: severity(row[name]), lambda row: _RANKS[str(row[name])])
 
 
 def table(name: str, caption: str, columns: Sequence[Column], rows: Iterable[Row]) -> Html:
@@ -67,6 +71,24 @@ def table(name: str, caption: str, columns: Sequence[Column], rows: Iterable[Row
         f'<div class="wide"><table class="data static" id="{name}"><caption>{text(caption)}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
     )
+
+
+def caption(shown: int, count: int, word: str) -> str:
+    """Return what stands above a table of so many rows."""
+    said = plural(count, word)
+    return f"{said}, worst first" if shown == count else f"The worst {shown} of {said}"
+
+
+def query(title: str, lines: str) -> Html:
+    """Return a query that can be copied."""
+    shown = "\n".join(map(text, lines.split("\n")))
+    return f"<details><summary>{text(title)}</summary><pre><code>{shown}</code></pre></details>\n"
+
+
+def source(path: str, name: str) -> str:
+    """Return a table of a run as a query names it."""
+    quoted = f"{path}/{name}/*.parquet".replace("'", "''")
+    return f"'{quoted}'"
 
 
 def _kind(column: Column) -> str:
@@ -94,7 +116,7 @@ def chart(title: str, bars: Sequence[Bar]) -> Html:
 
 def _bar(bar: Bar, longest: int) -> Html:
     shown = [(name, count) for name, count in bar.counts if count]
-    said = ", ".join(f"{number(count)} {name}" for name, count in shown) or "none"
+    said = ", ".join(f"{number(count)} {_WORDS[name]}" for name, count in shown) or "none"
     pieces, at = [], 0.0
     for name, count in shown:
         width = max(100 * count / longest, 0.6)

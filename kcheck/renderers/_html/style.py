@@ -22,6 +22,7 @@ a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visibl
   outline-offset: 2px; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; padding-bottom: .25rem; border-bottom: 2px solid var(--line); }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
 p { margin: .5rem 0; max-width: 46rem; }
 .facts { color: var(--soft); }
 .note { border-left: 4px solid var(--warning); padding-left: .75rem; }
@@ -34,9 +35,9 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; margin: .
 nav a { display: inline-block; padding: .3rem 0; }
 .s { display: inline-block; padding: 0 .45em; border-radius: .3em; color: var(--chip); font-size: .875em;
   font-weight: 600; }
-.s.fatal { background: var(--fatal); } .s.error { background: var(--error);
-  } .s.warning { background: var(--warning); }
-.s.info { background: var(--info); } .s.clean { background: var(--clean); }
+.s.fatal, .s.abort { background: var(--fatal); } .s.error, .s.offline { background: var(--error); }
+.s.warning, .s.lost { background: var(--warning); } .s.info, .s.unknown { background: var(--info); }
+.s.clean, .s.ok { background: var(--clean); }
 dl.words { display: grid; grid-template-columns: max-content 1fr; gap: .25rem .75rem; margin: .5rem 0; }
 dl.words dd { margin: 0; }
 figure { margin: 1rem 0; padding: .75rem 1rem; background: var(--panel); border: 1px solid var(--line);
@@ -48,15 +49,16 @@ figcaption { font-weight: 600; margin-bottom: .5rem; }
 .chart svg { width: 100%; height: .9rem; display: block; }
 .chart .said { font-size: .875rem; color: var(--soft); }
 rect { stroke: var(--panel); stroke-width: 1px; vector-effect: non-scaling-stroke; }
-rect.fatal { fill: var(--fatal); } rect.error { fill: var(--error); } rect.warning { fill: var(--warning); }
-rect.info { fill: var(--info); } rect.clean { fill: var(--clean); }
+rect.fatal, rect.abort { fill: var(--fatal); } rect.error, rect.offline { fill: var(--error); }
+rect.warning, rect.lost { fill: var(--warning); } rect.info, rect.unknown { fill: var(--info); }
+rect.clean, rect.ok { fill: var(--clean); }
 .wide { overflow-x: auto; margin: .5rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 caption { text-align: left; color: var(--soft); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 td > div { unicode-bidi: isolate; }
-td:not(.n) > div { min-width: 4rem; }
+td:not(.n) > div { min-width: 5rem; }
 td a, td.n { white-space: nowrap; }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }
 th { overflow-wrap: normal; }
@@ -91,7 +93,7 @@ footer { margin-top: 3rem; color: var(--soft); }
   .data.static thead { display: none; }
   .data tbody td { display: grid; grid-template-columns: 7rem 1fr; gap: .5rem; border: 0; padding: .1rem 0;
     text-align: left; }
-  .data tbody td::before { content: attr(data-label); color: var(--soft); }
+  .data tbody td::before { content: attr(data-label); color: var(--soft); white-space: normal; }
 }
 [hidden], .data tbody tr[hidden] { display: none; }
 @media print {

@@ -1,4 +1,4 @@
-// Starts the LogManager of the release on the class path (2.8 to 4.3) on the log dirs of one broker, as the broker does,
+// Starts the LogManager of the release on the class path (0.10.2 to 4.3) on the log dirs of one broker, as the broker does,
 // and tells what it made of them. Spoken by tests/oracle/boot.py, a line of JSON each way, when it said {} at first:
 //   {"dirs": [PATH...], "settings": {NAME: VALUE}, "topics": {TOPIC: {NAME: VALUE}}, "stray": bool, "now": MILLISECONDS}
 // is answered by what stands in the logs, when the tasks that are due at once are done; "later" by {}, when those that
@@ -12,6 +12,7 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -27,7 +28,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.apache.kafka.common.utils.Exit;
+import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Time;
 
 public class Boot {
@@ -52,13 +53,19 @@ public class Boot {
 
     Boot(JsonNode job) throws Exception {
         this.job = job;
-        failures = made(firstOf("org.apache.kafka.storage.internals.log.LogDirFailureChannel",
-            "kafka.server.LogDirFailureChannel"));
+        Class<?> channel = firstOf("org.apache.kafka.storage.internals.log.LogDirFailureChannel",
+            "kafka.server.LogDirFailureChannel");
+        failures = channel == null ? null : made(channel); // it came with 1.0
     }
 
     public static void main(String[] args) throws Exception {
-        Exit.setExitProcedure((status, message) -> { throw new EndOfProcess(status); });
-        Exit.setHaltProcedure((status, message) -> { throw new EndOfProcess(status); });
+        Class<?> exit = firstOf("org.apache.kafka.common.utils.Exit"); // it came with 0.11
+        for (String name : exit == null ? List.<String>of() : List.of("setExitProcedure", "setHaltProcedure")) {
+            Method set = named(exit, name).findFirst().orElseThrow();
+            set.invoke(null, proxy(set.getParameterTypes()[0], (proxy, method, ended) -> {
+                throw new EndOfProcess((Integer) ended[0]);
+            }));
+        }
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
         PrintStream out = new PrintStream(System.out, true, "UTF-8");
         out.println("{}");
@@ -86,9 +93,10 @@ public class Boot {
         thread.join();
         while (busy(group)) Thread.sleep(1);
         runTasks(0);
-        Field waiting = field(failures, "offlineLogDirQueue");
         ArrayNode offline = answer.putArray("offline");
-        ((Collection<?>) waiting.get(failures)).forEach(dir -> offline.add((String) dir));
+        if (failures != null)
+            for (Object dir : (Collection<?>) field(failures, "offlineLogDirQueue").get(failures))
+                offline.add((String) dir);
         answer.set("logs", logs());
         answer.put("halted", false);
         for (JsonNode dir : offline) fail(dir.asText(), answer);
@@ -99,8 +107,8 @@ public class Boot {
     private static boolean busy(ThreadGroup group) {
         Thread[] threads = new Thread[group.activeCount() + 9];
         return Arrays.stream(threads, 0, group.enumerate(threads))
-            .anyMatch(thread -> !thread.isDaemon() && Arrays.stream(thread.getStackTrace())
-                .noneMatch(frame -> frame.getMethodName().equals("getTask")));
+            .anyMatch(thread -> !thread.isDaemon() && (thread.getState() == Thread.State.RUNNABLE
+                || Arrays.stream(thread.getStackTrace()).noneMatch(frame -> frame.getMethodName().equals("getTask"))));
     }
 
     private void fail(String dir, ObjectNode answer) throws Exception {
@@ -122,35 +130,78 @@ public class Boot {
 
     private void startManager() throws Exception {
         Object config = config();
-        Class<?> companion = Class.forName("kafka.log.LogManager$");
-        Method make = Arrays.stream(companion.getMethods()).filter(method -> method.getName().equals("apply"))
-            .max(Comparator.comparingInt(Method::getParameterCount)).orElseThrow();
-        Class<?>[] wanted = make.getParameterTypes();
-        Object[] values = new Object[wanted.length];
-        for (int i = 0; i < wanted.length; i++)
-            values[i] = wanted[i].isInstance(config) ? config
-                : wanted[i].isInstance(failures) ? failures
-                : wanted[i] == Time.class ? clock()
-                : wanted[i] == boolean.class ? (Object) true
-                : wanted[i].getName().equals("scala.collection.Seq") ? scala.collection.immutable.Nil$.MODULE$
-                : wanted[i].getName().endsWith("Scheduler") ? null
-                : wanted[i].isInterface() ? proxy(wanted[i], this::topicConfig)
-                : made(wanted[i]);
-        Object made = make.invoke(companion.getField("MODULE$").get(null), values);
-        // Up to 2.8 the factory wants KafkaScheduler itself, where the log manager is content with its interface.
-        Field scheduler = Arrays.stream(made.getClass().getDeclaredFields())
-            .filter(each -> each.getType().getSimpleName().equals("Scheduler")).findFirst().orElseThrow();
-        scheduler.setAccessible(true);
-        scheduler.set(made, proxy(scheduler.getType(), this::schedule));
-        manager = made;
+        Class<?> companion = firstOf("kafka.log.LogManager$");
+        Method make = companion == null ? null : named(companion, "apply")
+            .max(Comparator.comparingInt(Method::getParameterCount)).orElse(null);
+        // Up to 2.7 the factory asks ZooKeeper for the topics.
+        if (make == null || Arrays.stream(make.getParameterTypes()).anyMatch(each -> each.getName().contains("Zk"))) {
+            manager = constructed(config);
+        } else {
+            Object[] values = Arrays.stream(make.getParameterTypes())
+                .map(type -> type.isInstance(config) ? config
+                    : type.getName().equals("scala.collection.Seq") ? scala.collection.immutable.Nil$.MODULE$
+                    : given(type)).toArray();
+            Object made = make.invoke(companion.getField("MODULE$").get(null), values);
+            // In 2.8 the factory wants KafkaScheduler itself, where the log manager is content with its interface.
+            Field scheduler = Arrays.stream(made.getClass().getDeclaredFields())
+                .filter(each -> each.getType().getSimpleName().equals("Scheduler")).findFirst().orElseThrow();
+            scheduler.setAccessible(true);
+            scheduler.set(made, given(scheduler.getType()));
+            manager = made;
+        }
         scala.collection.immutable.Set<Object> topics = scala.collection.immutable.Set$.MODULE$.empty();
         for (var names = job.get("topics").fieldNames(); names.hasNext(); )
             topics = (scala.collection.immutable.Set<Object>) topics.$plus(names.next());
         scala.Function1<Object, Object> isStray = this::isStray;
-        Method startup = Arrays.stream(made.getClass().getMethods())
-            .filter(method -> method.getName().equals("startup")).findFirst().orElseThrow();
-        if (startup.getParameterCount() == 1) startup.invoke(made, topics);
-        else startup.invoke(made, topics, isStray);
+        Method startup = named(manager.getClass(), "startup").findFirst().orElseThrow();
+        startup.invoke(manager, Arrays.copyOf(new Object[] {topics, isStray}, startup.getParameterCount()));
+    }
+
+    /** What a log manager wants to be made with, by its type. */
+    private Object given(Class<?> type) {
+        try {
+            return type.isInstance(failures) ? failures
+                : type == Time.class ? clock()
+                : type == boolean.class ? (Object) true
+                : type.getSimpleName().equals("Scheduler") ? proxy(type, this::schedule)
+                : type.getSimpleName().equals("KafkaScheduler") ? null
+                : type.isInterface() ? proxy(type, this::topicConfig)
+                : made(type);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Makes the log manager of a release up to 2.7, as its factory does. */
+    private Object constructed(Object config) throws Exception {
+        Object server = Class.forName("kafka.server.KafkaServer$").getField("MODULE$").get(null);
+        Object defaults = call(server, "copyKafkaConfigToLog", config);
+        Method fromProps = named(Class.forName("kafka.log.LogConfig"), "fromProps").findFirst().orElseThrow();
+        scala.collection.immutable.Map<Object, Object> topics = scala.collection.immutable.Map$.MODULE$.empty();
+        for (var names = job.get("topics").fieldNames(); names.hasNext(); ) {
+            String name = names.next();
+            topics = (scala.collection.immutable.Map<Object, Object>)
+                topics.$plus(new scala.Tuple2<>(name, fromProps.invoke(null, defaults, topicSettings(name))));
+        }
+        scala.collection.immutable.List<Object> dirs = none();
+        for (int i = job.get("dirs").size(); i-- > 0; )
+            dirs = new scala.collection.immutable.$colon$colon<>(new File(job.get("dirs").get(i).asText()), dirs);
+        Constructor<?> make = Class.forName("kafka.log.LogManager").getConstructors()[0];
+        Class<?>[] wanted = make.getParameterTypes();
+        Object[] values = new Object[wanted.length];
+        for (int i = 0; i < wanted.length; i++)
+            values[i] = wanted[i] == File[].class ? list(dirs).toArray(new File[0])
+                : wanted[i].getName().equals("scala.collection.Seq") ? (i == 0 ? dirs : none())
+                : wanted[i].getName().equals("scala.collection.Map") ? topics
+                : wanted[i].getSimpleName().equals("LogConfig")
+                    ? fromProps.invoke(null, defaults, new Properties())
+                : wanted[i] == int.class && wanted[i - 1] != long.class ? (Object) 1 // threads for each log dir
+                : given(wanted[i]);
+        return make.newInstance(values);
+    }
+
+    private static scala.collection.immutable.List<Object> none() {
+        return (scala.collection.immutable.List<Object>) (Object) scala.collection.immutable.Nil$.MODULE$;
     }
 
     /** In KRaft a log without a topic id is stray; whether the id is the right one stands in the cluster metadata. */
@@ -174,9 +225,13 @@ public class Boot {
 
     private Object topicConfig(Object proxy, Method method, Object[] args) throws Throwable {
         if (!method.getName().equals("topicConfig")) return InvocationHandler.invokeDefault(proxy, method, args);
+        return topicSettings((String) args[0]);
+    }
+
+    private Properties topicSettings(String name) {
         Properties settings = new Properties();
-        JsonNode topic = job.get("topics").path((String) args[0]);
-        topic.fields().forEachRemaining(each -> settings.put(each.getKey(), each.getValue().asText()));
+        job.get("topics").path(name).fields()
+            .forEachRemaining(each -> settings.put(each.getKey(), each.getValue().asText()));
         return settings;
     }
 
@@ -210,8 +265,9 @@ public class Boot {
         if (manager == null) return found;
         for (String state : List.of("current", "future", "stray"))
             for (Object log : values(state + "Logs")) found.put(log, state);
+        for (Object log : values("logs")) found.put(log, "current"); // up to 1.0
         for (Object waiting : (Collection<?>) field(manager, "logsToBeDeleted").get(manager))
-            found.put(((scala.Tuple2<?, ?>) waiting)._1(), "deleted");
+            found.put(waiting instanceof scala.Tuple2<?, ?> pair ? pair._1() : waiting, "deleted");
         return found;
     }
 
@@ -220,7 +276,7 @@ public class Boot {
         try {
             field = field(manager, name);
         } catch (NoSuchFieldException e) {
-            return List.of(); // stray logs came with 3.8
+            return List.of(); // stray logs came with 3.8, future ones with 1.1
         }
         Object logs = field.get(manager);
         return logs instanceof Map ? ((Map<?, ?>) logs).values() : list(call(logs, "values"));
@@ -239,7 +295,8 @@ public class Boot {
             row.put("log_end_offset", (Long) call(log, "logEndOffset"));
             row.put("recovery_point", (Long) call(log, "recoveryPoint"));
             ArrayNode epochs = row.putArray("leader_epochs");
-            Object cache = some(call(log, "leaderEpochCache"));
+            boolean counts = named(log.getClass(), "leaderEpochCache").findAny().isPresent(); // from 0.11 on
+            Object cache = counts ? some(call(log, "leaderEpochCache")) : null;
             if (cache != null)
                 for (Object entry : list(call(cache, "epochEntries")))
                     epochs.addArray().add((Integer) part(entry, "epoch")).add((Long) part(entry, "startOffset"));
@@ -254,10 +311,9 @@ public class Boot {
         if (manager != null)
             for (Object lock : list(field(manager, "dirLocks").get(manager))) quietly(lock, "destroy");
         Object registry = firstOf("org.apache.kafka.server.metrics.KafkaYammerMetrics",
-            "kafka.metrics.KafkaYammerMetrics").getMethod("defaultRegistry").invoke(null);
-        Method remove = Arrays.stream(registry.getClass().getMethods())
-            .filter(method -> method.getName().equals("removeMetric") && method.getParameterCount() == 1)
-            .findFirst().orElseThrow();
+            "kafka.metrics.KafkaYammerMetrics", "com.yammer.metrics.Metrics").getMethod("defaultRegistry").invoke(null);
+        Method remove = named(registry.getClass(), "removeMetric")
+            .filter(method -> method.getParameterCount() == 1).findFirst().orElseThrow();
         for (Object name : new ArrayList<>(((Map<?, ?>) call(registry, "allMetrics")).keySet()))
             remove.invoke(registry, name);
     }
@@ -281,17 +337,24 @@ public class Boot {
     }
 
     private static Object made(Class<?> type) throws Exception {
-        var constructor = Arrays.stream(type.getConstructors())
+        if (type.isPrimitive()) return type == long.class ? (Object) 1000L : 604800000;
+        Constructor<?> constructor = Arrays.stream(type.getConstructors())
             .min(Comparator.comparingInt(each -> each.getParameterCount())).orElseThrow();
         Object[] values = Arrays.stream(constructor.getParameterTypes())
-            .map(each -> each == boolean.class ? (Object) false : 1000).toArray();
+            .map(each -> each == boolean.class ? (Object) false
+                : each == int.class ? (Object) 1000 : each == long.class ? (Object) 1000L
+                : each == double.class ? (Object) 0.5
+                : each == java.util.Optional.class ? java.util.Optional.empty() : null).toArray();
         return constructor.newInstance(values);
     }
 
+    private static Stream<Method> named(Class<?> type, String name) {
+        return Arrays.stream(type.getMethods()).filter(each -> each.getName().equals(name));
+    }
+
     private static Object call(Object object, String name, Object... args) throws Exception {
-        Method method = Arrays.stream(object.getClass().getMethods())
-            .filter(each -> each.getName().equals(name) && each.getParameterCount() == args.length)
-            .findFirst().orElseThrow();
+        Method method = named(object.getClass(), name)
+            .filter(each -> each.getParameterCount() == args.length).findFirst().orElseThrow();
         method.setAccessible(true);
         try {
             return method.invoke(object, args);
@@ -340,6 +403,6 @@ public class Boot {
                 continue;
             }
         }
-        throw new NoClassDefFoundError(Arrays.toString(names));
+        return null;
     }
 }

@@ -1,0 +1,38 @@
+// Makes topics part of the metadata with which a formatted controller of 4.x begins: no broker has to run for that.
+// The argument is the log dir of the metadata; each line of standard input is a partition:
+//   TOPIC TOPIC_ID PARTITION BROKER DIRECTORY_ID LEADER_EPOCH
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.metadata.PartitionRecord;
+import org.apache.kafka.common.metadata.TopicRecord;
+import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
+import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+
+public class Topics {
+    private static final short WITH_DIRECTORIES = 1;
+
+    public static void main(String[] args) throws Exception {
+        BootstrapDirectory directory = new BootstrapDirectory(args[0]);
+        List<ApiMessageAndVersion> records = new ArrayList<>(directory.read().records());
+        Set<String> topics = new HashSet<>();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = line.split(" ");
+            Uuid id = Uuid.fromString(words[1]);
+            if (topics.add(words[0]))
+                records.add(new ApiMessageAndVersion(new TopicRecord().setName(words[0]).setTopicId(id), (short) 0));
+            List<Integer> broker = List.of(Integer.valueOf(words[3]));
+            PartitionRecord partition = new PartitionRecord().setTopicId(id)
+                .setPartitionId(Integer.parseInt(words[2])).setReplicas(broker).setIsr(broker).setLeader(broker.get(0))
+                .setDirectories(List.of(Uuid.fromString(words[4]))).setLeaderEpoch(Integer.parseInt(words[5]));
+            records.add(new ApiMessageAndVersion(partition, WITH_DIRECTORIES));
+        }
+        directory.writeBinaryFile(BootstrapMetadata.fromRecords(records, "the test"));
+    }
+}
