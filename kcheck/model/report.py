@@ -69,8 +69,9 @@ class Report:
 
     @property
     def unfinished(self) -> bool:
-        """Whether something could not be looked at (KC000, KC001)."""
-        return self.body.get("finished") is False or any(each.id.startswith("KC00") for each in self.collected)
+        """Whether something could not be looked at (KC000, KC001), but for what was removed meanwhile."""
+        failed = (each for each in self.collected if each.id.startswith("KC00") and each.severity is not Severity.INFO)
+        return self.body.get("finished") is False or any(True for _ in failed)
 
     @property
     def interrupted(self) -> bool:

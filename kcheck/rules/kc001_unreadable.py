@@ -1,15 +1,15 @@
 """A file or directory could not be read.
 
-The operating system refused it, it is a symbolic link or a device, it vanished while kcheck looked, or it is far
-larger than any broker writes. What kcheck says about the rest holds; about this one it says nothing, and it ends with
-exit code 3.
+The operating system refused it, it is a symbolic link or a device, or it is far larger than any broker writes. What
+kcheck says about the rest holds; about this one it says nothing, and it ends with exit code 3. What vanished from a
+partition while kcheck looked is an information: a broker that runs removes segments and partitions.
 
 What the broker will do: the same user meets the same refusal. An I/O error or a missing permission takes the log dir
 offline, or ends the start when it is met while logs are loaded. A symbolic link to a directory is followed by the
 broker, not by kcheck, unless it stays inside of the log dir.
 
 What to do: run kcheck as the user of the broker; look into the kernel's log for I/O errors; name the target of a link
-as a path of its own. If a broker runs on the directory, files may come and go: run kcheck again.
+as a path of its own.
 """
 
 from collections.abc import Iterator
@@ -25,8 +25,20 @@ def check(view: object, release: Release) -> Iterator[Finding]:
     return iter(())
 
 
+_GONE = "No such file or directory"
+"""It was listed, so it was there."""
+
+
 def finding(where: Location, why: str) -> Finding:
     """Return the finding for a file or directory that could not be read."""
+    if why == _GONE and where.dir is not None:
+        return RULE.finding(
+            where,
+            "it was removed while kcheck looked",
+            effect="None: a broker that runs removes segments and partitions.",
+            advice="Nothing.",
+            severity=Severity.INFO,
+        )
     return RULE.finding(
         where,
         f"cannot be read: {why}",

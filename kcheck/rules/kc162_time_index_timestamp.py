@@ -2,10 +2,12 @@
 
 What is wrong: an entry of a `.timeindex` names the largest timestamp up to there and the batch that brought it. Here
 that batch has another one, or no batch holds the offset; or the last entry of a closed segment is older than the
-newest batch in it.
+newest batch in it. A closed segment without any entry is a warning: a follower that truncates one after a start that
+did not read it leaves it so.
 
 What the broker does: it does not check this at a start. Lookups by time give wrong offsets. The last entry tells how
 old the segment is: too small, and retention deletes records too early; too large, and it never does.
+Without any entry retention goes by the time of the file, and lookups by time may pass over the segment.
 
 What to do: the file can be built anew from the `.log`, if every batch of that is whole.
 """
@@ -20,6 +22,7 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._segments import REBUILD, closed, entries_finding, rebuilt_or_unnoticed
 
 _UNNOTICED = "lookups by time go wrong, and retention may delete the segment too early or never"
+_NO_ENTRY = "retention goes by the time of the file, and lookups by time may pass over the segment"
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -40,13 +43,15 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from told
     last = -1 if index.last_timestamp is None else index.last_timestamp
     if not told and not index.counts and closed(view) and last < view.max_timestamp:
-        stated = "it has no entry" if index.last_timestamp is None else f"its last entry has the timestamp {last}"
+        stated, unnoticed, severity = f"its last entry has the timestamp {last}", _UNNOTICED, Severity.ERROR
+        if index.last_timestamp is None:
+            stated, unnoticed, severity = "it has no entry", _NO_ENTRY, Severity.WARNING
         yield RULE.finding(
             index.where,
             f"{stated}, the newest batch has {view.max_timestamp}",
-            effect=rebuilt_or_unnoticed(view, release, _UNNOTICED),
+            effect=rebuilt_or_unnoticed(view, release, unnoticed),
             advice=REBUILD,
-            severity=Severity.WARNING if view.scanned else Severity.ERROR,
+            severity=Severity.WARNING if view.scanned else severity,
             data={"last_timestamp": index.last_timestamp, "max_timestamp": view.max_timestamp},
         )
 

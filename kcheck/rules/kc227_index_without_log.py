@@ -1,7 +1,8 @@
 """An index file stands alone: its `.log` is missing.
 
 What is wrong: each segment has a `.log` beside its indexes. Here it is gone: it was removed, moved or not copied. Its
-records are missing in this replica.
+records are missing in this replica. Where it is named `.log.deleted` the broker was removing the segment, the `.log`
+first: that is not told.
 
 What the broker does: it deletes the index files at its next start, and goes on without the segment. Offsets that
 stood only there cannot be read; no error tells so.
@@ -12,7 +13,7 @@ What to do: find the `.log`. If another replica is in sync, let this one be fetc
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import FileKind, parse_file, segment_prefix
+from kcheck.model.names import DELETED, FileKind, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -32,7 +33,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         name
         for name, found in named
         if found.kind in _KINDS and found.canonical and not found.suffix and found.offset is not None
-        and f"{segment_prefix(found.offset)}.log" not in view.files
+        and not view.files & {segment_prefix(found.offset) + ending for ending in (".log", ".log" + DELETED)}
     ]  # fmt: skip
     if alone:
         yield RULE.finding(

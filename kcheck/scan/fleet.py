@@ -118,7 +118,7 @@ class Judged:
         is_shown = self._run.shown(rule, severity)
         self.counts[severity] += number * is_shown
         self.failed = self.failed or self._run.fails(rule, severity)
-        self.finished = self.finished and not rule.startswith("KC00")
+        self.finished = self.finished and (severity is Severity.INFO or not rule.startswith("KC00"))
         return is_shown
 
 

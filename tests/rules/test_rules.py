@@ -9,6 +9,7 @@ import pytest
 import kcheck.rules
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.report import Report
 from kcheck.registry import discover
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import counted, listed, quoted
@@ -87,6 +88,15 @@ def test_what_could_not_be_read_is_the_scans_finding() -> None:
     """A view is made of what could be read."""
     assert not found_by(KC001, None)
     assert finding(Location(file="x"), "Permission denied").message == "cannot be read: Permission denied"
+
+
+def test_what_a_running_broker_removes_is_no_failure() -> None:
+    """In a partition. A log dir that is not there is one."""
+    gone = "No such file or directory"
+    found = finding(Location(dir="t-0", file="x"), gone)
+    assert (Severity.INFO, "it was removed while kcheck looked") == (found.severity, found.message)
+    assert finding(Location(file="x"), gone).severity is Severity.ERROR
+    assert not Report(verb="check", kafka="4.3", body={}, collected=[found]).unfinished
 
 
 def test_words() -> None:

@@ -1,5 +1,6 @@
 """What `kcheck predict` says of log dirs: facts that the oracle tests hold too, one by one, and what only it knows."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,16 @@ def test_what_cannot_be_read_is_not_known() -> None:
     (row,) = document(found.report)["log_dirs"]
     assert (row["verdict"], row["partitions"][0]["outcome"]) == ("not known", "unknown")
     assert row["partitions"][0]["reason"] == f"{LOG}: a symbolic link: not followed"
+
+
+def test_a_small_file_of_a_tebibyte_is_not_known() -> None:
+    """Its zeros are on no disk, and are not put into memory either."""
+    path = whole(Path("d"), clean=False) / "t-0"
+    os.truncate(path / "leader-epoch-checkpoint", 1 << 40)
+    (row,) = said("d")
+    assert row["partitions"][0]["reason"] == (
+        f"leader-epoch-checkpoint: {1 << 40} bytes are too many for a file of this kind"
+    )
 
 
 def test_only_what_is_wanted() -> None:
