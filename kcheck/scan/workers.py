@@ -11,6 +11,7 @@ from kcheck.disk.descriptors import let_go_sockets
 from kcheck.disk.memory import bound_memory
 from kcheck.model.finding import Finding, Location
 from kcheck.scan.attempt import attempt, failed
+from kcheck.scan.garbage import collect_seldom
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -275,6 +276,7 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     for other in others:
         other.close()
     let_go_sockets(connection.fileno())
+    collect_seldom()  # an executor of Spark does not
     if limits is not None:
         bound_memory(limits.memory)
     try:
