@@ -110,6 +110,12 @@ def run(first: int, last: int, *, epoch: int = 0, count: int = 10, payload: byte
     ]
 
 
+def readable_run(first: int, last: int, *, epoch: int = 0, value: bytes = b"x") -> list[Made]:
+    """Return batches of ten records that can be read, with the offsets `first` to `last`, all in one epoch."""
+    records = [record(number, value=value) for number in range(10)]
+    return [batch_of(base, *records[: last - base + 1], epoch=epoch) for base in range(first, last + 1, 10)]
+
+
 def index_of(batches: Sequence[Made], base_offset: int, *, every: int = 1) -> bytes:
     """Return the offset index that a broker has after appending each batch: from the second on, its last offset."""
     data, position = b"", 0

@@ -16,7 +16,14 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
 from kcheck.formats.record_batch import HEADER, checksum, entry_size
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
-from kcheck.model.names import CLEAN_SHUTDOWN, LEADER_EPOCHS, LOG_START, PARTITION_METADATA, RECOVERY_POINT
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    LEADER_EPOCHS,
+    LOG_START,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINT,
+)
 from tests.builders import Made, batch, batch_of, log, log_dir, partition_dir, partition_metadata, record, write
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
@@ -58,7 +65,8 @@ def case(name: str, folder: Path, release: str) -> Case:
     """Make one case; `name` is its seed."""
     random = Random(f"{name} {release}")
     folder.mkdir(parents=True)
-    make = random.choice((_copied, _made))
+    # What is made has batches of version 2.
+    make = random.choice((_copied, _made)) if _numbers(release) >= (0, 11) else _copied
     dirs, config = make(random, folder, release)
     what = [f"{make.__name__[1:]} {' '.join(sorted(path.name for path in folder.glob('*/*-*') if path.is_dir()))}"]
     for _ in range(random.choice((0, 1, 1, 1, 2, 2, 3))):
@@ -86,12 +94,12 @@ def _copied(random: Random, folder: Path, release: str) -> tuple[tuple[Path, ...
 
 def nearest(release: str) -> str:
     """Return the newest release up to this one of which there are brokers."""
+    known = sorted((path.name for path in BROKERS.iterdir()), key=_numbers)
+    return next(version for version in reversed(known) if _numbers(version) <= _numbers(release))
 
-    def numbers(version: str) -> list[int]:
-        return [int(part) for part in version.split(".")]
 
-    known = sorted((path.name for path in BROKERS.iterdir()), key=numbers)
-    return next(version for version in reversed(known) if numbers(version) <= numbers(release))
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
 
 
 def _mark(random: Random, dirs: list[Path]) -> None:
@@ -100,7 +108,7 @@ def _mark(random: Random, dirs: list[Path]) -> None:
             _marker(random, path)
 
 
-def _made(random: Random, folder: Path, _: str) -> tuple[tuple[Path, ...], dict[str, object]]:
+def _made(random: Random, folder: Path, release: str) -> tuple[tuple[Path, ...], dict[str, object]]:
     """Make a log dir of one or two partitions, with larger segments and indexes than the brokers' ones have."""
     names = random.sample(("a-0", "b.c-1", "long_name-12"), random.choice((1, 1, 2)))
     interval = random.choice((1, 300, 1000, 4096))
@@ -118,6 +126,8 @@ def _made(random: Random, folder: Path, _: str) -> tuple[tuple[Path, ...], dict[
     log_dir(
         folder / "data1", clean=random.random() < 0.5, recovery_point=points, high_watermark=points, log_start=starts
     )
+    if _numbers(release) < (3,):
+        write(folder / "data1", {META_PROPERTIES: b"version=0\nbroker.id=1\n"})
     config: dict[str, object] = {"segment.index.bytes": random.choice((1200, 4096, 10 << 20))}
     return (folder / "data1",), config | {"index.interval.bytes": interval}
 
@@ -457,8 +467,10 @@ def _move(random: Random, path: Path) -> str | None:
 
 
 Damage = Callable[[Random, Path], str | None]
-DAMAGE: tuple[Damage, ...] = (
+IN_PARTITIONS: tuple[Damage, ...] = (
     _bytes, _bytes, _bytes, _header, _header, _header, _batches, _batches, _remove, _remove, _rename, _leftover, _index,
-    _index, _checkpoint, _checkpoint, _point, _point, _marker, _directory, _move,
+    _index,
 )  # fmt: skip
+"""What can be done to the files of a log."""
+DAMAGE = (*IN_PARTITIONS, _checkpoint, _checkpoint, _point, _point, _marker, _directory, _move)
 """What can be done to a log dir, the likelier the more often it stands there."""

@@ -111,10 +111,23 @@ def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
     """Return the cache as the constructor leaves it: the lines as they stand, or from 2.7 replayed through assign."""
     if release.epoch_load in (EpochLoad.E0, EpochLoad.E1):
         return tuple(lines)
+    told = tuple(lines)
+    if rise(told):
+        return told
     entries: list[EpochEntry] = []
-    for line in lines:
+    for line in told:
         _assign(entries, line, Assign.POP)
     return tuple(entries)
+
+
+def rise(entries: EpochEntries) -> bool:
+    """Whether entries are as every broker writes them: from 0 on, and rising in both columns."""
+    epoch = offset = -1
+    for entry in entries:
+        if entry[0] <= epoch or entry[1] <= offset:
+            return False
+        epoch, offset = entry
+    return True
 
 
 def _assign(entries: list[EpochEntry], new: EpochEntry, how: Assign) -> None:

@@ -11,6 +11,9 @@ from kcheck.model.release import Release
 NONE = -1
 """No sequence, no offset, no epoch, no timestamp."""
 
+_INT = (1 << 32) - 1
+_SCALA_FACTOR = 0x9E3775CD
+
 
 class Entry(NamedTuple):
     """A producer (ProducerStateEntry), in the order of a snapshot's fields; offsets of records, `timestamp` in ms."""
@@ -73,18 +76,43 @@ class Completed(NamedTuple):
     aborted: bool
 
 
-def in_java_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries in the order of a java.util.HashMap by producer id, which is that of a snapshot.
+def in_order(entries: Iterable[Entry], release: Release) -> list[Entry]:
+    """Return entries in the order of a snapshot; they come in the order in which the broker took them."""
+    return (_in_scala_order if release.orders_producers_as_scala else _in_java_order)(entries)
 
-    They come in the order in which they were put there.
-    """
+
+def _hash(producer_id: int) -> int:
+    return (producer_id ^ (producer_id & (1 << 64) - 1) >> 32) & _INT
+
+
+def _in_scala_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return them as scala.collection.mutable.HashMap of Scala 2.11 and 2.12 does: from the last bucket on."""
+    buckets: list[list[Entry]] = [[] for _ in range(16)]
+    for count, entry in enumerate(entries, 1):
+        _put(buckets, entry)
+        if count > len(buckets) * 3 // 4:
+            before, buckets = buckets, [[] for _ in range(2 * len(buckets))]
+            for each in (each for chain in reversed(before) for each in chain):
+                _put(buckets, each)
+    return [entry for chain in reversed(buckets) for entry in chain]
+
+
+def _put(buckets: list[list[Entry]], entry: Entry) -> None:
+    mixed = _hash(entry.producer_id) * _SCALA_FACTOR & _INT
+    mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * _SCALA_FACTOR & _INT
+    rotated = (mixed >> 4 | mixed << 28) & _INT
+    buckets[rotated * len(buckets) >> 32].insert(0, entry)
+
+
+def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Return them as java.util.HashMap does, and scala.collection.mutable.HashMap of Scala 2.13."""
     put = list(entries)
     room = 16
     while len(put) > room * 3 // 4:
         room *= 2
 
     def bucket(entry: Entry) -> int:
-        folded = (entry.producer_id ^ (entry.producer_id & (1 << 64) - 1) >> 32) & (1 << 32) - 1
+        folded = _hash(entry.producer_id)
         return (folded ^ folded >> 16) & room - 1
 
     return sorted(put, key=bucket)

@@ -11,6 +11,8 @@ from kcheck.model.java import java_int, java_long
 from kcheck.model.names import CLEANED, CLEANER_OFFSET, DELETED, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, SWAP
 from kcheck.model.release import CheckpointReader, Release
 
+LONG_MAX = 2**63 - 1
+
 
 class Outcome(StrEnum):
     """What becomes of a log dir or of one partition in it."""
@@ -164,11 +166,17 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
     return tuple(name for name, number in numbered if number is not None and low <= number < high)
 
 
-def segments_from(bases: Sequence[int], low: int, high: int | None = None) -> Sequence[int]:
-    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend."""
+def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
+    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
+
+    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`.
+    """
+    if low == high and release.finds_nothing_in_nothing:
+        return ()
     below = [base for base in bases if base <= low]
-    found = [base for base in bases if base >= (below[-1] if below else low)]
-    return [base for base in found if high is None or base < high]
+    if below and high < below[-1]:
+        raise ValueError("inconsistent range")
+    return [base for base in bases if (below[-1] if below else low) <= base < high]
 
 
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ SMALL_FILE_SIZE_MAX = 256 << 20
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
+_ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
 Source = int | RemoteFile
@@ -29,13 +30,13 @@ class opened:  # noqa: N801 - it is used as a function is
     """Open a regular file; gives (source, size in bytes). UnreadableError for anything else.
 
     `follow` is for a path that the user named; inside a checked directory no link is followed. An OSError inside of the
-    block becomes an UnreadableError too.
+    block becomes an UnreadableError too. `at` is the descriptor of a directory in which the path is a name.
     """
 
     __slots__ = ("_descriptor",)
 
-    def __init__(self, path: str, *, follow: bool = False) -> None:
-        self._descriptor = _open(path, follow=follow)
+    def __init__(self, path: str, *, follow: bool = False, at: int | None = None) -> None:
+        self._descriptor = _open(path, follow=follow, at=at)
 
     def __enter__(self) -> tuple[Source, int]:
         if not isinstance(self._descriptor, int):
@@ -71,15 +72,17 @@ def pread_into(source: Source, buffer: memoryview, position: int) -> int:
     return len(data)
 
 
-def readable_size(path: str) -> int:
+def readable_size(path: str, *, at: int | None = None) -> int:
     """Return the size in bytes of a regular file that could be opened; UnreadableError as `opened` for any other."""
     try:
-        status = os.lstat(path) if store_of(path) is None else None
-        if status is not None and stat.S_ISREG(status.st_mode) and os.access(path, os.R_OK):
-            return status.st_size
+        if at is not None or store_of(path) is None:
+            status = os.stat(path, dir_fd=at, follow_symlinks=False)
+            may_read = status.st_mode & _ANYBODY == _ANYBODY or os.access(path, os.R_OK, dir_fd=at)
+            if stat.S_ISREG(status.st_mode) and may_read:
+                return status.st_size
     except (OSError, ValueError):
         pass
-    with opened(path) as (_, size):
+    with opened(path, at=at) as (_, size):
         return size
 
 
@@ -129,12 +132,12 @@ def next_data(descriptor: Source, position: int) -> int | None:
         return None if error.errno == errno.ENXIO else position
 
 
-def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX) -> bytes:
+def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX, at: int | None = None) -> bytes:
     """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
-    store = store_of(path)
+    store = None if at is not None else store_of(path)
     if store is not None and not store.is_held(path):
         return _read_unlisted(store, path, size_max)
-    with opened(path, follow=follow) as (descriptor, size):
+    with opened(path, follow=follow, at=at) as (descriptor, size):
         if size > size_max:
             raise UnreadableError(f"{size} bytes are too many for a file of this kind")
         return _read(descriptor, size)
@@ -164,8 +167,8 @@ def _read(descriptor: Source, size: int) -> bytes:
     return data
 
 
-def _open(path: str, *, follow: bool) -> Source:
-    store = store_of(path)
+def _open(path: str, *, follow: bool, at: int | None) -> Source:
+    store = None if at is not None else store_of(path)
     if store is not None:
         try:
             return RemoteFile(store, path, store.size(path))
@@ -174,10 +177,10 @@ def _open(path: str, *, follow: bool) -> Source:
     flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
     try:
         try:
-            return os.open(path, flags | _NOATIME)
+            return os.open(path, flags | _NOATIME, dir_fd=at)
         except PermissionError:
             # Only the owner may ask for an unchanged access time.
-            return os.open(path, flags)
+            return os.open(path, flags, dir_fd=at)
     except OSError as error:
         link = error.errno == errno.ELOOP
         raise UnreadableError("a symbolic link: not followed" if link else error.strerror or str(error)) from error

@@ -1,13 +1,18 @@
 """What stands in a directory, without following a link out of it."""
 
 import os
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple, Self, TypeVar
 
-from kcheck.disk.read import UnreadableError
-from kcheck.disk.remote import store_of
+from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size
+from kcheck.disk.remote import reading_at_most, store_of
 
 T = TypeVar("T")
+
+_AGAIN = 16
+"""What stands in a directory is read a few times, by several rules: so often never."""
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Listing(NamedTuple):
@@ -27,22 +32,22 @@ def list_directory(path: str) -> Listing:
     if store is not None:
         found = _asked(lambda: store.list_directory(path))
         return Listing(tuple(sorted(found.sizes)), found.directories, ())
+    return _asked(lambda: _listed(path, path))
+
+
+def _listed(path: str, directory: str | int) -> Listing:
+    """Return what stands in a directory, which is its path or an open descriptor."""
     files: list[str] = []
     directories: list[str] = []
     others: list[str] = []
-    try:
-        with os.scandir(path) as entries:
-            for entry in entries:
-                if entry.is_file(follow_symlinks=False):
-                    files.append(entry.name)
-                elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, entry.path)):
-                    directories.append(entry.name)
-                else:
-                    others.append(entry.name)
-    except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
-    except ValueError as error:
-        raise UnreadableError(str(error)) from error
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                files.append(entry.name)
+            elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, entry.name))):
+                directories.append(entry.name)
+            else:
+                others.append(entry.name)
     files.sort()
     directories.sort()
     others.sort()
@@ -81,6 +86,22 @@ def is_remote(path: str) -> bool:
     return store_of(path) is not None
 
 
+@contextmanager
+def bounded(path: str, size_max: int | None) -> Iterator[None]:
+    """Read at most `size_max` bytes of a directory in a store, or, where that is None, what is there a few times.
+
+    Threads have no bound of memory. TooMuchReadError where it is more.
+    """
+    if store_of(path) is None:
+        yield
+        return
+    if size_max is None:
+        with suppress(UnreadableError):
+            size_max = _AGAIN * sum(file_sizes(path).values())
+    with reading_at_most(size_max or 0):
+        yield
+
+
 def drop_listing(path: str) -> None:
     """Forget what `hold_listing` listed."""
     store = store_of(path)
@@ -88,11 +109,50 @@ def drop_listing(path: str) -> None:
         store.drop(path)
 
 
+class Directory:
+    """An open directory, whose files are opened by their names. A context; UnreadableError if it cannot be opened."""
+
+    __slots__ = ("_descriptor", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._descriptor = None if is_remote(path) else _asked(lambda: os.open(path, _DIRECTORY))
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def listing(self) -> Listing:
+        """Return what stands in it; UnreadableError if it cannot be listed."""
+        descriptor = self._descriptor
+        return list_directory(self.path) if descriptor is None else _asked(lambda: _listed(self.path, descriptor))
+
+    def opened(self, name: str) -> opened:
+        """Open a file, as `kcheck.disk.read.opened`."""
+        return opened(self._name(name), at=self._descriptor)
+
+    def read_whole(self, name: str) -> bytes:
+        """Return the bytes of a small file, as `kcheck.disk.read.read_whole`."""
+        return read_whole(self._name(name), at=self._descriptor)
+
+    def readable_size(self, name: str) -> int:
+        """Return the size of a file in bytes, as `kcheck.disk.read.readable_size`."""
+        return readable_size(self._name(name), at=self._descriptor)
+
+    def _name(self, name: str) -> str:
+        return join(self.path, name) if self._descriptor is None else name
+
+
 def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
-    except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:
+        raise UnreadableError(getattr(error, "strerror", None) or str(error)) from error
 
 
 def _inside(directory: str, link: str) -> bool:

@@ -4,14 +4,14 @@ LeaderEpochCheckpointFile 0.11 to 4.3.1. What a broker's cache makes of the line
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kcheck.formats._checkpoint_file import Framing, Lines
 from kcheck.formats._checkpoint_file import parse as parse_lines
 from kcheck.formats._checkpoint_file import serialize as serialize_lines
 from kcheck.formats._checkpoint_reader import read
 from kcheck.formats._contract import Format
-from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.entries import EpochEntries, EpochEntry
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
@@ -21,16 +21,19 @@ _FRAMING = Framing(has_topic=False, names=("an epoch", "an offset"))
 
 @dataclass(frozen=True, slots=True)
 class LeaderEpochCheckpoint:
-    """The lines as columns in file order; `version` is None where its line is missing or no number."""
+    """The lines as columns in file order, and as entries; `version` is None where its line is missing or no number."""
 
     version: int | None
     epochs: Sequence[int]
     start_offsets: Sequence[int]
 
-    @property
-    def entries(self) -> EpochEntries:
-        """Every line as an entry."""
-        return tuple(map(EpochEntry, map(Epoch, self.epochs), map(Offset, self.start_offsets)))
+    entries: EpochEntries = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the entries: whoever reads the file asks for them several times."""
+        object.__setattr__(
+            self, "entries", tuple(map(EpochEntry._make, zip(self.epochs, self.start_offsets, strict=True)))
+        )
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -58,7 +61,9 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
     found = read(data, _FRAMING, release.reader)
     if found.value is None:
         return BrokerReads(value=None, error=found.error)
-    return BrokerReads(value=_checkpoint(found.value).entries)
+    known = parse(data).value  # What has just been asked for, and is the same in the usual file.
+    value = known if known.epochs is found.value.firsts else _checkpoint(found.value)
+    return BrokerReads(value=value.entries)
 
 
 def _checkpoint(lines: Lines) -> LeaderEpochCheckpoint:

@@ -40,6 +40,10 @@ class Location(NamedTuple):
     topic: str | None = None
     partition: int | None = None
 
+    def of_file(self, name: str) -> "Location":
+        """Return the place of a file in this directory."""
+        return Location(self.broker_id, self.log_dir, self.dir, name, None, None, self.topic, self.partition)
+
 
 class Finding(NamedTuple):
     """One thing that is wrong. `data` holds what a script wants as values instead of words, JSON types only.

@@ -15,6 +15,9 @@ from kcheck.errors import PlanError
 from kcheck.model.report import Row
 
 SCHEMA = "kcheck.plan/1"
+CONTENT_SIZE_MAX = 64 << 20
+"""Bytes that an operation may carry in the plan itself."""
+
 DEPTH_MAX = 2
 """Names below a log dir: a partition directory, and a file in it."""
 
@@ -61,7 +64,7 @@ class Change(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """Change some bytes of a file, whose size stays; `changes` are in the order of their positions."""
+    """Change some bytes of a file, and cut it to the size of `after`; `changes` are in the order of their positions."""
 
     path: str
     before: Digest
@@ -177,10 +180,8 @@ def edited(operation: Write | Patch | Truncate, chunks: Iterable[bytes]) -> Iter
         return
     position = 0
     for chunk in chunks:
-        if isinstance(operation, Truncate):
-            yield chunk[: max(0, operation.after.size - position)]
-        else:
-            yield _patched(operation, chunk, position)
+        kept = chunk[: max(0, operation.after.size - position)]
+        yield kept if isinstance(operation, Truncate) else _patched(operation, kept, position)
         position += len(chunk)
 
 

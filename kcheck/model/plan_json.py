@@ -10,6 +10,7 @@ from kcheck.errors import PlanError, PlanVersionError
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import CLEAN_SHUTDOWN, FileKind
 from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
     DEPTH_MAX,
     NAMES,
     SCHEMA,
@@ -29,9 +30,6 @@ from kcheck.model.plan import (
     touched,
 )
 from kcheck.model.report import Row
-
-CONTENT_SIZE_MAX = 64 << 20
-"""Bytes that an operation may carry in the plan itself."""
 
 _SHA256_LENGTH = 64
 _PATCH_SIZE_MAX = 1 << 16
@@ -137,8 +135,8 @@ def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
             return "nobody but a broker says that it was shut down cleanly"
         case Write() if digest(operation.content) != operation.after:
             return "the content is not what after says"
-        case Patch() if operation.before.size != operation.after.size:
-            return "a patch keeps the size"
+        case Patch() if operation.before.size < operation.after.size:
+            return "a patch makes no file larger"
         case Patch():
             return _changes_problem(operation)
         case Truncate() if operation.after.size >= operation.before.size:
@@ -158,7 +156,7 @@ def _changes_problem(operation: Patch) -> str | None:
         if change.position < end or len(change.old) != len(change.new) or not change.old or change.old == change.new:
             return f"the change at {change.position} changes nothing, overlaps, or is out of order"
         end = change.position + len(change.old)
-    return None if 0 < end <= operation.before.size else "the changes lie outside of the file, or there are none"
+    return None if 0 < end <= operation.after.size else "the changes lie outside of the file, or there are none"
 
 
 def _digest(value: object, what: str) -> Digest | None:

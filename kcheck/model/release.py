@@ -157,6 +157,11 @@ class Release(NamedTuple):
         return self.version >= (3,)
 
     @property
+    def reads_batches(self) -> bool:
+        """From 0.11 a broker reads batches of version 2 (KIP-98); before, they are messages of a wrong CRC."""
+        return self.version >= (0, 11)
+
+    @property
     def has_producer_state(self) -> bool:
         """From 0.11 a start learns of producers and writes snapshots of them (KIP-98)."""
         return self.version >= (0, 11)
@@ -185,6 +190,16 @@ class Release(NamedTuple):
     def recovers_epoch_zero(self) -> bool:
         """From 2.1 to 2.6.0 a recovery does not take epoch 0 (LogSegment.recover)."""
         return not (2, 1) <= self.version < (2, 6, 1)
+
+    @property
+    def finds_nothing_in_nothing(self) -> bool:
+        """From 2.5 an empty range of offsets has no segments: none is recovered from the largest offset on."""
+        return self.version >= (2, 5)
+
+    @property
+    def keeps_wiped_snapshots(self) -> bool:
+        """In 3.0 the snapshots of a log that loses every segment are renamed, as its segments are."""
+        return (3,) <= self.version < (3, 1)
 
     @property
     def keeps_snapshot_per_segment(self) -> bool:
@@ -230,6 +245,11 @@ class Release(NamedTuple):
     def marker_is_batch(self) -> bool:
         """In 0.11 a marker counts as the last batch of its producer."""
         return self.version < (1,)
+
+    @property
+    def orders_producers_as_scala(self) -> bool:
+        """Up to 2.3 producers stand in a snapshot in the order of a hash table of Scala 2.11 and 2.12."""
+        return self.version < (2, 4)
 
     @property
     def counts_by_sequence(self) -> bool:

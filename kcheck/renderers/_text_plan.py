@@ -1,36 +1,80 @@
-"""The layout of a plan that was carried out or taken back: each operation, what became of it, why it was there."""
+"""The layout of a plan: each step with its files and its proof, what became of them, and what is not planned."""
 
 import json
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, plural, size
+from kcheck.renderers._page import Page, cell, plural, size
+
+_VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 
 
 def plan(report: Report, page: Page) -> None:
-    """Write the operations in their order, each with its reasons."""
-    operations: Any = report.body["operations"]
-    page.line(f"a plan for Kafka {report.kafka}: {plural(len(operations), 'operation')}", "bold")
-    for row in operations:
+    """Write the steps in their order, operations with the same reason as one."""
+    body: Any = report.body
+    page.wrapped(f"a plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")
+    for _, rows in groupby(body["operations"], key=lambda row: (row["finding"], row["reason"])):
         page.line()
-        _operation(row, page)
+        _step(list(rows), page, body["log_dirs"])
+    refused = body.get("refused", ())
+    if refused:
+        page.line()
+        page.line("not planned", "bold")
+    for row in refused:
+        place = "/".join(str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None)
+        page.wrapped(f"{row['severity']} {row['finding']} {place}: {row['why']}", indent="  ", hanging="    ")
 
 
-def _operation(row: Row, page: Page) -> None:
-    done = "changed" if row["changed"] else "as it should be"
-    to = f" to {row['to']}" if "to" in row else ""
-    page.wrapped(f"{row['op']} {row['path']}{to} ({_sizes(row)}): {done}", hanging="  ")
-    finding = f"{row['finding']}: " if row["finding"] else ""
-    page.wrapped(f"{finding}{row['reason']}", indent="  ", hanging="    ")
-    for name, title in (("broker_now", "without it"), ("broker_after", "with it")):
-        if row[name]:
-            page.wrapped(f"{title}: {row[name]}", indent="  ", hanging="    ")
-    if row["loses"]:
-        page.wrapped(f"loses: {json.dumps(row['loses'])}", indent="  ", hanging="    ")
+def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
+    first, last = rows[0], rows[-1]
+    finding = f"{first['finding']}: " if first["finding"] else ""
+    page.wrapped(f"{finding}{first['reason']}", hanging="  ", style="bold")
+    for row in rows:
+        to = f" to {cell(row['to'])}" if "to" in row else ""
+        done = "" if "changed" not in row else ": changed" if row["changed"] else ": as it should be"
+        words = f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))}{to} ({_sizes(row)}){done}"
+        page.wrapped(words, indent="  ", hanging="    ")
+    facts = [("proof", words) for words in _proofs(first["evidence"])]
+    facts += [("now", str(first["broker_now"]))] if first["broker_now"] else []
+    facts += [("then", str(last["broker_after"]))] if last["broker_after"] else []
+    for name, words in facts:
+        page.wrapped(f"{name:<5}  {words}", indent="    ", hanging="           ")
+    lost: Any = next((row["loses"] for row in rows if row["loses"]), None)
+    if lost is not None:
+        page.wrapped(f"loses  {_lost(lost)}", indent="    ", hanging="           ", style="bold red")
+
+
+def _short(path: str, log_dirs: tuple[str, ...]) -> str:
+    """Return a path from its log dir on, with the last name of that where there are several."""
+    log_dir = next(each for each in log_dirs if path.startswith(f"{each}/"))
+    return path[len(log_dir) + 1 :] if len(log_dirs) == 1 else path[len(log_dir.rpartition("/")[0]) + 1 :]
 
 
 def _sizes(row: Row) -> str:
     before, after = (None if row[name] is None else row[name]["size"] for name in ("before", "after"))  # type: ignore[index]  # a row of a plan
     if before is None:
         return f"new, {size(after)}"
-    return size(before) if after in (None, before) else f"{size(before)} to {size(after)}"
+    return size(before) if after is None else f"{size(before)} to {size(after)}"
+
+
+def _proofs(evidence: Any) -> Iterator[str]:
+    """Yield what proves a step; whoever writes a plan by hand may say it in other words than `kcheck repair`."""
+    more = None if evidence is None else evidence.get("more")
+    for each in () if evidence is None else (evidence, *(more if isinstance(more, list) else ())):
+        if not isinstance(each, dict) or not {"file", "position", "crc_verified", "what"} <= each.keys():
+            yield json.dumps(each)
+            continue
+        at = "" if each["position"] is None else f", position {each['position']}"
+        crc = ", CRC verified" if each["crc_verified"] else ""
+        yield f"{each['file']}{at}{crc}: {each['what']}"
+
+
+def _lost(lost: Row) -> str:
+    records, first, end, below = (lost.get(name) for name in ("records", "from", "to", "below_high_watermark"))
+    words = plural(records, "record") if isinstance(records, int) else "an unknown number of records"
+    words += f", offsets {first} to {end - 1}" if isinstance(first, int) and isinstance(end, int) else ""
+    words += f", {size(lost.get('bytes'))}"
+    words += "" if below is None else f", {below} of them below the high watermark"
+    return words + (f"; {lost['held']}" if lost.get("held") else "")

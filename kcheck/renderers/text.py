@@ -13,7 +13,6 @@ from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_plan import plan
 from kcheck.renderers._text_predict import predict, verdicts
-from kcheck.renderers._text_repair import repair
 from kcheck.renderers._text_truncation import truncation
 
 Findings = dict[tuple[object, ...], list[Row]]
@@ -269,7 +268,7 @@ def _predict(report: Report, page: Page, findings: Findings) -> None:
 
 def _plan(report: Report, page: Page, findings: Findings) -> None:
     del findings
-    (repair if "refused" in report.body else plan)(report, page)
+    plan(report, page)
 
 
 def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:

@@ -1,7 +1,12 @@
 """meta.properties is written anew from the other log dirs of the same broker, without directory.id.
 
-The broker makes a new directory.id at its start. Which log dirs belong to one broker is known from a
-server.properties, or from `BROKER=PATH`: a file that is damaged does not tell.
+So it is where it is damaged, or missing beside others that have it. Where another log dir has the same directory.id,
+only that line goes: if no partition is in both, neither is a copy of the other, and the broker tells the controller
+anew in which log dir each of its partitions is. The broker makes a new directory.id at its start. Until the start after
+that a partition with no other replica in sync may be without a leader, as the controller finds its directory gone.
+
+Which log dirs belong to one broker is known from a server.properties, or from `BROKER=PATH`: a file that is damaged
+does not tell.
 """
 
 from collections.abc import Iterator
@@ -9,16 +14,28 @@ from collections.abc import Iterator
 from kcheck.formats import meta_properties
 from kcheck.formats.meta_properties import MetaProperties
 from kcheck.model.finding import Finding
-from kcheck.model.names import META_PROPERTIES
+from kcheck.model.names import META_PROPERTIES, DirectoryState
 from kcheck.repairs._contract import Answer, Evidence, LogDirSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._entries import LIVE
 
 _OWN = ("version", "node.id", "broker.id", "cluster.id")
 """What all log dirs of a broker have in common."""
+
+_DIRECTORY_ID = "directory.id"
 
 
 def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the new file."""
     finding = findings[0]
+    if finding.id == "KC306":
+        yield _without_directory_id(site, finding)
+    elif finding.id == "KC121" or finding.where.file is None:
+        yield _from_siblings(site, finding)
+    else:
+        yield Refused(finding, "the files cannot tell whose disk it is")
+
+
+def _from_siblings(site: LogDirSite, finding: Finding) -> Answer:
     sound = []
     for sibling in site.siblings:
         data = sibling.read(META_PROPERTIES)
@@ -27,24 +44,43 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
             sound.append((sibling.view.where.log_dir, found.value.properties))
     shared = [{key: each[key] for key in _OWN if key in each} for _, each in sound]
     if not shared:
-        yield Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
-    elif any(each != shared[0] for each in shared):
-        yield Refused(finding, "the other log dirs of this broker do not agree about whose they are")
-    else:
-        written = meta_properties.serialize(MetaProperties(shared[0]))
-        words = ", ".join(f"{key} {value}" for key, value in shared[0].items())
-        evidence = tuple(
-            Evidence(f"{path}/{META_PROPERTIES}", None, crc_verified=None, what=words) for path, _ in sound
-        )  # fmt: skip
-        reason = "it names the broker and the cluster; the broker makes a new directory.id"
-        yield Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
+        return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
+    if any(each != shared[0] for each in shared):
+        return Refused(finding, "the other log dirs of this broker do not agree about whose they are")
+    written = meta_properties.serialize(MetaProperties(shared[0]))
+    words = ", ".join(f"{key} {value}" for key, value in shared[0].items())
+    evidence = tuple(Evidence(f"{path}/{META_PROPERTIES}", None, crc_verified=None, what=words) for path, _ in sound)
+    reason = "it names the broker and the cluster; the broker makes a new directory.id"
+    return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
+
+
+def _without_directory_id(site: LogDirSite, finding: Finding) -> Answer:
+    twin = next((each for each in site.siblings if each.view.directory_id == site.view.directory_id), None)
+    data = site.read(META_PROPERTIES)
+    if twin is None or data is None:
+        return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
+    both = min(_held(site) & _held(twin), default=None)
+    if both is not None:
+        return Refused(finding, f"{both[0]}-{both[1]} is in both log dirs: one of them may be a copy")
+    value = meta_properties.parse(data).value
+    left = {key: each for key, each in value.properties.items() if key != _DIRECTORY_ID}
+    written = meta_properties.serialize(value._replace(properties=left))
+    what = f"directory.id {site.view.directory_id} too; no partition is in both log dirs"
+    path = f"{twin.view.where.log_dir}/{META_PROPERTIES}"
+    evidence = (Evidence(path, None, crc_verified=None, what=what),)
+    reason = "the directory.id is that of another log dir; the broker makes a new one"
+    return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
+
+
+def _held(site: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
+    return {(each.topic, each.partition, each.state) for each in site.view.partitions if each.state in LIVE}
 
 
 REPAIR = Repair(
     name="rewrite-meta-properties",
     rank=35,
     scope=Scope.LOG_DIR,
-    rules=("KC121",),
+    rules=("KC121", "KC305", "KC306"),
     plan=plan,
     page=__doc__,
 )

@@ -11,14 +11,15 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView, a SegmentView, one that is not sound, a PartitionView, a LogDirView, every LogDirView of one broker (a
-    tuple), a ReplicasView.
+    A FileView, a SegmentView, one that is not sound, a PartitionView, one whose segments were read, a LogDirView, every
+    LogDirView of one broker (a tuple), a ReplicasView.
     """
 
     FILE = "file"
     SEGMENT = "segment"
     FAULTY_SEGMENT = "faulty segment"
     PARTITION = "partition"
+    READ_PARTITION = "read partition"
     LOG_DIR = "log dir"
     BROKER = "broker"
     REPLICAS = "replicas"

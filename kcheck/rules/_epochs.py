@@ -1,6 +1,6 @@
 """What the rules on leader epochs share."""
 
-from kcheck.core.leader_epochs import read_lines
+from kcheck.core.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries, EpochEntry
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, PartitionView
@@ -24,7 +24,7 @@ def lines_of_file(view: FileView | None, release: Release) -> EpochEntries:
 
 def has_negative(entries: EpochEntries) -> bool:
     """Whether an entry is one that no broker writes, and that ends the load from 2.7 on."""
-    return any(entry.epoch < 0 or entry.start_offset < 0 for entry in entries)
+    return not rise(entries) and any(entry.epoch < 0 or entry.start_offset < 0 for entry in entries)
 
 
 def loaded_lines(view: PartitionView, release: Release) -> EpochEntries:

@@ -78,7 +78,7 @@ RULE = Rule(
     id="KC182",
     name="producer-snapshot-contradicts",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

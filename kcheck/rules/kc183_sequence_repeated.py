@@ -37,7 +37,7 @@ RULE = Rule(
     id="KC183",
     name="sequence-repeated",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

@@ -52,7 +52,7 @@ RULE = Rule(
     id="KC184",
     name="producer-snapshots-missing",
     severity=Severity.WARNING,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

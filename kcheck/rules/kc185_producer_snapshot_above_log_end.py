@@ -23,7 +23,7 @@ from kcheck.rules._words import DATA_MAX, counted, kafka, listed
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the names of the snapshots with the log end."""
     end = view.log_end_offset
-    if end is None or view.read is None or not served(view):
+    if end is None or not served(view):
         return
     parsed = ((parse_file(name), name) for name in sorted(view.files))
     names = [
@@ -45,7 +45,7 @@ RULE = Rule(
     id="KC185",
     name="producer-snapshot-above-log-end",
     severity=Severity.INFO,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

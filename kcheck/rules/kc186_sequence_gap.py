@@ -36,7 +36,7 @@ RULE = Rule(
     id="KC186",
     name="sequence-gap",
     severity=Severity.INFO,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

@@ -21,7 +21,7 @@ the batch headers of all segments. Never invent epochs.
 
 from collections.abc import Iterable
 
-from kcheck.core.leader_epochs import read_lines
+from kcheck.core.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import EpochLoad, Release
@@ -36,7 +36,7 @@ from kcheck.rules._words import counted, kafka, listed
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the first line that does not rise above the one before."""
     entries = lines_of_file(view, release)
-    if has_negative(entries):
+    if rise(entries) or has_negative(entries):
         return  # KC205: from 2.7 the load ends there.
     falls = [i for i in range(1, len(entries)) if _falls(entries, i)]
     equals = [i for i in range(1, len(entries)) if entries[i].start_offset == entries[i - 1].start_offset]

@@ -27,9 +27,9 @@ from kcheck.rules._words import counted, kafka
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the lines with a negative number."""
     entries = lines_of_file(view, release)
-    negative = [i for i, entry in enumerate(entries) if has_negative((entry,))]
-    if not negative:
+    if not has_negative(entries):
         return
+    negative = [i for i, entry in enumerate(entries) if has_negative((entry,))]
     kept = release.epoch_load is EpochLoad.E1
     further = f" (and {counted(len(negative) - 1, 'further line')})" if len(negative) > 1 else ""
     yield RULE.finding(

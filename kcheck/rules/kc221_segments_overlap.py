@@ -40,7 +40,7 @@ RULE = Rule(
     id="KC221",
     name="segments-overlap",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

@@ -76,7 +76,7 @@ RULE = Rule(
     id="KC223",
     name="epochs-contradict-batches",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

@@ -23,7 +23,7 @@ from kcheck.rules._words import escaped, kafka
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the files that no broker wrote under their name, where segments were looked at."""
-    if view.read is None or not served(view):
+    if not served(view):
         return
     for name in sorted(view.files):
         found = parse_file(name)
@@ -48,7 +48,7 @@ RULE = Rule(
     id="KC225",
     name="stray-file",
     severity=Severity.INFO,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

@@ -28,7 +28,7 @@ SUFFIXES = (DELETED, CLEANED, SWAP, TEMPORARY)
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the leftovers of each kind, where segments were looked at."""
-    if view.read is None or not served(view):
+    if not served(view):
         return
     named = [(name, parse_file(name).suffix) for name in sorted(view.files)]
     after = next_start(view, release)
@@ -78,7 +78,7 @@ RULE = Rule(
     id="KC226",
     name="leftover-file",
     severity=Severity.INFO,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

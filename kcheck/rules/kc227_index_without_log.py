@@ -25,7 +25,7 @@ _KINDS = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the index files of segments that have no log, where segments were looked at."""
-    if view.read is None or not served(view):
+    if not served(view):
         return
     named = [(name, parse_file(name)) for name in sorted(view.files)]
     alone = [
@@ -48,7 +48,7 @@ RULE = Rule(
     id="KC227",
     name="index-without-log",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

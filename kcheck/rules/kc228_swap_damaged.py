@@ -27,7 +27,7 @@ from kcheck.rules.kc226_leftover_file import next_start
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the swaps that the next start puts in place, with batches that are not whole."""
-    if view.read is None or not served(view):
+    if not served(view):
         return
     for swap in view.swaps:
         crc = next((fault.position for fault in swap.faults if fault.fault is BatchFault.CRC), None)
@@ -49,7 +49,7 @@ RULE = Rule(
     id="KC228",
     name="swap-damaged",
     severity=Severity.ERROR,
-    scope=Scope.PARTITION,
+    scope=Scope.READ_PARTITION,
     check=check,
     page=__doc__,
 )

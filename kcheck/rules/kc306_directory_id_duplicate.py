@@ -34,10 +34,10 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             by_id.setdefault(directory_id, []).append(known)
     for directory_id in sorted(by_id):
         twins = by_id[directory_id]
-        if len(twins) > 1:
-            paths = [str(known.view.where.log_dir) for known in twins]
+        paths = [str(known.view.where.log_dir) for known in twins]
+        for twin in twins[1:]:
             yield RULE.finding(
-                twins[1].file.where,
+                twin.file.where,
                 f"{listed(paths)} have the same directory.id {directory_id}",
                 effect=f"{kafka(release)} does not start (Duplicate directory ID).",
                 advice="Find out which log dir is the copy, and drop the line directory.id from its meta.properties; "

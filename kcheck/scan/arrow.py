@@ -1,6 +1,7 @@
 """Rows as Arrow columns: the types of the published tables, what a text and a time become."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,17 @@ def schema_of(columns: Iterable[Column], metadata: dict[str, str] | None = None)
 
 
 def _type(column: Column) -> "pa.DataType":
+    return _types()[column.type]
+
+
+@cache
+def _types() -> "Mapping[str, pa.DataType]":
     import pyarrow as pa
 
-    types = {
+    return {
         "int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "json": pa.string(),
         "time": pa.timestamp("us", tz="UTC"), "bytes": pa.binary(),
     }  # fmt: skip
-    return types[column.type]
 
 
 def arrays(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "list[pa.Array]":

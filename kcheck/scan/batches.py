@@ -1,6 +1,6 @@
 """Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from kcheck.core.segments import WARM_SIZE, floor_slot
@@ -13,6 +13,7 @@ from kcheck.model.names import segment_prefix
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8
 """So many entries from the end of an index are tried before the log is walked from its start."""
+_SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
 
 
 def log_name(base_offset: Offset) -> str:
@@ -90,8 +91,8 @@ def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int
 def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | None:
     """Return what the last slot of the index says, even a zero; None without a slot (AbstractIndex.lastEntry)."""
     with opened(index_path(log_path)) as (descriptor, size):
-        slots = _Slots(descriptor, size)
-        return slots.entry(slots.count - 1, base_offset) if slots.count else None
+        slots = _Slots(descriptor, size, base_offset)
+        return slots.entry(slots.count - 1) if slots.count else None
 
 
 class Tail(NamedTuple):
@@ -107,20 +108,20 @@ class Tail(NamedTuple):
     offset: Offset = Offset(0)
 
 
-def tail_of(log_path: str, log: Source, size: int, base_offset: Offset) -> Tail:
-    """Return where to begin to find the end of a log.
+def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offset: Offset) -> Tail:
+    """Return where to begin to find the end of a log of `size` bytes; 0 where its index cannot be opened.
 
     Sane is an entry above the base offset, within the file, where a batch stands whose offsets fit.
     """
     try:
-        with opened(index_path(log_path)) as (descriptor, index_size):
-            slots = _Slots(descriptor, index_size)
+        with open_index() as (descriptor, index_size):
+            slots = _Slots(descriptor, index_size, base_offset)
             used = slots.used()
             for slot in range(used - 1, max(used - 1 - _INDEX_TRIES, -1), -1):
-                found = slots.entry(slot, base_offset)
+                found = slots.entry(slot)
                 window = b"" if found is None else _window_at(log, size, found, base_offset)
                 if found is not None and window:
-                    followed = slot == slots.count - 1 == slots.floor(found.offset, base_offset)
+                    followed = slot == slots.count - 1 == slots.floor(found.offset)
                     return Tail(found.position, window, index_size if followed else None, found.offset)
             return Tail(index_size=None if slots.count else index_size, offset=base_offset)
     except UnreadableError:
@@ -130,22 +131,21 @@ def tail_of(log_path: str, log: Source, size: int, base_offset: Offset) -> Tail:
 class _Slots:
     """The slots of an offset index; those at its end, which a search looks at first, are read at once."""
 
-    def __init__(self, descriptor: Source, size: int) -> None:
-        self.count = size // OFFSET_INDEX_ENTRY.size
-        self._descriptor = descriptor
-        self._first = max(0, self.count - 1 - WARM_SIZE // OFFSET_INDEX_ENTRY.size)
-        position = self._first * OFFSET_INDEX_ENTRY.size
-        self._last = pread(descriptor, self.count * OFFSET_INDEX_ENTRY.size - position, position) if self.count else b""
+    def __init__(self, descriptor: Source, index_size: int, base_offset: Offset) -> None:
+        self.count = index_size // _SLOT
+        self._descriptor, self._base = descriptor, base_offset
+        self._first = max(0, self.count - 1 - WARM_SIZE // _SLOT)
+        size = (self.count - self._first) * _SLOT
+        self._last = pread(descriptor, size, self._first * _SLOT) if size else b""
 
     def _slot(self, slot: int) -> bytes:
-        size = OFFSET_INDEX_ENTRY.size
-        at = (slot - self._first) * size
-        return pread(self._descriptor, size, slot * size) if at < 0 else self._last[at : at + size]
+        at = (slot - self._first) * _SLOT
+        return pread(self._descriptor, _SLOT, slot * _SLOT) if at < 0 else self._last[at : at + _SLOT]
 
-    def entry(self, slot: int, base_offset: Offset) -> OffsetPosition | None:
+    def entry(self, slot: int) -> OffsetPosition | None:
         """Return what a slot says, None where the file has become shorter."""
         data = self._slot(slot)
-        return entry(data, 0, base_offset) if len(data) == OFFSET_INDEX_ENTRY.size else None
+        return entry(data, 0, self._base) if len(data) == _SLOT else None
 
     def used(self) -> int:
         """Return how many stand before the zeros that a running broker keeps ahead: entries rise, zeros follow."""
@@ -160,14 +160,12 @@ class _Slots:
                 high = middle
         return low
 
-    def floor(self, offset: Offset, base_offset: Offset) -> int:
+    def floor(self, offset: Offset) -> int:
         """Return the slot that a search for an offset ends at."""
+        return floor_slot(self._key, self.count, offset - self._base, entry_size=_SLOT)
 
-        def key(slot: int) -> int:
-            found = self.entry(slot, base_offset)
-            return base_offset if found is None else found.offset
-
-        return floor_slot(key, self.count, offset, entry_size=OFFSET_INDEX_ENTRY.size)
+    def _key(self, slot: int) -> int:
+        return int.from_bytes(self._slot(slot)[:_KEY], "big", signed=True)
 
 
 def _window_at(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from kcheck.core.segments import unflushed_segments
@@ -17,17 +18,21 @@ from kcheck.scan.start_host import LogDirStart, begin, is_metadata_log
 from kcheck.scan.start_settled import settled
 from kcheck.scan.start_values import Context, Lost, Prediction, Stored
 from kcheck.tables import predictions
-from kcheck.tables._contract import DIRECTORY
+from kcheck.tables._contract import DIRECTORY, LOG_DIR
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
 _TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_NAMED = len(DIRECTORY) - len(LOG_DIR)
+"""So many values of a partition of JSON name its directory; the columns behind them are those of the table."""
+_JSON = tuple(column.name for column in _TOLD if column.type == "json")
 START = (
     *(column._replace(name=f"start_{column.name}") for column in _TOLD),
     Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
 """The columns that tell what a directory means for its log dir."""
 
@@ -84,7 +89,8 @@ def start_row(found: Prediction | None) -> tuple[object, ...]:
     if found is None:
         return (None,) * len(START)
     row = partition_row(found)
-    return (*(_field(row.get(column.name)) for column in _TOLD), found.queued, found.touched)
+    row |= {name: json.dumps(row[name]) for name in _JSON if row[name] is not None}
+    return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> Prediction | None:
@@ -94,7 +100,7 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
         return None
     of_lost = None if lost is None else Lost(None, None, json.loads(lost)["records"], 0, None)
     return Prediction(
-        name, directory, Outcome(outcome), reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
+        name, directory, _OUTCOMES[outcome], reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
     )
 
 
@@ -109,7 +115,3 @@ def log_dir_row(start: LogDirStart) -> tuple[object, ...]:
         "scan_bytes": sum(each.scan_bytes for each in start.partitions),
     }
     return tuple(own.get(name) for name in predictions.TABLE.names[2:])
-
-
-def _field(value: object) -> object:
-    return json.dumps(value) if isinstance(value, (tuple, dict)) else value

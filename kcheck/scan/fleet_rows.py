@@ -110,8 +110,9 @@ def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
 
 def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
     """Yield the items of a batch."""
-    for row in batch.to_pylist():
-        yield Item(**{**row, "log_dir": _path(row["log_dir"]), "name": _path(row["name"])})
+    columns = dict(zip(batch.schema.names, (column.to_pylist() for column in batch.columns), strict=True))
+    columns |= {name: [*map(_path, columns[name])] for name in ("log_dir", "name")}
+    return map(Item, *columns.values())
 
 
 def log_dir_of(items: bytes) -> str:
@@ -175,8 +176,10 @@ def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 _LIGHT = (
-    "name", "topic_id", "log_start_checkpoint", "log_start_offset", "recovery_point", "high_watermark",
-    "log_end_offset", "size", "clean_shutdown", "complete", *LIGHT,
+    "name", "complete", "clean_shutdown",
+    # Fields of the view, in their order.
+    "topic_id", "log_start_checkpoint", "log_start_offset", "recovery_point", "high_watermark", "log_end_offset",
+    "size", *LIGHT,
 )  # fmt: skip
 
 
@@ -190,15 +193,17 @@ class Light(NamedTuple):
 
 def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
     """Yield what `seen_of` kept of the directories of the log dir that is at `where`."""
-    fields = _LIGHT[1 : -1 - len(LIGHT)]
-    for raw_name, *row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+    columns = [column.to_pylist() for column in batch.columns]
+    starts = zip(*columns[-len(LIGHT) :], strict=True)
+    seen = zip(*columns[: -len(LIGHT)], strict=True)
+    for (raw_name, complete, clean, *known), start in zip(seen, starts, strict=True):
         name = _path(raw_name)
         directory = parse_directory(name)
         assert directory is not None
         topic, partition, state, _ = directory
-        of_it = where._replace(dir=name, topic=topic, partition=partition)
-        view = PartitionView(of_it, topic, partition, state, **dict(zip(fields, row, strict=False)))
-        yield Light(view, row[len(fields)], light_start(name, directory, row[len(fields) + 1 :]))
+        of_it = Location(where.broker_id, where.log_dir, name, topic=topic, partition=partition)
+        view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean)
+        yield Light(view, complete, light_start(name, directory, start))
 
 
 def _finding(finding: Finding) -> tuple[object, ...]:

@@ -7,16 +7,14 @@ goes in and out are small values and Arrow batches.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcheck.core.startup import Mode, settings
+from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import hold_listing, is_remote, join
+from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.formats import meta_properties
-from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, DirectoryState, PartitionDirectory, parse_directory
@@ -41,11 +39,11 @@ from kcheck.scan.fleet_rows import (
 )
 from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
-from kcheck.scan.partition import Checkpoints, is_cleaned, read_small, try_partition
-from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, logs_of
+from kcheck.scan.partition import Told, read_small, try_partition
+from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
-from kcheck.scan.start_values import Context, Prediction, Stored
+from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
 from kcheck.tables import checkpoints, log_dirs, predictions
 
 if TYPE_CHECKING:
@@ -62,6 +60,8 @@ _ENTRY_COUNT = 65_536
 """A batch holds so many directories, or checkpoint entries, at most."""
 _SEGMENT_COUNT = 65_536
 """It is passed on when it has so many segments."""
+_READ_SIZE_MAX = 256 << 20
+"""So much is read of a directory in a store, at most, where logs are not read whole."""
 _META_SIZE_MAX = 1 << 20
 
 
@@ -116,7 +116,6 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
         hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-    recovery_point, log_start, high_watermark, _ = opened.checkpoints
     views = opened.view.files.items()
     errors = {name: view.reads.error for name, view in views if view.reads is not None and view.reads.error}
     refused = json.dumps(errors) if errors else None
@@ -129,10 +128,7 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
             log_dir.path,
             name,
             opened.view.clean_shutdown,
-            recovery_point.get(found.topic, {}).get(found.partition),
-            log_start.get(found.topic, {}).get(found.partition),
-            high_watermark.get(found.topic, {}).get(found.partition),
-            is_cleaned(found, opened.checkpoints),
+            *opened.checkpoints.of(found.topic, found.partition),
             refused,
             mode,
         )
@@ -181,7 +177,7 @@ def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.
     segments = 0
     for batch in batches:
         for item in items_of(batch):
-            found = attempt(partial(_scan, item, deep, how), item.where)
+            found = attempt(partial(_bounded, item, deep, how), item.where)
             scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
             held.append(scanned)
             segments += 0 if scanned.view is None else len(scanned.view.segments)
@@ -207,24 +203,24 @@ def _deep(how: How) -> "Deep":
     )  # fmt: skip
 
 
+def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
+    with bounded(join(item.log_dir, item.name), _READ_SIZE_MAX if how.depth == "checkpoints" else None):
+        return _scan(item, deep, how)
+
+
 def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
-    entries = [
-        {} if offset is None else {directory.topic: {directory.partition: offset}}
-        for offset in (item.recovery_point, item.log_start, item.high_watermark, Offset(0) if item.cleaned else None)
-    ]
-    recovery_point, log_start, high_watermark, cleaned = entries
-    checkpoints = Checkpoints(recovery_point, log_start, high_watermark, None if item.cleaned is None else cleaned)
-    where = item.where._replace(dir=None)
-    files = {name: _refused(name, error, where) for name, error in json.loads(item.refused or "{}").items()}
-    log_dir = LogDirView(where, clean_shutdown=item.clean_shutdown, files=files)
+    where = item.where
+    of_log_dir = Location(item.broker_id, item.log_dir)
+    refused = json.loads(item.refused) if item.refused else {}
+    files = {name: _refused(name, error, of_log_dir) for name, error in refused.items()}
+    log_dir = LogDirView(of_log_dir, clean_shutdown=item.clean_shutdown, files=files)
+    told = Told(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    path = join(item.log_dir, item.name)
     view, unread = try_partition(
-        join(item.log_dir, item.name), directory, item.where,
-        log_dir=log_dir,
-        checkpoints=checkpoints,
-        walk_all=False, release=how.release,
+        path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -233,23 +229,28 @@ def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
         (view,) = deep.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    start = attempt(partial(_start, item, directory, view, how, complete=not unread), view.where)
+    stored = stored_of(told, how.release, clean=item.clean_shutdown)
+    start = attempt(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
-    state = _state(view, log_dir, how) if _is_compared(view) else None
+    state = _state(view, log_dir, start, how) if _is_compared(view) else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
 
 def _start(
-    item: Item, directory: PartitionDirectory, view: PartitionView, how: How, *, complete: bool
-) -> Prediction | None:
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, mode: str | None, how: How,
+    *, complete: bool,
+) -> Prediction | None:  # fmt: skip
     """Return what the next start makes of a directory; logs are read through where all batches are."""
-    stored = Stored(item.clean_shutdown, item.log_start or 0, item.recovery_point or 0, item.high_watermark)
-    context = Context(settings({}, how.release), Mode(item.mode or ""), how.release)
-    path = join(item.log_dir, item.name)
     reads = how.depth in ("crc", "records")
-    return predicted(path, directory, view, stored, context, complete=complete, reads=reads)
+    return predicted(path, directory, view, stored, _context(mode or "", how.release), complete=complete, reads=reads)
+
+
+@cache
+def _context(mode: str, release: Release) -> Context:
+    """Return how a broker with the settings of every broker starts."""
+    return Context(settings({}, release), Mode(mode), release)
 
 
 def _refused(name: str, error: str, where: Location) -> FileView:
@@ -263,19 +264,21 @@ def _is_compared(view: PartitionView) -> bool:
     return live and view.where.broker_id is not None
 
 
-def _state(view: PartitionView, log_dir: LogDirView, how: How) -> ReplicaState:
+def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: How) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    if how.depth in ("checkpoints", "headers"):
-        state = after_start_unread(view, log_dir, how.release)
-    else:
+    if how.depth not in ("checkpoints", "headers"):
         state = after_start(view, log_dir, how.release)
+    elif start is not None and start.log is not None and start.outcome is not Outcome.STRAY:
+        state = loaded(view, log_dir, start, how.release)
+    else:
+        state = after_start_unread(view, log_dir, how.release)
     if view.read is None or len(view.read) < len(view.segments):
         return state
-    return replace(
-        state, logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
+    return state._replace(
+        logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
     )
 
 

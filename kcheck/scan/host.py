@@ -27,7 +27,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.partition import Checkpoints, read_small, try_partition
+from kcheck.scan.partition import Checkpoints, Told, read_small, try_partition
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -125,7 +125,8 @@ def one_partition(
     """Return one partition of a log dir; a bug of ours in it becomes finding KC000, and None."""
     where = log_dir.view.where._replace(dir=name)
     view, findings = try_partition(
-        join(where.log_dir or "", name), directory, where, log_dir=log_dir.view, checkpoints=log_dir.checkpoints,
+        join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
+        told=log_dir.checkpoints.of(directory.topic, directory.partition),
         walk_all=walk_all, release=release,
     )  # fmt: skip
     log_dir.findings.extend(findings)
@@ -145,8 +146,7 @@ def lone_partition(
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
     where = Location(broker_id=broker_id, dir=path)
     view, findings = try_partition(
-        path, directory, where, log_dir=None, checkpoints=Checkpoints({}, {}, {}), walk_all=walk_all,
-        release=release,
+        path, directory, where, log_dir=None, told=Told(), walk_all=walk_all, release=release
     )  # fmt: skip
     return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings))
 

@@ -1,11 +1,12 @@
 """One partition directory: its small files, its segments, and where its log ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from kcheck.core.segments import log_start_offset
-from kcheck.disk.read import Source, UnreadableError, opened, read_whole, readable_size
-from kcheck.disk.walk import Listing, join, list_directory
+from kcheck.disk.read import Source, UnreadableError, opened, read_whole
+from kcheck.disk.walk import Directory, join
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
@@ -15,9 +16,21 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.attempt import attempt
-from kcheck.scan.batches import Tail, Walk, log_name, tail_of
+from kcheck.scan.batches import Tail, Walk, index_path, log_name, tail_of
 
 _METADATA_SIZE_MAX = 1 << 20
+
+
+class Told(NamedTuple):
+    """What the checkpoints of a log dir say of one partition, None where they do not name it.
+
+    `cleaned`: whether the cleaner has been in it, None where that is not known.
+    """
+
+    recovery_point: Offset | None = None
+    log_start: Offset | None = None
+    high_watermark: Offset | None = None
+    cleaned: bool | None = None
 
 
 class Checkpoints(NamedTuple):
@@ -31,6 +44,13 @@ class Checkpoints(NamedTuple):
     high_watermark: dict[str, dict[int, Offset]]
     cleaned: dict[str, dict[int, Offset]] | None = None
 
+    def of(self, topic: str, partition: int) -> Told:
+        """Return what they say of one partition."""
+        tables = (self.recovery_point, self.log_start, self.high_watermark)
+        recovery_point, log_start, high_watermark = (table.get(topic, {}).get(partition) for table in tables)
+        cleaned = None if self.cleaned is None else partition in self.cleaned.get(topic, {})
+        return Told(recovery_point, log_start, high_watermark, cleaned)
+
 
 def read_partition(
     path: str,
@@ -38,7 +58,7 @@ def read_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    checkpoints: Checkpoints,
+    told: Told,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:
@@ -46,21 +66,25 @@ def read_partition(
 
     `walk_all` walks every segment from its start; otherwise only the tail of the last one is read.
     """
-    where = where._replace(topic=directory.topic, partition=directory.partition)
+    where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
-    listed = True
+    files: frozenset[str] | None = None
+    epochs = metadata = last = index_size = None
+    segments: tuple[SegmentSummary, ...] = ()
     try:
-        listing = list_directory(path)
+        with Directory(path) as folder:
+            listing = folder.listing()
+            # A link or a device in the place of a file is no missing file: opening it tells what it is.
+            files = frozenset((*listing.files, *listing.others))
+            small = partial(_small, folder, files, where, findings, release)
+            epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
+            metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
+            segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
+            index_size = None if listing.others else index_size
     except UnreadableError as error:
-        listed, listing = False, Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, str(error)))
-    # A link or a device in the place of a file is no missing file: opening it tells what it is.
-    files = {*listing.files, *listing.others}
-    epochs = _small(path, LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT, files, where, findings, release)
-    metadata = _small(path, PARTITION_METADATA, partition_metadata.FORMAT, files, where, findings, release)
-    segments, last, index_size = _segments(path, files, where, findings, walk_all=walk_all)
-    start_entry = checkpoints.log_start.get(directory.topic, {}).get(directory.partition)
-    start = log_start_offset(start_entry, segments[0].base_offset if segments else None) if listed else None
+    first = segments[0].base_offset if segments else None
+    start = None if files is None else log_start_offset(told.log_start, first)
     # A directory without a segment gets an empty one at its log start when a broker loads it.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -69,29 +93,22 @@ def read_partition(
         partition=directory.partition,
         state=directory.state,
         topic_id=None if metadata is None else metadata.parsed.value.topic_id,
-        log_start_checkpoint=start_entry,
+        log_start_checkpoint=told.log_start,
         log_start_offset=start,
-        recovery_point=checkpoints.recovery_point.get(directory.topic, {}).get(directory.partition),
-        high_watermark=checkpoints.high_watermark.get(directory.topic, {}).get(directory.partition),
+        recovery_point=told.recovery_point,
+        high_watermark=told.high_watermark,
         log_end_offset=end,
         size=sum(segment.size for segment in segments),
         epochs=epochs,
         metadata=metadata,
         segments=segments,
         last_batch=last,
-        index_size=None if listing.others else index_size,
+        index_size=index_size,
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
-        cleaned=is_cleaned(directory, checkpoints),
-        files=frozenset(files),
+        cleaned=told.cleaned,
+        files=files or frozenset(),
     )
     return view, tuple(findings)
-
-
-def is_cleaned(directory: PartitionDirectory, checkpoints: Checkpoints) -> bool | None:
-    """Whether the cleaner has been in a partition, None where that is not known."""
-    if checkpoints.cleaned is None:
-        return None
-    return directory.partition in checkpoints.cleaned.get(directory.topic, {})
 
 
 def try_partition(
@@ -100,15 +117,13 @@ def try_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    checkpoints: Checkpoints,
+    told: Told,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
     found = attempt(
-        lambda: read_partition(
-            path, directory, where, log_dir=log_dir, checkpoints=checkpoints, walk_all=walk_all, release=release
-        ),
+        lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
         where,
     )
     return (None, (found,)) if isinstance(found, Finding) else found
@@ -129,25 +144,20 @@ def view_of(data: bytes, kind: Format, where: Location, release: Release) -> Fil
 
 
 def _small(
-    path: str,
-    name: str,
+    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], release: Release, name: str,
     kind: Format,
-    files: set[str],
-    where: Location,
-    findings: list[Finding],
-    release: Release,
-) -> FileView | None:
+) -> FileView | None:  # fmt: skip
     if name not in files:
         return None
-    where = where._replace(file=name)
+    where = where.of_file(name)
     try:
-        return read_small(join(path, name), kind, where, release, size_max=None)
+        return view_of(folder.read_whole(name), kind, where, release)
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, str(error)))
         return None
 
 
-def segment_bases(files: set[str]) -> list[Offset]:
+def segment_bases(files: Iterable[str]) -> list[Offset]:
     """Return the base offsets of the segments that a broker would load: `.log` files named in 20 digits, ascending."""
     bases = []
     for name in files:
@@ -159,7 +169,7 @@ def segment_bases(files: set[str]) -> list[Offset]:
 
 
 def _segments(
-    path: str, files: set[str], where: Location, findings: list[Finding], *, walk_all: bool
+    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], *, walk_all: bool
 ) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
     """Return every segment, the last batch of the last one, and the size of its index as in `PartitionView`."""
     bases = segment_bases(files)
@@ -170,10 +180,12 @@ def _segments(
         name = log_name(base)
         try:
             if walk_all or base == bases[-1]:
-                with opened(join(path, name)) as (descriptor, size):
-                    summary, last, index_size = _summary(join(path, name), descriptor, size, base, from_start=walk_all)
+                with folder.opened(name) as (descriptor, size):
+                    index = partial(folder.opened, index_path(name))
+                    tail = Tail() if walk_all else tail_of(index, descriptor, size, base)
+                    summary, last, index_size = _summary(tail, descriptor, size, base)
             else:
-                summary = SegmentSummary(base_offset=base, size=readable_size(join(path, name)))
+                summary = SegmentSummary(base_offset=base, size=folder.readable_size(name))
             found.append(summary)
         except UnreadableError as error:
             findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
@@ -183,10 +195,9 @@ def _segments(
 
 
 def _summary(
-    path: str, descriptor: Source, size: int, base: Offset, *, from_start: bool
+    tail: Tail, descriptor: Source, size: int, base: Offset
 ) -> tuple[SegmentSummary, Batch | None, int | None]:
     """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
-    tail = Tail() if from_start else tail_of(path, descriptor, size, base)
     count, timestamp, last, rises = 0, -1, None, True
     walk = Walk(descriptor, size, position=tail.position, window=tail.window)
     for batch in walk:
@@ -198,14 +209,8 @@ def _summary(
     end = base if last is None else Offset(last.last_offset + 1)
     index_size = tail.index_size if rises and walk.position == size else None
     if tail.position:
-        return SegmentSummary(base_offset=base, size=size, end_offset=end), last, index_size
-    return (
-        SegmentSummary(
-            base_offset=base, size=size, end_offset=end, batches=count, max_timestamp=timestamp if count else None
-        ),
-        last,
-        index_size,
-    )
+        return SegmentSummary(base, size, end), last, index_size
+    return SegmentSummary(base, size, end, count, timestamp if count else None), last, index_size
 
 
 def batch_rows(path: str, base: Offset) -> Iterator[dict[str, object]]:

@@ -12,6 +12,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._nothing import WITHOUT
 from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.repair_operations import Operations
@@ -124,9 +125,9 @@ class _Planner:
             elif isinstance(answer, Refused):
                 self._refused.append((site, answer))
             else:
-                self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))
+                self._step(site, answer)
 
-    def _step(self, shown: Site, step: Step, about: tuple[Finding, ...]) -> None:
+    def _step(self, shown: Site, step: Step) -> None:
         site = step.log_dir if isinstance(step.log_dir, Site) else shown
         lost = _lost(site, step)
         why_not = None
@@ -146,7 +147,7 @@ class _Planner:
             self._refused.append((shown, Refused(step.finding, worse)))
             return
         self.starts = after
-        for finding in (*about, step.finding):
+        for finding in (step.finding, *step.settles):
             _settle(shown, finding)
         now, then = now_and_after(before, after, site, step)
         loses = None if lost is None else {"held": step.held, **lost_row(lost)}
@@ -179,7 +180,7 @@ class _Planner:
                 mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:
-                    yield site, Refused(finding, f"no repair is known. {finding.advice}")
+                    yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
 
 
 def _owner(site: Site, finding: Finding) -> Partition | None:

@@ -7,7 +7,19 @@ from hashlib import sha256
 from kcheck.disk.places import digest_of_directory
 from kcheck.disk.read import opened, pread
 from kcheck.disk.walk import is_directory, join
-from kcheck.model.plan import Change, Digest, FileOp, Patch, SetAside, Truncate, Why, Write, digest, edited
+from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
+    Change,
+    Digest,
+    FileOp,
+    Patch,
+    SetAside,
+    Truncate,
+    Why,
+    Write,
+    digest,
+    edited,
+)
 from kcheck.model.report import Row
 from kcheck.repairs._contract import Aside, Cut, Edit, Step
 from kcheck.repairs._contract import Patch as PatchEdit
@@ -15,27 +27,21 @@ from kcheck.repairs._contract import Write as WriteEdit
 from kcheck.scan.repair_site import Site
 
 _CHUNK_SIZE = 1 << 20
-_CONTENT_SIZE_MAX = 64 << 20
-"""More than that no operation carries in the plan itself."""
 
 
 class Operations:
-    """The last edit of each path, and why it is made; of patches all of them."""
+    """The last edit of each path, and why it is made; of patches and cuts all of them."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self._found: dict[str, tuple[Site, list[Edit], Why]] = {}
 
     def refuses(self, site: Site, step: Step) -> str | None:
-        """Return why the edits of a step do not fit those before it."""
+        """Return why no plan can hold the edits of a step."""
         for edit in step.edits:
-            known = self._found.get(join(site.real, edit.path))
             if isinstance(edit, Aside) and os.path.islink(join(site.real, edit.path)):
                 return f"{edit.path} is a symbolic link: it may be moved by hand"
-            mixed = known is not None and {type(edit), type(known[1][-1])} == {Cut, PatchEdit}
-            if mixed:
-                return f"{edit.path} is patched by this plan: apply it, then plan again"
-            if isinstance(edit, WriteEdit) and len(edit.data) > _CONTENT_SIZE_MAX:
+            if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
                 return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None
 
@@ -48,10 +54,10 @@ class Operations:
             why = Why(step.finding.id, step.reason, evidence, loses if takes else None, now, after)
             path = join(site.real, edit.path)
             _, edits, old = self._found.get(path, (site, [], why))
-            patches = [each for each in edits if isinstance(each, PatchEdit)] if isinstance(edit, PatchEdit) else []
+            stay = edits if all(isinstance(each, Cut | PatchEdit) for each in (*edits, edit)) else []
             if edits and old.reason != why.reason and not isinstance(edit, Aside):
                 why = why._replace(reason=f"{old.reason}; {why.reason}", broker_now=old.broker_now)
-            self._found[path] = (site, [*patches, edit], why)
+            self._found[path] = (site, [*stay, edit], why)
 
     def build(self) -> tuple[FileOp, ...]:
         """Return the operations; those below a directory that is moved aside go with it, unchanged."""
@@ -70,14 +76,21 @@ def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
             before = _before(path) if os.path.lexists(path) else None
             if before != digest(data):
                 yield Write(path, before, digest(data), why, data)
-        case Cut(_, size):
+        case Cut() | PatchEdit():
             before = _before(path)
-            yield _with_after(Truncate(path, before, before._replace(size=size), why))
-        case PatchEdit():
-            before = _before(path)
-            patches = sorted((each for each in edits if isinstance(each, PatchEdit)), key=lambda each: each.position)
-            changes = tuple(Change(each.position, _bytes(path, each), each.data) for each in patches)
-            yield _with_after(Patch(path, before, before, why, changes))
+            after = before._replace(
+                size=min((each.size for each in edits if isinstance(each, Cut)), default=before.size)
+            )
+            patches = [each for each in edits if isinstance(each, PatchEdit) and each.position < after.size]
+            changes = tuple(Change(each.position, _bytes(path, each), each.data) for each in sorted(patches, key=_at))
+            if changes:
+                yield _with_after(Patch(path, before, after, why, changes))
+            else:
+                yield _with_after(Truncate(path, before, after, why))
+
+
+def _at(edit: PatchEdit) -> int:
+    return edit.position
 
 
 def _with_after(operation: Truncate | Patch) -> FileOp:

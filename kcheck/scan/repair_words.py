@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from kcheck.core.startup import Outcome
+from kcheck.model.finding import Severity
 from kcheck.repairs._contract import Step
 from kcheck.scan.repair_site import Site
 from kcheck.scan.start_host import LogDirStart
@@ -22,7 +23,9 @@ def now_and_after(
     dirs = [edit.path.partition("/")[0] for edit in step.edits]
     changed = [name for name in first.keys() | second.keys() if first.get(name) != second.get(name)]
     named = [name for name in dict.fromkeys((*dirs, *sorted(changed))) if name in first or name in second]
-    return _words(one, first, named, second), _words(other, second, named, first)
+    # Log dirs that contradict each other end the start before one of them is loaded: only the rule tells of that.
+    unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK
+    return step.finding.effect if unseen else _words(one, first, named, second), _words(other, second, named, first)
 
 
 def _words(

@@ -1,6 +1,6 @@
 """A replica of one partition as the truncation rules need it: as it lies, or as its broker's next start leaves it."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.lineage import Lineage
@@ -12,14 +12,14 @@ from kcheck.model.names import LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import CheckpointReader, Release
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.batches import Walk, index_path, last_index_entry, log_name
+from kcheck.scan.start_values import Prediction
 
 _NO_END = "its log end could not be found"
 _OFFSET_LIMIT = 2**31 - 1
 """A segment holds offsets up to its base offset plus this (AbstractIndex.toRelative)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogFile:
+class LogFile(NamedTuple):
     """A segment's `.log` that is part of the log: batches stand in its first `size` bytes."""
 
     path: str
@@ -27,8 +27,7 @@ class LogFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaState:
+class ReplicaState(NamedTuple):
     """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and where nothing more is to be read.
 
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
@@ -58,7 +57,7 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
     state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
-        return replace(state, problem=state.problem or _NO_END)
+        return state._replace(problem=state.problem or _NO_END)
     try:
         cache = load(
             lines, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=state.first_segment,
@@ -67,7 +66,7 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
         if lines and lines[-1].start_offset == end and release.epoch_cache:
             cache = assign(cache, lines[-1].epoch, end, how=release.assign)
     except ValueError as error:
-        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
     return _with_end(state, cache, end, view, release)
 
 
@@ -76,11 +75,11 @@ def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> R
     state, lines, _ = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
-        return replace(state, problem=state.problem or _NO_END)
+        return state._replace(problem=state.problem or _NO_END)
     try:
         cache = read_lines(lines, release) if release.epoch_cache else ()
     except ValueError as error:
-        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
     return _with_end(state, cache, end, view, release)
 
 
@@ -100,15 +99,15 @@ def after_start(view: PartitionView, log_dir: LogDirView | None, release: Releas
         else:
             logs, end = _end_by_index(state, view, epochs, release)
         if release.wipes_log_start_above_log_end and checkpoint > end:
-            gone = replace(state, logs=(), log_start_offset=checkpoint, first_segment=checkpoint)
+            gone = state._replace(logs=(), log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)
         first = logs[0].base_offset if logs else checkpoint
         cache = load(epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release)
     except (_BrokerAbortsError, UnreadableError) as problem:
-        return replace(state, problem=str(problem))
+        return state._replace(problem=str(problem))
     except ValueError as error:
-        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
-    return _with_end(replace(state, logs=logs, first_segment=first), cache, end, view, release)
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state._replace(logs=logs, first_segment=first), cache, end, view, release)
 
 
 def after_start_unread(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
@@ -120,20 +119,32 @@ def after_start_unread(view: PartitionView, log_dir: LogDirView | None, release:
     state, lines, checkpoint = _facts(view, log_dir, release, ())
     end, last = view.log_end_offset, view.last_batch
     if state.problem or end is None:
-        return replace(state, problem=state.problem or _NO_END)
+        return state._replace(problem=state.problem or _NO_END)
     try:
         epochs = read_lines(lines, release) if release.epoch_cache else ()
         newer = None if last is None or last.epoch is None or last.epoch <= latest_epoch(epochs) else last.epoch
         if newer is not None and view.clean_shutdown is False and release.epoch_cache:
-            return replace(state, problem=f"its start adds epoch {newer} of its batches: --depth crc tells from where")
+            return state._replace(problem=f"its start adds epoch {newer} of its batches: --depth crc tells from where")
         if release.wipes_log_start_above_log_end and checkpoint > end:
-            gone = replace(state, log_start_offset=checkpoint, first_segment=checkpoint)
+            gone = state._replace(log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)
         first = state.first_segment if view.segments else checkpoint
         cache = load(epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release)
     except ValueError as error:
-        return replace(state, problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
-    return _with_end(replace(state, first_segment=first), cache, end, view, release)
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state._replace(first_segment=first), cache, end, view, release)
+
+
+def loaded(view: PartitionView, log_dir: LogDirView | None, start: Prediction, release: Release) -> ReplicaState:
+    """Return the replica as the simulated start leaves it, which loads it; `logs` is empty."""
+    log = start.log
+    assert log is not None
+    return ReplicaState(
+        broker_id=view.where.broker_id, topic=view.topic, partition=view.partition, cache=log.leader_epochs,
+        log_end_offset=log.log_end_offset, log_start_offset=log.log_start_offset, first_segment=Offset(log.bases[0]),
+        high_watermark=start.high_watermark, latest_epoch=_seen_epoch(view),
+        problem=_log_dir_problem(log_dir, release),
+    )  # fmt: skip
 
 
 class _BrokerAbortsError(Exception):
@@ -154,19 +165,16 @@ def _facts(
 ) -> tuple[ReplicaState, EpochEntries, Offset]:
     """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
     lines, problem = _epoch_lines(view, release)
-    for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET):
-        problem = problem or _checkpoint_problem(name, log_dir, release)
+    problem = problem or _log_dir_problem(log_dir, release)
     if problem is None and view.metadata is not None and view.metadata.reads and view.metadata.reads.error:
         problem = f"partition.metadata cannot be read by the broker: {view.metadata.reads.error}"
     checkpoint = view.log_start_checkpoint if _readable(LOG_START, log_dir) else None
     first = view.segments[0].base_offset if view.segments else None
     start = log_start_offset(checkpoint, first)
-    batch_epoch = view.last_batch.epoch if view.last_batch is not None else None
-    seen = max((UNDEFINED_EPOCH, batch_epoch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
     state = ReplicaState(
         broker_id=view.where.broker_id, topic=view.topic or None,
         partition=view.partition if view.topic else None, logs=logs,
-        first_segment=start if first is None else first, log_start_offset=start, latest_epoch=seen,
+        first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
         problem=problem,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
@@ -187,6 +195,20 @@ def _checkpoint(name: str, log_dir: LogDirView | None) -> FileView | None:
 def _readable(name: str, log_dir: LogDirView | None) -> bool:
     view = _checkpoint(name, log_dir)
     return view is None or view.reads is None or view.reads.error is None
+
+
+def _seen_epoch(view: PartitionView) -> Epoch:
+    of_batch = None if view.last_batch is None else view.last_batch.epoch
+    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
+
+
+def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
+    """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
+    for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET):
+        problem = _checkpoint_problem(name, log_dir, release)
+        if problem is not None:
+            return problem
+    return None
 
 
 def _checkpoint_problem(name: str, log_dir: LogDirView | None, release: Release) -> str | None:
@@ -220,7 +242,7 @@ def _with_end(
         high_watermark = loaded_high_watermark(
             view.high_watermark, log_start=state.log_start_offset, log_end=end, release=release
         )
-    return replace(state, cache=cache, log_end_offset=end, high_watermark=high_watermark)
+    return state._replace(cache=cache, log_end_offset=end, high_watermark=high_watermark)
 
 
 def _recovered(
@@ -236,7 +258,7 @@ def _recovered(
             end = log.base_offset
             continue
         walk, end = _rescan(log, epochs, release)
-        logs.append(replace(log, size=walk.position))
+        logs.append(log._replace(size=walk.position))
         if walk.position < log.size:
             break
     return tuple(logs), end
@@ -271,7 +293,7 @@ def _end_by_index(
     *before, last = state.logs
     if not exists(index_path(last.path)):
         walk, end = _rescan(last, epochs, release)
-        return (*before, replace(last, size=walk.position)), end
+        return (*before, last._replace(size=walk.position)), end
     entry = last_index_entry(last.path, last.base_offset)
     offset = last.base_offset if entry is None else entry.offset
     with opened(last.path) as (descriptor, size):

@@ -43,17 +43,9 @@ def _names_of_repairs(rule: str) -> tuple[str, ...]:
     return tuple(repair.name for repair in all_repairs() if rule in repair.rules)
 
 
-def _with_repairs(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings with the names of what may repair them."""
-    for finding in found:
-        names = _names_of_repairs(finding.id)
-        yield finding._replace(repair={"names": names}) if names else finding
-
-
 def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     """Run the rules of one file."""
-    for check in _checks_of_kind(view.kind):
-        yield from _with_repairs(check(view, release))
+    return _run(_checks_of_kind(view.kind), view, release)
 
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
@@ -71,6 +63,8 @@ def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
     for segment in view.read or ():
         yield from check_segment(segment, release)
     yield from _check(Scope.PARTITION, view, release)
+    if view.read is not None:
+        yield from _check(Scope.READ_PARTITION, view, release)
 
 
 def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
@@ -91,8 +85,15 @@ def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
 
 
 def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
-    for check in _checks(scope):
-        yield from _with_repairs(check(view, release))
+    return _run(_checks(scope), view, release)
+
+
+def _run(checks: Iterable[Check], view: object, release: Release) -> Iterator[Finding]:
+    """Yield what is found, with the names of what may repair it."""
+    for check in checks:
+        for finding in check(view, release):
+            names = _names_of_repairs(finding.id)
+            yield finding._replace(repair={"names": names}) if names else finding
 
 
 def every_rule() -> Report:

@@ -6,7 +6,7 @@ from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
-from kcheck.model.release import Release
+from kcheck.model.release import Assign, Release
 from kcheck.scan.start_files import Content, Folder, QueuedError, StartError, made
 
 
@@ -48,7 +48,7 @@ class EpochCache:
             return
         kept = truncate_from_end(self.entries, Offset(end))
         begun = truncate_from_start(kept, Offset(start), how=self._release.assign)
-        rewritten = any(entry.start_offset <= start for entry in kept)
+        rewritten = self._release.assign is not Assign.IGNORE and any(entry.start_offset <= start for entry in kept)
         if kept != self.entries or begun != kept or rewritten:
             self._unwritten = self._folder.files[LEADER_EPOCHS]
             self._become(begun)

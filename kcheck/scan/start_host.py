@@ -1,6 +1,6 @@
 """What the next start makes of one log dir, and what the log dirs of one broker mean for each other: LogManager."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
-from kcheck.scan.start_values import Context, Prediction, Stored
+from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
 
 _ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """What is not loaded, or not as a partition."""
@@ -71,7 +71,8 @@ def start_log_dir(
     context = Context(wish.settings, mode_of_log_dir(log_dir, wish.settings, wish.release), wish.release)
     partitions: list[Prediction] = []
     for name, directory in directories:
-        begun = begin(name, directory, _stored(directory, log_dir, clean=clean), context)
+        told = log_dir.checkpoints.of(directory.topic, directory.partition)
+        begun = begin(name, directory, stored_of(told, wish.release, clean=clean), context)
         if begun is None:
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
@@ -108,16 +109,6 @@ def begin(name: str, directory: PartitionDirectory, stored: Stored, context: Con
 def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
     """Whether a directory is that of the log of KRaft."""
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
-
-
-def _stored(directory: PartitionDirectory, log_dir: LogDir, *, clean: bool) -> Stored:
-    """Return what the checkpoints say."""
-    told = log_dir.checkpoints
-
-    def offset(table: Mapping[str, Mapping[int, int]]) -> int | None:
-        return table.get(directory.topic, {}).get(directory.partition)
-
-    return Stored(clean, offset(told.log_start) or 0, offset(told.recovery_point) or 0, offset(told.high_watermark))
 
 
 def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
@@ -171,16 +162,15 @@ def judged(
 def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
     """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
     live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-    found: dict[tuple[str, int, DirectoryState], list[str]] = {}
+    found: dict[tuple[str, int, DirectoryState], list[tuple[str, str]]] = {}
     for path, each in places:
-        directory = each.directory
-        if each.outcome not in _ABSENT and directory.state in live and directory.topic != CLUSTER_METADATA:
-            key = (directory.topic, directory.partition, directory.state)
-            found.setdefault(key, []).append(join(path, each.dir))
+        topic, number, state, _ = each.directory
+        if each.outcome not in _ABSENT and state in live and topic != CLUSTER_METADATA:
+            found.setdefault((topic, number, state), []).append((path, each.dir))
     return [
-        f"{topic}-{number} stands there twice: {' and '.join(paths)}"
-        for (topic, number, _), paths in found.items()
-        if len(paths) > 1
+        f"{topic}-{number} stands there twice: {' and '.join(join(*place) for place in same)}"
+        for (topic, number, _), same in found.items()
+        if len(same) > 1
     ]
 
 

@@ -116,14 +116,13 @@ class LogLoader:
         self.segments.clear()
         for name in sorted(self.folder.files):
             ending = next((each for each in ENDINGS if name.endswith(each)), None)
-            if ending is None:
+            if ending is None or (ending == ".txnindex" and not self.context.release.has_producer_state):
                 continue
             number = offset_of(name)
             if number is None:
                 raise StartError(f"NumberFormatException: {name} begins with no number")
-            log_name = segment_prefix(number) + ".log"
             if ending in _INDEX_ENDINGS:
-                if log_name not in self.folder:
+                if segment_prefix(number) + ".log" not in self.folder:
                     self.reasons.append(f"{name} belongs to no segment")
                     self.folder.remove(name)
                 continue
@@ -184,8 +183,8 @@ class LogLoader:
             end = self.segments[last].next_offset()
             if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
                 why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
-                # Their snapshots are deleted with all others, at once.
-                self._delete(sorted(self.segments), why, with_snapshots=False)
+                # Elsewhere their snapshots are deleted with all others, at once.
+                self._delete(sorted(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
                 if self.context.release.version >= (2, 8):
                     self.epochs.clear()
                     self.producers.start_at(self._log_start)
@@ -199,7 +198,7 @@ class LogLoader:
         return end
 
     def _recover_unflushed(self) -> None:
-        bases = segments_from(sorted(self.segments), self._recovery_point)
+        bases = segments_from(sorted(self.segments), self._recovery_point, release=self.context.release)
         for at, base in enumerate(bases):
             segment = self.segments[base]
             try:
@@ -246,7 +245,6 @@ class LogLoader:
         self.epochs.clear()
         self.producers.start_at(offset)
         self._add(Segment(self.folder, offset, self.context, new=True))
-        self.segments[offset].resize_indexes()
 
     def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
         """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""

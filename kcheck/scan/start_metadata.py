@@ -3,7 +3,7 @@
 from kcheck.core.leader_epochs import latest_epoch
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
-from kcheck.model.names import PARTITION_METADATA, FileKind, parse_file, parse_metadata_snapshot
+from kcheck.model.names import DELETED, PARTITION_METADATA, FileKind, parse_file, parse_metadata_snapshot
 from kcheck.scan.start_files import Folder, StartError, made
 from kcheck.scan.start_log import LogLoader
 from kcheck.scan.start_values import Loaded
@@ -18,16 +18,19 @@ def finish(loader: LogLoader, log: Loaded) -> Loaded:
     The whole log gives way to the latest snapshot where that lies beyond it: a download that was not followed by the
     truncation.
     """
-    latest = _sorted_out(loader.folder, log)
+    kept = _sorted_out(loader.folder, log)
     if PARTITION_METADATA not in loader.folder:
         loader.folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
-    if latest is None:
+    if not kept:
         return log
-    epoch, offset = latest
+    epoch, offset = latest = max(kept)
     known = max(latest_epoch(log.leader_epochs), 0)
     if epoch < known or (epoch == known and offset <= log.log_end_offset):
         return log
     loader.truncate_fully(offset)
+    for older, name in kept.items():
+        if older < latest:
+            loader.folder.rename(name, name + DELETED)
     start = Offset(offset)
     return log._replace(
         log_start_offset=start, log_end_offset=start, recovery_point=Offset(min(log.recovery_point, offset)),
@@ -36,9 +39,9 @@ def finish(loader: LogLoader, log: Loaded) -> Loaded:
     )  # fmt: skip
 
 
-def _sorted_out(folder: Folder, log: Loaded) -> tuple[int, int] | None:
-    """Remove the snapshots that nobody needs, and return epoch and offset of the latest of the others."""
-    kept: list[tuple[int, int]] = []
+def _sorted_out(folder: Folder, log: Loaded) -> dict[tuple[int, int], str]:
+    """Remove the snapshots that nobody needs, and return the names of the others by epoch and offset."""
+    kept: dict[tuple[int, int], str] = {}
     unneeded: list[str] = []
     for name in sorted(folder.files):
         snapshot = parse_metadata_snapshot(name)
@@ -47,10 +50,9 @@ def _sorted_out(folder: Folder, log: Loaded) -> tuple[int, int] | None:
         if parse_file(name).suffix or snapshot[0] < log.log_start_offset:
             unneeded.append(name)
         else:
-            kept.append((snapshot[1], snapshot[0]))
-    latest = max(kept, default=None)
-    if log.log_start_offset > 0 and (latest is None or latest[1] < log.log_start_offset):
+            kept[snapshot[1], snapshot[0]] = name
+    if log.log_start_offset > 0 and (not kept or max(kept)[1] < log.log_start_offset):
         raise StartError(f"IllegalStateException: no snapshot covers the offsets below {log.log_start_offset}")
     for name in unneeded:
         folder.remove(name)
-    return latest
+    return kept

@@ -14,7 +14,7 @@ from kcheck.core.producer_state import (
     Marker,
     ProducerStates,
     Step,
-    in_java_order,
+    in_order,
 )
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import offset_of, stray_snapshots
@@ -59,7 +59,7 @@ class Producers:
 
     def _list(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for name in sorted(self._folder.files):
+        for name in sorted(self._folder.files) if self.release.has_producer_state else ():
             if name.endswith(_ENDING):
                 number = offset_of(name)
                 if number is None:
@@ -69,7 +69,9 @@ class Producers:
 
     @property
     def latest_snapshot(self) -> int | None:
-        """The offset of the newest snapshot."""
+        """The offset of the newest snapshot; up to 2.7 the directory is listed each time."""
+        if not self.release.keeps_snapshot_per_segment:
+            self.snapshots = self._list()
         return max(self.snapshots, default=None)
 
     def remove(self, offset: int) -> None:
@@ -132,7 +134,7 @@ class Producers:
         if self.map_end <= self._snapshot_end or not self.release.has_producer_state:
             return
         name = segment_prefix(Offset(self.map_end)) + _ENDING
-        ordered = in_java_order(self.states.entries.values())
+        ordered = in_order(self.states.entries.values(), self.release)
         entries = {entry.producer_id: Producer._make(entry) for entry in ordered}
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, tuple(entries.values())))
         if self._holds(name, entries):

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kcheck.core.leader_epochs import latest_epoch
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import RELATIVE_OFFSET_MAX
+from kcheck.model.release import Assign
 from kcheck.scan.columns import Column, Columns
 from kcheck.scan.start_epochs import EpochCache
 from kcheck.scan.start_files import StartError
@@ -264,8 +266,10 @@ def _take_epochs(segment: Segment, columns: Columns, stop: int, epochs: EpochCac
     """Add the epochs that begin in a window."""
     rows = np.flatnonzero(columns.magic[:stop] >= 2)
     found = columns.epoch[rows]
-    before = np.maximum.accumulate(np.concatenate(([-1], found)))
-    for at in np.flatnonzero(found > before[:-1]).tolist():
+    before = np.maximum.accumulate(np.concatenate(([-1], found)))[:-1]
+    # What was ignored is offered again by the next batch.
+    again = segment.context.release.assign is Assign.IGNORE
+    for at in np.flatnonzero(found > (latest_epoch(epochs.entries) if again else before)).tolist():
         try:
             epochs.take(int(found[at]), int(columns.base_offset[rows[at]]))
         except ValueError as error:

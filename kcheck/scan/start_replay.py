@@ -45,7 +45,11 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
         return reload_log(producers, segments, start, base, clean=False)
     read = 0
     producers.reload(start, base)
-    for each in segments_from(sorted(segments), producers.map_end, base):
+    try:
+        bases = segments_from(sorted(segments), producers.map_end, base, release=release)
+    except ValueError as error:
+        raise StartError(f"IllegalArgumentException: {error} from the log start {start} to {base}") from error
+    for each in bases:
         read += _follow(producers, segments[each], max(each, producers.map_end))
     producers.map_end = base
     if release.version >= (1,):
@@ -71,7 +75,7 @@ def _reload(
         return 0
     read = 0
     bases = sorted(segments)
-    for base in segments_from(bases, producers.map_end, end):
+    for base in segments_from(bases, producers.map_end, end, release=producers.release):
         begin = max(base, producers.map_end, start)
         producers.map_end = begin
         if takes_snapshot(base):

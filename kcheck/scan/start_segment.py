@@ -35,6 +35,13 @@ class Tail(NamedTuple):
     last_offset: int
 
 
+def _as_messages(columns: Columns) -> Columns:
+    """Return batches of version 2 as a release takes them that does not know it: as messages of a wrong CRC."""
+    unknown = columns.magic >= 2
+    valid = None if columns.valid is None else columns.valid & ~unknown
+    return columns._replace(last_offset=np.where(unknown, columns.base_offset, columns.last_offset), valid=valid)
+
+
 class Segment:
     """One segment; its indexes are opened when they are first asked for, and made then if they are missing."""
 
@@ -111,6 +118,8 @@ class Segment:
             )  # fmt: skip
             for columns in reader:
                 self._look_for_headers(columns, begin)
+                if not self.context.release.reads_batches:
+                    columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             if reader.end is End.CORRUPT and not verify:
                 at = reader.position - begin
@@ -122,8 +131,11 @@ class Segment:
         if short.any() and (columns.position[short] - begin + HEADER.size > self.size).any():
             raise StartError(f"KafkaException: {self.log_name} ends inside of the header of a batch")
 
-    def search(self, offset: int, position: int | None = None) -> Tail:
-        """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition."""
+    def search(self, offset: int, position: int | None = None, *, to_end: bool = False) -> Tail:
+        """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition.
+
+        Nothing is read behind it, unless `to_end` is set.
+        """
         start = max(self.offset_index.lookup(offset), 0) if position is None else position
         found, before, last = None, None, -1
         for columns, _ in self.windows(start):
@@ -131,6 +143,8 @@ class Segment:
             if found is None:
                 found = self._first(self._decoded(columns, offset), offset, before)
             before = columns
+            if found is not None and not to_end:
+                break
         if found is None and before is not None and self._reaches_by_base and last >= offset:
             found = Found(int(before.position[-1]), int(before.base_offset[-1]))
         return Tail(found, last)
@@ -188,7 +202,7 @@ class Segment:
 
     def next_offset(self) -> int:
         """Return the offset behind the last batch, as the last slot of the index leads there (readNextOffset)."""
-        tail = self.search(self.offset_index.last_offset)
+        tail = self.search(self.offset_index.last_offset, to_end=True)
         return self.base if tail.found is None else tail.last_offset + 1
 
     def cut(self, size: int) -> None:

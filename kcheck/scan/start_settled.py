@@ -22,6 +22,9 @@ from kcheck.scan.start_values import Context, Loaded, Prediction, Stored, unstab
 
 _LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
 _NEEDED = (".log", ".index", ".timeindex")
+_SNAPSHOT = ".snapshot"
+_PREFIX_SIZE = len(segment_prefix(0))
+_FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
 
 def settled(
@@ -38,9 +41,11 @@ def settled(
     """
     release, settings = context.release, context.settings
     plain = stored.clean and release.version >= (3,) and release.epoch_cache and not settings.remote_storage
-    if not plain or directory.state not in _LIVE or any(segment.size > INT_MAX for segment in view.segments):
+    if not plain or directory.state not in _LIVE:
         return None
     if view.index_size is None or view.log_end_offset is None:
+        return None
+    if view.size > INT_MAX and any(segment.size > INT_MAX for segment in view.segments):
         return None
     first, end = view.segments[0].base_offset, view.log_end_offset
     start = max(stored.log_start, first)
@@ -59,7 +64,7 @@ def settled(
     point = recovery_point(at_end=True, checkpoint=stored.recovery_point, end=end, start=start, release=release)
     changes = Changes(
         created=() if snapshots else tuple(map(_snapshot, sorted({*bases[-2:], end} - {0}))),
-        changed=(*changed, LEADER_EPOCHS) if epochs[1] else changed,
+        changed=(*changed, LEADER_EPOCHS) if epochs[1] else tuple(changed),
         removed=tuple(_snapshot(offset) for offset in snapshots if offset <= start),
     )
     mark = None if stored.high_watermark is None else Offset(stored.high_watermark)
@@ -73,20 +78,21 @@ def settled(
 
 def _snapshots(view: PartitionView, end: Offset) -> list[Offset] | None:
     """Return the offsets of the snapshots, ascending; None if there is a file that not every log has."""
-    prefixes = [segment_prefix(segment.base_offset) for segment in view.segments]
-    needed = {prefix + ending for prefix in prefixes for ending in _NEEDED}
-    others = view.files - needed
-    if len(others) + len(needed) != len(view.files):
-        return None
-    known = {f"{prefix}.txnindex" for prefix in prefixes}
-    offsets = {_snapshot(offset): offset for offset in (*(segment.base_offset for segment in view.segments), end)}
-    if not others - offsets.keys() <= known | {LEADER_EPOCHS, PARTITION_METADATA}:
-        return None
-    return sorted(offsets[name] for name in others if name in offsets)
+    prefixes = {segment_prefix(segment.base_offset): segment.base_offset for segment in view.segments}
+    needed, found = 0, []
+    for name in view.files:
+        base, ending = prefixes.get(name[:_PREFIX_SIZE]), name[_PREFIX_SIZE:]
+        if base is not None and ending in _NEEDED:
+            needed += 1
+        elif ending == _SNAPSHOT and (base is not None or name == _snapshot(end)):
+            found.append(end if base is None else base)
+        elif name not in _FIXED and (base is None or ending != ".txnindex"):
+            return None
+    return sorted(found) if needed == len(_NEEDED) * len(prefixes) else None
 
 
 def _snapshot(offset: int) -> str:
-    return segment_prefix(offset) + ".snapshot"
+    return segment_prefix(offset) + _SNAPSHOT
 
 
 def _epochs(view: PartitionView, stored: Stored, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
@@ -112,17 +118,20 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
     return nameless(mode=context.mode, release=context.release) is Outcome.OK
 
 
-def _resized(path: str, view: PartitionView, context: Context) -> tuple[str, ...] | None:
+def _resized(path: str, view: PartitionView, context: Context) -> list[str] | None:
     """Return the indexes of the last segment that have not their full size; None if one has a larger one."""
-    prefix, full = segment_prefix(view.segments[-1].base_offset), context.settings.segment_index_bytes
-    assert view.index_size is not None
-    sizes = (
-        (".index", view.index_size, full - full % OFFSET_INDEX_ENTRY.size),
-        (".timeindex", readable_size(join(path, prefix + ".timeindex")), full - full % TIME_INDEX_ENTRY.size),
-    )
-    if any(size > rounded for _, size, rounded in sizes):
-        return None
-    return tuple(prefix + ending for ending, size, rounded in sizes if size < rounded)
+    name = segment_prefix(view.segments[-1].base_offset) + ".timeindex"
+    changed = []
+    for index, size, entry_size in (
+        (name.replace("time", ""), view.index_size or 0, OFFSET_INDEX_ENTRY.size),
+        (name, readable_size(join(path, name)), TIME_INDEX_ENTRY.size),
+    ):
+        full = context.settings.segment_index_bytes // entry_size * entry_size
+        if size > full:
+            return None
+        if size < full:
+            changed.append(index)
+    return changed
 
 
 def _open_transaction(path: str, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:

@@ -15,21 +15,25 @@ if TYPE_CHECKING:
 
 def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
     """Remove leftovers, and the indexes that swaps stand for; return the base offsets of the swaps that go on."""
+    release = context.release
     logs: set[int] = set()
     first: int | None = None
     for name in sorted(folder.files):
         if name.endswith(DELETED):
             folder.remove(name)
         elif name.endswith(CLEANED):
-            first = min(_number(name), _number(name) if first is None else first)
+            if release.drops_swaps_of_unfinished_splits:
+                first = min(_number(name), _number(name) if first is None else first)
         elif name.endswith(SWAP):
             plain = name.removesuffix(SWAP)
-            if plain.endswith(ENDINGS):
+            if plain.endswith(".txnindex") and not release.has_producer_state:
+                continue
+            if plain.endswith(ENDINGS[1:]) and not release.keeps_swapped_indexes:
+                folder.remove(name)
+            elif plain.endswith(ENDINGS):
                 _delete_indexes(folder, _number(name), "")
             if plain.endswith(".log"):
                 logs.add(_number(name))
-    if not context.release.drops_swaps_of_unfinished_splits:
-        first = None
     void = {base for base in logs if first is not None and base >= first}
     for base in void:
         _delete_indexes(folder, base, SWAP)
@@ -56,6 +60,7 @@ def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
     """Recover each swap, and put it in the place of the segments that hold its offsets (completeSwapOperations)."""
     if len(bases) > 1:
         loader.uncertain = "several swaps are recovered in the order in which the file system lists them"
+    release = loader.context.release
     for base in bases:
         swap = Segment(loader.folder, base, loader.context, suffix=SWAP)
         loader.reasons.append(f"{swap.log_name} is recovered and takes the place of what it holds")
@@ -66,8 +71,8 @@ def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
         end = swap.next_offset()
         if end < base:
             raise StartError(f"IllegalArgumentException: {swap.log_name} ends below its base offset")
-        held = segments_from(sorted(loader.segments), base, end) if end > base else ()
-        old = [each for each in held if loader.segments[each].next_offset() > base]
+        held = segments_from(sorted(loader.segments), base, end, release=release)
+        old = [each for each in held if not release.splits_segments or loader.segments[each].next_offset() > base]
         for each in old:
             loader.segments.pop(each).mark_deleted()
         swap.rename("")

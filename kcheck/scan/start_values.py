@@ -7,6 +7,7 @@ from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.release import Release
+from kcheck.scan.partition import Told
 from kcheck.scan.start_files import Changes, Content
 
 
@@ -25,6 +26,12 @@ class Stored(NamedTuple):
     log_start: int = 0
     recovery_point: int = 0
     high_watermark: int | None = None
+
+
+def stored_of(told: Told, release: Release, *, clean: bool) -> Stored:
+    """Return what a broker of the release takes from the checkpoints."""
+    log_start = told.log_start if release.has_log_start_checkpoint else None
+    return Stored(clean, log_start or 0, told.recovery_point or 0, told.high_watermark)
 
 
 class Cut(NamedTuple):

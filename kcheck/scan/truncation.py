@@ -1,7 +1,7 @@
 """`kcheck truncation`: for each partition and follower, the dialogue with the leader and what it costs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypedDict
 
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
@@ -120,7 +120,7 @@ def _head(
 def _unled(head: _Head, others: tuple[ReplicaState, ...]) -> Row:
     """Return the plan of a partition whose leader cannot lead."""
     why = f"its leader cannot lead: {head['problem']}"
-    return {**head, "followers": tuple(_absent(replace(other, problem=other.problem or why)) for other in others)}
+    return {**head, "followers": tuple(_absent(other._replace(problem=other.problem or why)) for other in others)}
 
 
 def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:
@@ -129,11 +129,11 @@ def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, releas
         return _absent(state)
     found = _dialogue(state, leader, release)
     if found is None:
-        return _absent(replace(state, problem="its truncation depends on its high watermark, which is not known"))
+        return _absent(state._replace(problem="its truncation depends on its high watermark, which is not known"))
     try:
         return _planned(state, leading, leader, found)
     except UnreadableError as error:
-        return _absent(replace(state, problem=f"a segment cannot be read: {error}"))
+        return _absent(state._replace(problem=f"a segment cannot be read: {error}"))
 
 
 def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Truncation | None:

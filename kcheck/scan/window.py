@@ -1,5 +1,6 @@
 """Which segments hold records of a span of time, as their time indexes and their first batches tell."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
-from kcheck.scan.batches import Walk, tail_of
+from kcheck.scan.batches import Walk, index_path, tail_of
 from kcheck.scan.columns import dtype_of
 
 _TAIL_SIZE_MAX = 1 << 20
@@ -61,7 +62,7 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
     if not active:
         return newest
     with opened(path) as (descriptor, size):
-        start = tail_of(path, descriptor, size, base).position
+        start = tail_of(partial(opened, index_path(path)), descriptor, size, base).position
         walk = Walk(descriptor, size, position=start)
         if size - start > _TAIL_SIZE_MAX:
             return None

@@ -48,6 +48,16 @@ def test_json(plan: Path, tmp_path: Path) -> None:
     assert answer["operations"] == json.loads(plan.read_bytes())["operations"]
 
 
+def test_a_plan_in_words_of_ones_own(plan: Path, tmp_path: Path) -> None:
+    """Evidence and losses are shown as they stand, whatever they say."""
+    found = json.loads(plan.read_bytes())
+    found["operations"][0] |= {"evidence": {"seen": "in a dream", "more": 3}, "loses": {"from": "here"}}
+    plan.write_text(json.dumps(found))
+    out = kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").out
+    assert 'proof {"seen": "in a dream", "more": 3}' in " ".join(out.split())
+    assert "loses an unknown number of records, ?" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(("word", "code"), [("apply\n", 0), ("yes\n", 2), ("", 2)])
 def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
     """Without --yes the operator sees the reasons and types the word."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.model.plan_json import parse_plan
-from tests.builders import broker, flip_byte, run, write
+from tests.builders import broker, flip_byte, readable_run, write
 from tests.cases.test_cases import CASES
 from tests.cli.command import UNCHANGED, kcheck
 from tests.repairs.test_cases import contents
@@ -50,11 +50,12 @@ def test_json_is_the_plan(folder: Path) -> None:
 
 def test_loss_is_accepted_by_an_option(tmp_path: Path) -> None:
     """Without it exit code 1, and the numbers; with it a plan that says what is lost."""
-    made = broker(tmp_path / "data", run(0, 99))
-    flip_byte(made / LOG, 299)
+    made = broker(tmp_path / "data", readable_run(0, 99))
+    size = (made / LOG).stat().st_size // 10
+    flip_byte(made / LOG, 3 * size - 1)
     done = kcheck("repair", made)
     assert 1 == done.code
-    assert "it discards 80 records (offsets 20 to 99), 800 bytes, 80 below the high watermark" in " ".join(
+    assert f"it discards 80 records (offsets 20 to 99), {8 * size} bytes, 80 below the high watermark" in " ".join(
         done.out.split()
     )
     accepted = kcheck("repair", made, "--accept-loss")
@@ -64,7 +65,7 @@ def test_loss_is_accepted_by_an_option(tmp_path: Path) -> None:
 
 def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:
     """A partition directory that is named stands for itself and its lines in the checkpoints."""
-    made = broker(tmp_path / "data", run(0, 99), high_watermark=200)
+    made = broker(tmp_path / "data", readable_run(0, 99), high_watermark=200)
     write(made / "t-0", {"notes.txt": b"mine"})
     plan = parse_plan(kcheck("repair", made / "t-0", "--format", "json").out.encode())
     assert {"KC154", "KC213", "KC225"} == {each.why.finding for each in plan.operations}
@@ -74,7 +75,7 @@ def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:
 
 def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     """A plan inside of a log dir, one that cannot be written, log dirs beside partitions."""
-    made = broker(tmp_path / "data", run(0, 9))
+    made = broker(tmp_path / "data", readable_run(0, 9))
     inside = kcheck("repair", made, "-o", made / "plan.json")
     assert (2, "stands inside of") == (inside.code, "stands inside of" if "stands inside of" in inside.err else "")
     assert "cannot be mixed" in kcheck("repair", made, made / "t-0").err
@@ -84,7 +85,7 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_only_the_chosen_rules_are_repaired(tmp_path: Path) -> None:
     """Nor is anything said of the others."""
-    made = broker(tmp_path / "data", run(0, 99), high_watermark=200)
+    made = broker(tmp_path / "data", readable_run(0, 99), high_watermark=200)
     flip_byte(made / LOG, 299)
     plan = kcheck("repair", made, "--select", "KC154,KC213", "--format", "json")
     assert {"KC154", "KC213"} == {row["finding"] for row in json.loads(plan.out)["refused"]}

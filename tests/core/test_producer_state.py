@@ -10,9 +10,11 @@ from kcheck.core.producer_state import (
     Marker,
     ProducerStates,
     TransactionStateError,
-    in_java_order,
+    in_order,
 )
 from kcheck.core.releases import release
+
+SCALA_ORDER = [17, 8, 11, 2, 5, 14, 13, 4, 16, 7, 1, 10, 19, 18, 9, 3, 12, 15, 6, 0]
 
 
 def data(offset: int, *, producer_id: int = 1, epoch: int = 0, transactional: bool = True) -> Data:
@@ -106,5 +108,38 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
 
 def test_the_order_of_a_snapshot() -> None:
     """That of a hash table of 16 places, or of more where it holds more: seen with java.util.HashMap."""
-    assert [16, 3, 4] == [entry.producer_id for entry in in_java_order(map(Entry, (4, 3, 16)))]
-    assert [*range(13)] == [entry.producer_id for entry in in_java_order(map(Entry, reversed(range(13))))]
+    assert [16, 3, 4] == [entry.producer_id for entry in in_order(map(Entry, (4, 3, 16)), release())]
+    assert [*range(13)] == [entry.producer_id for entry in in_order(map(Entry, reversed(range(13))), release())]
+    # Seen with scala.collection.mutable.HashMap of Scala 2.12.
+    assert SCALA_ORDER == [entry.producer_id for entry in in_order(map(Entry, range(20)), release("2.0"))]
+
+
+def test_old_releases_refuse_old_markers() -> None:
+    """Up to 2.3 a marker below the last epoch of its producer, or of its coordinator, ends the start."""
+    states = ProducerStates(release("2.3"))
+    states.append(data(0, epoch=1))
+    with pytest.raises(TransactionStateError, match=r"^ProducerFencedException: the marker at offset 2"):
+        states.append(marker(2))
+    states.append(marker(3, epoch=1))
+    with pytest.raises(TransactionStateError, match=r"^TransactionCoordinatorFencedException: the marker at offset 4"):
+        states.append(Marker(1, 1, 4, 2, 2000, aborts=False))
+
+
+def test_old_releases_end_what_is_not_open() -> None:
+    """Up to 2.7 a marker without a transaction ends one of its own offset; up to 2.3 it has no timestamp to tell."""
+    assert Completed(1, 4, 4, 5, True) == ProducerStates(release("2.7")).append(marker(4, aborts=True))
+    states = ProducerStates(release("2.3"))
+    states.append(data(0))
+    states.append(marker(2))
+    assert Entry(1, 0, 5, 1, 1, 1000, 3) == states.entries[1]
+
+
+def test_the_oldest_releases_count_by_sequences() -> None:
+    """Up to 2.0 a batch without sequences has the length 0; in 0.11 a marker is the last batch."""
+    states = ProducerStates(release("0.11.0"))
+    states.append(data(0)._replace(last_sequence=-1))
+    assert {1: 1} == states.ongoing
+    states.append(marker(2))
+    assert Entry(1, 0, -1, 2, 0, 2000, 3) == states.entries[1]
+    with pytest.raises(TransactionStateError, match="NoSuchElementException"):
+        states.append(EmptyMarker(1))

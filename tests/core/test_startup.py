@@ -4,6 +4,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import (
+    LONG_MAX,
     Mode,
     Outcome,
     Reading,
@@ -105,11 +106,21 @@ def test_replaced_by_swaps() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
-    [(150, None, [100, 200]), (-1, None, [0, 100, 200]), (100, 200, [100]), (500, None, [200]), (0, 0, [])],
-)
-def test_segments_from(low: int, high: int | None, expected: list[int]) -> None:
+    [
+        (150, LONG_MAX, [100, 200]), (-1, LONG_MAX, [0, 100, 200]), (100, 200, [100]), (500, LONG_MAX, [200]),
+        (150, 150, []), (LONG_MAX, LONG_MAX, []),
+    ],
+)  # fmt: skip
+def test_segments_from(low: int, high: int, expected: list[int]) -> None:
     """The segment that may hold the offset, and those behind it."""
-    assert expected == segments_from(BASES, low, high)
+    assert expected == list(segments_from(BASES, low, high, release=NEWEST))
+
+
+def test_segments_from_old() -> None:
+    """Up to 2.4 an empty range has the segment that it lies in; a range that ends before it is an error."""
+    assert [100] == segments_from(BASES, 150, 150, release=release("2.4.1"))
+    with pytest.raises(ValueError, match="inconsistent range"):
+        segments_from(BASES, 150, 99, release=NEWEST)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +145,8 @@ def test_recovery_point() -> None:
     assert recovery_point(at_end=False, checkpoint=500, end=90, start=0, release=NEWEST) == 90
     assert recovery_point(at_end=False, checkpoint=0, end=90, start=10, release=NEWEST) == 10
     assert recovery_point(at_end=False, checkpoint=50, end=90, start=0, release=release("2.7")) == 90
+    assert recovery_point(at_end=False, checkpoint=50, end=90, start=99, release=release("2.3")) == 90
+    assert recovery_point(at_end=False, checkpoint=50, end=90, start=0, release=release("0.11.0")) == 50
 
 
 @pytest.mark.parametrize(

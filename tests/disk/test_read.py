@@ -166,10 +166,10 @@ def test_who_may_not_keep_the_access_time_reads_all_the_same(file: Path, monkeyp
     """O_NOATIME is refused to everybody but the owner."""
     plain = os.open
 
-    def refuses(path: str, flags: int) -> int:
+    def refuses(path: str, flags: int, *, dir_fd: int | None) -> int:
         if flags & os.O_NOATIME:
             raise PermissionError(1, "Operation not permitted")
-        return plain(path, flags)
+        return plain(path, flags, dir_fd=dir_fd)
 
     monkeypatch.setattr(os, "open", refuses)
     assert read_whole(str(file)) == b"0\n0\n"

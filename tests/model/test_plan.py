@@ -9,6 +9,7 @@ import pytest
 
 from kcheck.errors import PlanError, PlanVersionError
 from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
     Change,
     Digest,
     FileOp,
@@ -27,7 +28,7 @@ from kcheck.model.plan import (
     serialize_plan,
     touched,
 )
-from kcheck.model.plan_json import CONTENT_SIZE_MAX, parse_plan
+from kcheck.model.plan_json import parse_plan
 
 WHY = Why("KC212", "too high", {"line": 3}, {"records": 5}, "boots", "boots")
 OLD = bytes(range(100))
@@ -172,7 +173,8 @@ OTHER = Digest(SHA, 100)._asdict()
         (op(0, content=None), "content: missing"),
         (op(0, content="AAAA"), "not what after says"),
         (op(3, after=D), "makes a file smaller"),
-        (op(2, after={**D, "size": 99}), "keeps the size"),
+        (op(2, after={**D, "size": 101}), "makes no file larger"),
+        (op(2, after={**D, "size": 0}), "outside of the file"),
         (op(2, changes=[]), "outside of the file"),
         (op(2, changes=[1]), "changes: 1"),
         (op(2, changes=[{"position": 0}]), "has a position"),
@@ -214,6 +216,8 @@ def test_edited(size: int) -> None:
     changes = (Change(2, OLD[2:5], b"abc"), Change(98, OLD[98:], b"yz"))
     patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, changes)
     assert b"".join(edited(patch, chunks)) == OLD[:2] + b"abc" + OLD[5:98] + b"yz"
+    shorter = patch._replace(after=digest(OLD[:50]), changes=patch.changes[:1])
+    assert b"".join(edited(shorter, chunks)) == OLD[:2] + b"abc" + OLD[5:50]
     cut = Truncate("/data/one/x", digest(OLD), digest(OLD[:50]), WHY)
     assert b"".join(edited(cut, chunks)) == OLD[:50]
     written = OPERATIONS[0]

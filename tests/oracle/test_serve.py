@@ -153,6 +153,20 @@ def served(cluster: Cluster, asked: dict[tuple[str, int], Replica]) -> dict[tupl
     return found
 
 
+def disowned(broker: Process, folder: Path) -> None:
+    """Give a log dir the meta.properties of another one, take that of a third away, and have both repaired.
+
+    The broker then starts, and tells the controller where its partitions are now; the only replica of a partition may
+    not lead before the start after that.
+    """
+    one, two, three = (path / META_PROPERTIES for path in broker.log_dirs[1:4])
+    shutil.copyfile(one, two)
+    three.unlink()
+    made = repaired([str(broker.dir / "server.properties")], KAFKA, folder, CONFIG)
+    written = {(each.why.finding, str(Path(each.path).parent)) for each in made.plan.operations}
+    assert {("KC305", str(three.parent)), ("KC306", str(two.parent))} == written
+
+
 def errors(broker: Process) -> list[str]:
     """Return what a broker has logged as an error."""
     return [line for line in broker.log_since_start().splitlines() if "] ERROR " in line or "] FATAL " in line]
@@ -176,6 +190,12 @@ def test_a_broker_serves_what_a_plan_leaves(tmp_path: Path, start: Callable[...,
     with cluster:
         answers = served(cluster, expected)
         assert errors(cluster[1]) == []
+        cluster.stop()
+        disowned(cluster[1], tmp_path)
+        cluster.start()
+        cluster.stop()
+        cluster.start()
+        assert served(cluster, expected) == answers
     for key, log in expected.items():
         assert (log.name, log.start, log.end, log.records) == (log.name, *answers[key])
         contents = {row[1:] for row in answers[key][2]}

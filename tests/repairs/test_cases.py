@@ -1,8 +1,8 @@
 """Every case is repaired as far as that goes: what is planned comes true, and undo leaves nothing behind.
 
 plan.json of a case holds the operations for its first release, and what is not planned; after/ has the files that are
-other than in before/ when it is carried out. plan-loss.json and after-loss/ are the same with `--accept-loss`.
-`python -m tests.repairs.test_cases` writes those that are missing: read them before you keep them.
+other than in before/ when it is carried out. plan-loss.json and after-loss/ are the same, in brief, with
+`--accept-loss`. `python -m tests.repairs.test_cases` writes those that are missing: read them before you keep them.
 """
 
 import contextlib
@@ -29,6 +29,9 @@ from tests.cases.test_cases import FOUND, releases
 
 BAD = (Severity.ERROR, Severity.FATAL)
 KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
+KEPT_OF_LOSS = ("op", "path", "finding", "loses")
+"""A cut has many operations for one reason."""
+
 SHOWN_BY_LOSS = {"KC222": "the hole behind what is cut was hidden by the damage"}
 """Rules that may speak for the first time after `--accept-loss`."""
 
@@ -92,7 +95,7 @@ def test_a_plan_comes_true(
     made: Repaired = repair(paths, [], wish(kafka), accept_loss=accept_loss)
     assert before == contents(tmp_path)
     operations = made.plan.operations
-    assert expected(case, accept_loss) == stored(made, tmp_path)
+    assert expected(case, accept_loss) == stored(made, tmp_path, accept_loss)
     if not accept_loss:
         assert [operation.why.loses for operation in operations if operation.why.loses and not held(operation)] == []
     backup = tmp_path / "backup"
@@ -141,10 +144,11 @@ def held(operation: Any) -> bool:
     return bool(operation.why.loses["held"])
 
 
-def stored(made: Repaired, around: Path) -> dict[str, object]:
+def stored(made: Repaired, around: Path, accept_loss: bool) -> dict[str, object]:
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
     body: Any = json.loads(json.dumps(dict(made.report.body)))
-    rows = [{key: row[key] for key in KEPT} for row in body["operations"]]
+    kept = KEPT_OF_LOSS if accept_loss else KEPT
+    rows = [{key: row[key] for key in kept} for row in body["operations"]]
     for row in rows:
         row["path"] = row["path"].removeprefix(f"{around.resolve()}/")
     return {"operations": rows, "refused": body["refused"]}
@@ -158,7 +162,7 @@ def write_missing() -> None:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             shutil.copytree(case / "before", "before")
             made = repair(log_dirs("before"), [], wish(kafka), accept_loss=accept_loss)
-            found = stored(made, Path(folder))
+            found = stored(made, Path(folder), accept_loss)
             apply(plan_bytes(made), "backup")
             after = read(Path("before"))
         if any(found.values()):

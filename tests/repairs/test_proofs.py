@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.apply import apply
-from kcheck.model.plan import Plan, SetAside, Write
+from kcheck.model.plan import Patch, Plan, SetAside, Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
 from tests.builders import (
-    Made,
-    batch_of,
     broker,
     epochs,
     flip_byte,
@@ -20,19 +18,15 @@ from tests.builders import (
     offsets,
     partition_dir,
     partition_metadata,
-    record,
     write,
+)
+from tests.builders import (
+    readable_run as run,
 )
 from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
-
-
-def run(first: int, last: int, *, epoch: int = 0, value: bytes = b"x") -> list[Made]:
-    """Return batches of ten records that hold the offsets `first` to `last`, all in one epoch."""
-    records = [record(number, value=value) for number in range(10)]
-    return [batch_of(base, *records[: last - base + 1], epoch=epoch) for base in range(first, last + 1, 10)]
 
 
 BATCH_SIZE = len(run(0, 9)[0].data)
@@ -173,6 +167,36 @@ def test_meta_properties_come_from_the_other_log_dirs_of_the_broker(tmp_path: Pa
     assert "do not agree" in reasons(planned(f"1={one}", f"1={two}", f"1={three}"))
 
 
+def test_meta_properties_that_are_missing_come_from_the_other_log_dirs(tmp_path: Path) -> None:
+    """Where server.properties names the log dirs; one that says something else may be another broker's."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (one / "meta.properties").read_bytes()
+    settings = tmp_path / "server.properties"
+    settings.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={one},{two}\n")
+    (one / "meta.properties").unlink()
+    made = planned(str(settings))
+    (found,) = [each for each in made.plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert found.why.broker_now == "Kafka 4.3 does not start."
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    write(one, {"meta.properties": mine.replace(b"c1uster", b"other11")})
+    assert "cannot tell whose disk it is" in reasons(planned(str(settings)))
+
+
+def test_one_of_two_log_dirs_gets_an_id_of_its_own(tmp_path: Path) -> None:
+    """If they have no partition in common: one that has may be a copy."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    mine = (one / "meta.properties").read_bytes()
+    for path in (one, two):
+        write(path, {"meta.properties": mine + b"directory.id=MkU3OEVBNTcwNTJENDM2Qg\n"})
+    (found,) = [each for each in planned(str(one), str(two)).plan.operations if each.path.endswith("meta.properties")]
+    assert isinstance(found, Write)
+    assert found.path.endswith("/d2/meta.properties")
+    assert sorted(mine.splitlines()) == sorted(found.content.splitlines())
+    partition_dir(two / "t-0", [run(0, 9)])
+    assert "t-0 is in both log dirs" in reasons(planned(str(one), str(two)))
+
+
 def test_the_shorter_of_two_copies_goes(tmp_path: Path) -> None:
     """If every batch of it stands in the other one; otherwise nobody knows."""
     one, two = broker(tmp_path / "d1", run(0, 49)), broker(tmp_path / "d2", run(0, 99))
@@ -211,6 +235,23 @@ def test_an_epoch_is_that_of_both_neighbours(tmp_path: Path) -> None:
     apply(plan_bytes(made), str(tmp_path / "backup"))
     assert log(run(0, 99, epoch=4)) == (one / LOG).read_bytes()
     assert epochs((4, 0)) == (one / "t-0" / "leader-epoch-checkpoint").read_bytes()
+
+
+def test_a_file_is_patched_and_cut_at_once(tmp_path: Path) -> None:
+    """What is patched behind the cut goes with it."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=4), epoch_entries=((4, 0),), high_watermark=70)
+    data = bytearray((one / LOG).read_bytes())
+    for batch in (2, 5, 9):
+        data[batch * BATCH_SIZE + 12 : batch * BATCH_SIZE + 16] = (1).to_bytes(4, "big")
+    data[8 * BATCH_SIZE - 1] ^= 1
+    (one / LOG).write_bytes(data)
+    made = planned(str(one), accept_loss=True)
+    (patch,) = [each for each in made.plan.operations if each.path.endswith(".log")]
+    assert isinstance(patch, Patch)
+    assert [batch * BATCH_SIZE + 12 for batch in (2, 5)] == [each.position for each in patch.changes]
+    apply(plan_bytes(made), str(tmp_path / "backup"))
+    assert log(run(0, 69, epoch=4)) == (one / LOG).read_bytes()
+    assert set() == wrong([str(one)], "4.3")
 
 
 def test_old_messages_are_batches_too(tmp_path: Path) -> None:

@@ -145,8 +145,12 @@ def found_by(rule: Rule, view: object, kafka: Release | str = NEWEST) -> tuple[F
 
 
 def found_by_all(view: object, scope: Scope, kafka: str = "4.3") -> tuple[Finding, ...]:
-    """Return what all rules of that scope find; a segment is shown to those of faulty ones too if it is one."""
-    scopes = {scope, Scope.FAULTY_SEGMENT} if isinstance(view, SegmentView) and not view.sound else {scope}
+    """Return what all rules of that scope find; faulty segments and partitions that were read are shown to more."""
+    scopes = {scope}
+    if isinstance(view, SegmentView) and not view.sound:
+        scopes.add(Scope.FAULTY_SEGMENT)
+    if isinstance(view, PartitionView) and view.read is not None:
+        scopes.add(Scope.READ_PARTITION)
     return tuple(finding for rule in rules() if rule.scope in scopes for finding in found_by(rule, view, kafka))
 
 

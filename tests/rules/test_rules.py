@@ -56,11 +56,11 @@ def test_an_id_says_what_a_rule_looks_at(rule: Rule) -> None:
     """KC1xx one file, KC18x producer snapshots beside the log, KC2xx a partition, KC3xx log dirs, KC4xx replicas."""
     hundreds = {
         "KC1": {Scope.FILE, Scope.SEGMENT, Scope.FAULTY_SEGMENT},
-        "KC2": {Scope.FILE, Scope.PARTITION},
+        "KC2": {Scope.FILE, Scope.PARTITION, Scope.READ_PARTITION},
         "KC3": {Scope.LOG_DIR, Scope.BROKER},
         "KC4": {Scope.REPLICAS},
     }
-    snapshots = {Scope.PARTITION} if rule.id.startswith("KC18") else set()
+    snapshots = {Scope.READ_PARTITION} if rule.id.startswith("KC18") else set()
     assert rule.scope in hundreds[rule.id[:3]] | snapshots
 
 

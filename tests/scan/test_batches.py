@@ -4,6 +4,7 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from kcheck.disk.read import opened
 from kcheck.model.entries import Batch, Offset, OffsetPosition
 from kcheck.scan import batches as scanned
-from kcheck.scan.batches import Walk, last_index_entry, tail_of
+from kcheck.scan.batches import Walk, index_path, last_index_entry, tail_of
 from tests.builders import HEADER_SIZE, Made, batch, flip_byte, index, index_of, log, message, run
 
 BASE = Offset(0)
@@ -191,7 +192,7 @@ def tail(tmp_path: Path, made: list[Made], index_bytes: bytes | None, *, behind:
     if index_bytes is not None:
         beside.write_bytes(index_bytes)
     with opened(str(path)) as (descriptor, size):
-        start = tail_of(str(path), descriptor, size, BASE).position
+        start = tail_of(partial(opened, index_path(str(path))), descriptor, size, BASE).position
         ends = [batch.last_offset + 1 for batch in Walk(descriptor, size, position=start)]
     return start, ends[-1] if ends else BASE
 
@@ -251,7 +252,7 @@ def test_an_index_that_is_a_link_is_not_read(tmp_path: Path) -> None:
     path.write_bytes(log(made))
     path.with_suffix(".index").symlink_to("elsewhere")
     with opened(str(path)) as (descriptor, size):
-        assert tail_of(str(path), descriptor, size, BASE).position == 0
+        assert tail_of(partial(opened, index_path(str(path))), descriptor, size, BASE).position == 0
 
 
 @pytest.mark.parametrize(

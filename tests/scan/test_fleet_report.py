@@ -209,7 +209,8 @@ def test_the_next_start_of_every_broker_is_that_of_predict(cases: Path) -> None:
     found = reported(cases)
     names = ("cluster", "broker", "log_dir", "dir", "outcome", "lost", "scan_bytes")
     expected: dict[Any, dict[str, Any]] = {}
-    for cluster, broker, path, name, outcome, lost, size in rows(cases, "predictions", *names):
+    log_dirs_first = sorted(rows(cases, "predictions", *names), key=lambda row: row[3] is not None)
+    for cluster, broker, path, name, outcome, lost, size in log_dirs_first:
         of_it = expected.setdefault((cluster, broker), {"outcomes": {}, "lost": [], "bytes": 0})
         if name is None:
             of_it["outcomes"][path] = outcome

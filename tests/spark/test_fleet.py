@@ -187,7 +187,7 @@ def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> No
     how = How("checkpoints", Wanted(), release("4.3"), remembers=True)
     resumed = asked(out, "r")._replace(how=how._replace(since=left_by(str(out), "r")))
     report, _ = scan([root], resumed, nullcontext(spark))
-    assert 0 < report.body["carried_over"] < 8
+    assert report.body["carried_over"] in range(1, 8)
     fleet.scan([root], asked(out, "here"))
     assert {**tables(out / "run=here"), "runs": 1} == {**tables(out / "run=r"), "runs": 1}
     assert ["run=here", "run=r"] == sorted(path.name for path in out.iterdir())

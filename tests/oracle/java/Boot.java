@@ -107,8 +107,8 @@ public class Boot {
     private static boolean busy(ThreadGroup group) {
         Thread[] threads = new Thread[group.activeCount() + 9];
         return Arrays.stream(threads, 0, group.enumerate(threads))
-            .anyMatch(thread -> !thread.isDaemon() && Arrays.stream(thread.getStackTrace())
-                .noneMatch(frame -> frame.getMethodName().equals("getTask")));
+            .anyMatch(thread -> !thread.isDaemon() && (thread.getState() == Thread.State.RUNNABLE
+                || Arrays.stream(thread.getStackTrace()).noneMatch(frame -> frame.getMethodName().equals("getTask"))));
     }
 
     private void fail(String dir, ObjectNode answer) throws Exception {

@@ -1,0 +1,116 @@
+"""`kcheck predict` says of the log of KRaft what Kafka's class makes of it: KafkaMetadataLog, from 4.3 KafkaRaftLog.
+
+Compared are its offsets, and every file that stands there afterwards, byte for byte. `KCHECK_SWEEP` multiplies the
+damaged logs and at 10 takes more releases, `KCHECK_SEED` damages others.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.model.names import CLUSTER_METADATA, DirectoryState, PartitionDirectory
+from kcheck.scan.start_files import Content
+from kcheck.scan.start_partition import start_partition
+from kcheck.scan.start_values import Context, Prediction, Stored
+from tests.damage import IN_PARTITIONS
+from tests.oracle.ask import SEED, SWEEP, Ask
+from tests.oracle.test_predict import WHOLE
+
+pytestmark = pytest.mark.oracle
+
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+NAME = f"{CLUSTER_METADATA}-0"
+VERSIONS = ("4.3.1", "3.9.2", *(("4.2.1", "4.0.2", "3.7.2", "3.3.2") if SWEEP >= WHOLE else ()))
+COUNT = 60
+HEAD_SIZE = 1 << 16
+"""So much of each file is compared, beside its size."""
+
+
+def _log(random: Random, folder: Path) -> str:
+    """Copy a log of KRaft, and damage it; return what was done."""
+    source = random.choice(sorted(BROKERS.glob(f"*/*/*/*/{NAME}")))
+    path = folder / NAME
+    shutil.copytree(source, path)
+    done = [str(source.relative_to(BROKERS))]
+    for _ in range(random.choice((0, 1, 1, 2))):
+        damage = random.choice((random.choice(IN_PARTITIONS), _snapshot))
+        done.append(damage(random, folder) or "nothing")
+    return "; ".join(done)
+
+
+def _snapshot(random: Random, folder: Path) -> str:
+    """Put a snapshot there that is missing, or take one away."""
+    path = folder / NAME
+    there = sorted(path.glob("*.checkpoint"))
+    if there and random.random() < 0.3:
+        gone = random.choice(there)
+        gone.rename(path / f"{gone.name}{random.choice(('.deleted', '.x'))}")
+        return f"{gone.name} renamed"
+    offset, epoch = random.choice((0, 1, 20, 51, 70, 500, 2000)), random.choice((0, 1, 2, 9))
+    ending = random.choice(("", "", "", "-1.part", ".deleted"))
+    name = f"{offset:020d}-{epoch:010d}.checkpoint{ending}"
+    if ending == "-1.part":
+        name = f"{offset:020d}-{epoch:010d}-17.checkpoint.part"
+    (path / name).write_bytes(b"")
+    return f"{name} made"
+
+
+def predicted(path: Path, version: str) -> Prediction:
+    """Return what is predicted of a log."""
+    directory = PartitionDirectory(CLUSTER_METADATA, 0, DirectoryState.CURRENT, canonical=True)
+    return start_partition(
+        str(path), NAME, directory, Stored(clean=False), Context(Settings(), Mode.KRAFT, release(version))
+    )
+
+
+def _differences(found: Prediction, told: dict[str, Any], path: Path) -> Iterator[str]:
+    outcome = "ends the start" if found.outcome in (Outcome.ABORT, Outcome.OFFLINE) else "is loaded"
+    if (outcome == "ends the start") != ("exception" in told):
+        yield f"it {outcome} ({found.reason}), but {told}"
+    elif found.log is not None:
+        if list(found.log[:3]) != list(told.values()):
+            yield f"offsets {found.log[:3]}, but {told} ({found.reason})"
+        files = {each.name: each for each in path.iterdir()}
+        for name in sorted(files.keys() ^ found.after.keys()):
+            yield f"{name} is{'' if name in files else ' not'} there, but that is not predicted"
+        for name in sorted(files.keys() & found.after.keys()):
+            size, content = files[name].stat().st_size, found.after[name]
+            if (size, _head(files[name])) != (content.size, _predicted_head(content)):
+                yield f"{name} is another file of {size}, not {content.size} bytes"
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD_SIZE)
+
+
+def _predicted_head(content: Content) -> bytes:
+    data = content.data if content.path is None else Path(content.path).read_bytes()[content.begin :][: content.filled]
+    return data.ljust(min(content.size, HEAD_SIZE), b"\0")[:HEAD_SIZE]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_metadata_logs(version: str, ask: Ask, tmp_path: Path) -> None:
+    """What is predicted is what happens."""
+    named, found = [], []
+    for number in range(COUNT * SWEEP):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        named.append(f"{number}: {_log(Random(f'{SEED}/{number} {version}'), folder)}")
+        shutil.copytree(folder, tmp_path / f"{number}-kept")
+        found.append(predicted(tmp_path / f"{number}-kept" / NAME, version))
+    paths = [tmp_path / str(number) / NAME for number in range(len(named))]
+    told = ask(version, "MetadataLog.java", paths)
+    wrong = [
+        f"{name}: " + "\n    ".join(differences)
+        for name, prediction, answer, path in zip(named, found, told, paths, strict=True)
+        if (differences := list(_differences(prediction, json.loads(answer), path)))
+    ]
+    assert not wrong, f"{len(wrong)} of {len(named)} predictions differ, KCHECK_SEED={SEED}:\n" + "\n".join(wrong[:10])
