@@ -204,8 +204,8 @@ class SegmentView(NamedTuple):
     not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes that are in the
     directory, empty for a log that was named alone. `active` is the last segment of the partition; `scanned` tells
     whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
-    that is not known. `records` is None where they were not looked into. `holes` tells whether offsets are missing
-    between its batches, None where that is not known.
+    that is not known. `records` is None where they were not looked into. `holes` tells whether its headers name fewer
+    records than it has offsets: before, between or inside of its batches.
     """
 
     where: Location
@@ -233,7 +233,7 @@ class SegmentView(NamedTuple):
     active: bool = True
     scanned: bool | None = None
     records: RecordsView | None = None
-    holes: bool | None = None
+    holes: bool = False
 
     @property
     def sound(self) -> bool:

@@ -2,7 +2,8 @@
 
 What is wrong: the broker writes each epoch into the file before the first record of the epoch, so the epoch of the
 last batch must be there and must not start above that batch. The file was put back from an older copy, edited, or
-cut.
+cut. After an unclean stop a file whose first epoch starts behind the last batch is an information: DeleteRecords has
+moved the log start to the log end, and that was not written yet.
 
 What the broker does, in every release that has the file (0.11 and later):
 
@@ -21,6 +22,7 @@ from collections.abc import Iterable
 
 from kcheck.model.entries import Batch, EpochEntries
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import LOG_START
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -41,12 +43,24 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if why is None:
         return
     assert view.epochs is not None
+    if view.clean_shutdown is False and entries[0].start_offset > batch.last_offset:
+        effect = (
+            "Probably the log start was moved to the log end, and the broker was killed before it wrote that into "
+            f"{LOG_START}: {kafka(release)} then shows the records below again."
+        )
+        advice, severity = "Nothing, if they may be seen again.", Severity.INFO
+    else:
+        effect = (
+            f"{kafka(release)} does not notice after a clean stop. As a follower the replica names a wrong epoch to "
+            "its leader and truncates good records; as a leader it answers its followers wrongly."
+        )
+        advice, severity = f"Do not let this replica lead. {REFETCH_OR_REBUILD}", Severity.ERROR
     yield RULE.finding(
         view.epochs.where,
         f"the batch at offset {batch.base_offset} carries epoch {batch.epoch}, but {why}",
-        effect=f"{kafka(release)} does not notice after a clean stop. As a follower the replica names a wrong epoch to "
-        "its leader and truncates good records; as a leader it answers its followers wrongly.",
-        advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}",
+        effect=effect,
+        advice=advice,
+        severity=severity,
         data={
             "last_batch_epoch": batch.epoch,
             "last_batch_base_offset": batch.base_offset,
@@ -56,6 +70,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _contradiction(batch: Batch, entries: EpochEntries, log_start: int) -> str | None:
+    if batch.last_offset < log_start:
+        return None
     known = [entry for entry in entries if entry.epoch == batch.epoch]
     if not known:
         latest = max(entries, key=lambda entry: entry.epoch)

@@ -4,7 +4,8 @@ What is wrong: a segment ends below the base offset of the next one. A broker gi
 that was never compacted has none missing: a segment was deleted or not copied, or lost its end. Compaction makes holes,
 and then most logs have many of them, and cleaner-offset-checkpoint names the partition. So it is not told of such
 partitions, and of the topics that are always compacted. A follower that has fetched a compacted log and has not
-compacted it yet shows holes inside of its segments too: then it is an information.
+compacted it yet shows holes inside of its segments too. A broker that was killed in the first compaction of a log
+leaves files of it, or an empty first segment. Then it is an information.
 
 What the broker does: it does not notice it. Readers go on behind the hole, and followers that fetch from here get the
 hole too.
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import COMPACTED, DirectoryState
+from kcheck.model.names import CLEANED, COMPACTED, DELETED, SWAP, DirectoryState, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.model.views import PartitionView
@@ -34,7 +35,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     one, other = found[0]
     is_known = view.cleaned is False and view.state is DirectoryState.CURRENT
-    dense = is_known and all(segment.holes is False for segment in view.read or ())
+    dense = is_known and not (any(segment.holes for segment in view.read or ()) or _was_begun(view))
     more = f" (and {counted(len(found) - 1, 'further hole', 'further holes')})" if found[1:] else ""
     maybe = "" if dense else ", unless the topic is or was compacted"
     yield RULE.finding(
@@ -52,6 +53,18 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             ),
         },
     )
+
+
+def _was_begun(view: PartitionView) -> bool:
+    """Whether a first compaction began: cleaner-offset-checkpoint is written at its end, and it goes up from the start.
+
+    Cleaner.cleanSegments (0.10.2 to 4.3.1) leaves a segment in the place of each group, though nothing may be in it.
+    """
+    logs = [segment_prefix(segment.base_offset) + ".log" for segment in view.segments]
+    first = (view.read or (None,))[0]
+    indexes = () if first is None or first.size else (first.offset_index, first.time_index)
+    emptied = bool(indexes) and not any(index is None or index.entries for index in indexes)
+    return emptied or any(log + suffix in view.files for log in logs for suffix in (CLEANED, SWAP, DELETED))
 
 
 def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:

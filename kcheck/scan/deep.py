@@ -10,7 +10,6 @@ from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import FileKind, parse_file, segment_prefix
-from kcheck.model.producers import Producing
 from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
@@ -166,7 +165,6 @@ class Deep:
                 files=view.files & {prefix + ending for ending in (".log", ".index", ".timeindex")},
                 active=behind is None,
                 scanned=_scanned(view, None if behind is None else behind.base_offset),
-                holes=_holes(found.producers),
             )
             read.append(whole)
             collected.extend(_unread(whole))
@@ -227,13 +225,6 @@ def _unread(view: SegmentView) -> Iterator[Finding]:
         name = segment_prefix(view.base_offset) + ending
         if index is None and name in view.files:
             yield kc001_unreadable.finding(view.where._replace(file=name), view.unread[ending])
-
-
-def _holes(producers: Producing | None) -> bool | None:
-    """Whether offsets are missing between the batches of a segment, None where they were not followed."""
-    if producers is None:
-        return None
-    return producers.whole is not None and producers.whole.solid_from != producers.whole.first_offset
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:

@@ -84,6 +84,7 @@ def examine(
         transactions=transactions.view(),
         producers=producers.view(),
         verified=verify,
+        holes=batches.holes,
         records=None if records is None else records.view(),
         unread=unread,
     )
@@ -114,6 +115,7 @@ class _Batches:
 
     def __init__(self, base: Offset) -> None:
         self.count = 0
+        self.records = 0
         self.first_offset: Offset | None = None
         self.last_offset = Offset(_LEAST)
         self.max_timestamp = -1
@@ -124,12 +126,18 @@ class _Batches:
         self._highest_epoch = -1
         self._epochs_are_whole = True
 
+    @property
+    def holes(self) -> bool:
+        """Whether the segment has not a record for each offset up to its last one, as far as the headers tell."""
+        return self.count > 0 and self.records != self.last_offset + 1 - self._base
+
     def take(self, columns: Columns) -> None:
         """Take the batches of one window."""
         if self.first_offset is None:
             self.first_offset = Offset(int(columns.base_offset[0]))
         before = np.concatenate(([self.last_offset], columns.last_offset[:-1]))
         self.count += len(columns.position)
+        self.records += int(columns.record_count.sum(dtype=np.int64))
         for fault, mask, context in self._faults(columns, before):
             if mask.any():
                 self._tell(fault, columns, mask, context)

@@ -35,6 +35,7 @@ class _Batches(NamedTuple):
     epochs: list[EpochRun]
     producers: dict[int, Seen]
     solid_from: Offset
+    records: int
 
 
 def sound(
@@ -82,14 +83,15 @@ def sound(
         transactions=Transactions((), {}, {}),
         producers=Producing(whole, {}, (), {}),
         verified=verify,
+        holes=found.records != end - base,
     )
 
 
 def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
     """Return what the batches say, None where one is not as a broker appends it, or is of a transaction."""
-    found = _Batches([], [], [], [], [], [], {}, Offset(0))
+    found = _Batches([], [], [], [], [], [], {}, Offset(0), 0)
     size, ceiling = len(data), base + RELATIVE_OFFSET_MAX
-    at, before, highest, solid = 0, base - 1, -1, 0
+    at, before, highest, solid, records = 0, base - 1, -1, 0, 0
     epoch_before = 0
     while at < size:
         if size - at < HEADER.size or len(found.position) == _BATCH_COUNT_MAX:
@@ -135,8 +137,8 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
         found.timestamp.append(timestamp)
         found.highest.append(highest)
         highest = max(highest, timestamp)
-        at, before, epoch_before = end, last, epoch
-    return found._replace(solid_from=Offset(solid))
+        at, before, epoch_before, records = end, last, epoch, records + count
+    return found._replace(solid_from=Offset(solid), records=records)
 
 
 def _offset_entries(rows: list[tuple[int, int]], base: Offset, found: _Batches) -> bool:

@@ -212,6 +212,22 @@ def test_a_log_start_in_the_last_batch_raises_its_epoch() -> None:
     assert not found_by(KC206, view)
 
 
+def test_epochs_below_the_log_start_are_not_missed() -> None:
+    """A leader that begins where DeleteRecords has moved the log start replaces the epoch that was raised to there."""
+    view = partition(epoch_file=epochs(b"0\n1\n7 300\n"), last_batch=batch(290, 299, 5), log_start=300, log_end=300)
+    assert not found_by(KC206, view)
+
+
+@pytest.mark.parametrize(
+    ("clean", "severity"), [(False, Severity.INFO), (True, Severity.ERROR), (None, Severity.ERROR)]
+)
+def test_a_log_start_that_was_not_written(clean: bool | None, severity: Severity) -> None:
+    """The file is written at once, log-start-offset-checkpoint every minute and at a clean stop."""
+    view = partition(epoch_file=epochs(b"0\n1\n7 300\n"), last_batch=batch(290, 299, 5))._replace(clean_shutdown=clean)
+    (found,) = found_by(KC206, view)
+    assert found.severity is severity
+
+
 def test_without_lines_to_compare_nothing_is_lost() -> None:
     """KC204, KC205 and KC101 say the rest."""
     last = batch(290, 299, 7)
