@@ -1,14 +1,14 @@
 """The command `kcheck`: its groups, its exit codes, and its last word on stderr."""
 
+import gc
 import os
 import sys
 from typing import Annotated, Any, NoReturn
 
-from kcheck.scan.garbage import collect_seldom
-
 # numpy's thread pool would spin for longer than most commands take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-collect_seldom()
+# Values refer to each other in no circle; looking for some after each few hundred of them was a sixth of every start.
+gc.set_threshold(50_000, 20, 20)
 
 import typer
 from typer.core import TyperGroup
