@@ -1,5 +1,6 @@
 """Tasks in this process one after the other, or in several processes side by side; the answers stand in order."""
 
+import gc
 import signal
 import time
 from collections import deque
@@ -24,6 +25,8 @@ _TICK = 0.2
 """Seconds that are waited for an answer before something is shown."""
 _END_SECONDS = 10
 """A process that was killed is waited for so long."""
+_GARBAGE_COUNT = 100_000
+"""As in the process of a command: the Python of an executor looks for circles much more often, and finds none."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -275,6 +278,7 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
     for other in others:
         other.close()
     let_go_sockets(connection.fileno())
+    gc.set_threshold(_GARBAGE_COUNT)
     if limits is not None:
         bound_memory(limits.memory)
     try:

@@ -15,6 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kcheck.core.releases import NEWEST_TESTED, release
+from kcheck.disk.output import reading
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import join, split
@@ -81,12 +82,12 @@ class KcheckReader(DataSourceReader):
         path = self._options.get("path")
         if path is None:
             raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
-        if split(path)[1].startswith("run="):
-            return [InputPartition(_Part(file=file)) for file in self._files(path)]
-        if self._table not in (*OF_SCANNED, *_OF_BROKER):
-            raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
         asked = self._asked()
         with mounted(asked.urls, dict(asked.options)):
+            if split(path)[1].startswith("run="):
+                return [InputPartition(_Part(file=file)) for file in self._files(path)]
+            if self._table not in (*OF_SCANNED, *_OF_BROKER):
+                raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
             found = inventory([path])
         answers = [*identified_of(found.log_dirs, asked)]
         log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
@@ -101,13 +102,18 @@ class KcheckReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one partition."""
         part: _Part = partition.value
+        asked = self._asked()
         if part.file is not None:
-            with parquet.ParquetFile(part.file) as file:
+            with (
+                mounted(asked.urls, dict(asked.options)),
+                reading(part.file) as (stream, _),
+                parquet.ParquetFile(stream) as file,
+            ):
                 yield from file.iter_batches()
             return
         for cluster, broker, finding in part.told:
             yield findings_batch((cluster, broker), (finding,))
-        for name, batch in broker_rows(part.log_dirs, self._asked(), whole=self._table in _OF_BROKER):
+        for name, batch in broker_rows(part.log_dirs, asked, whole=self._table in _OF_BROKER):
             if name == self._table:
                 yield batch
 

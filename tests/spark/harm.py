@@ -15,7 +15,7 @@ from kcheck.scan import fleet_stages
 from kcheck.scan.host import open_log_dir, tell_links
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_partition
-from kcheck.spark import stages
+from kcheck.spark import stages, tables
 from kcheck.spark.stages import Asked
 
 Batches = Iterator[pa.RecordBatch]
@@ -109,11 +109,21 @@ def look_at_all(batches: Batches, asked: Asked) -> Batches:
 
 
 def scan_once_more(batches: Batches, asked: Asked) -> Batches:
-    """Scan; the first to come ends its process in the middle, as if the executor were lost."""
-    marks = Path(os.environ["KCHECK_TEST_MARKS"])
-    for number, batch in enumerate(stages.scan_all(batches, asked)):
+    """Scan, once more for the first to come."""
+    yield from _lost_once("scan", stages.scan_all(batches, asked))
+
+
+def write_once_more(batches: Batches, **how: Any) -> Batches:
+    """Write the tables, once more for the first to come."""
+    yield from _lost_once("tables", tables.write_all(batches, **how))
+
+
+def _lost_once(name: str, found: Batches) -> Batches:
+    """Yield what is found; the first to come ends its process in the middle, as if the executor were lost."""
+    mark = Path(os.environ["KCHECK_TEST_MARKS"]) / name
+    for number, batch in enumerate(found):
         try:
-            (marks / "lost").touch(exist_ok=False)
+            mark.touch(exist_ok=False)
         except FileExistsError:
             yield batch
             continue

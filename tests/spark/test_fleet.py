@@ -146,10 +146,12 @@ def data(tmp_path: Path) -> Path:
 def test_a_task_that_is_run_again_gives_the_same_rows(
     spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the first attempt had found counts for nothing."""
+    """What the first attempt had found, or written, counts for nothing."""
     monkeypatch.setattr(stages, "scan_all", harm.scan_once_more)
+    monkeypatch.setattr("kcheck.spark.fleet.write_all", harm.write_once_more)
     both(spark, tmp_path / "out", [data])
-    assert ["lost"] == os.listdir(os.environ["KCHECK_TEST_MARKS"])
+    assert ["scan", "tables"] == sorted(os.listdir(os.environ["KCHECK_TEST_MARKS"]))
+    assert not (tmp_path / "out" / "run=there" / "_staging").exists()
 
 
 def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, tmp_path: Path) -> None:

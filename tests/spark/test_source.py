@@ -83,8 +83,12 @@ def test_findings_are_read_unless_told(read: Any, fleet: Path, expected: dict[st
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_log_dirs_in_a_store_are_looked_at(read: Any, fleet: Path, s3: dict[str, Any]) -> None:
-    """By whoever reads them; the rows are those of a disk."""
+def test_what_is_in_a_store_is_read(
+    read: Any, fleet: Path, s3: dict[str, Any], expected: dict[str, list[dict[str, Any]]]
+) -> None:
+    """Log dirs by whoever looks at them: the rows are those of a disk; and a run."""
+    url = upload(fleet / "out", "source-runs", s3)
+    assert expected["findings"] == read(f"{url}/run=r", "findings", storage_options=json.dumps(s3))
     url = upload(fleet / "fleet", "source", s3)
     table, layout = "predictions", "{broker}/{log_dir}"
     found = read(f"{url}/{layout}", table, storage_options=json.dumps(s3))
