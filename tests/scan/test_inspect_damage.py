@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import list_directory
+from kcheck.disk.walk import Directory
 from kcheck.model.report import Wanted
 from kcheck.scan import host, inspect, look, partition
 from tests.builders import (
@@ -97,14 +97,14 @@ def test_a_partition_directory_that_cannot_be_listed_has_no_offsets(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither a log start nor a log end."""
-    listing = list_directory
+    listing = Directory.listing
 
-    def refuses(path: str) -> Any:
-        if path.endswith("a-0"):
+    def refuses(folder: Directory) -> Any:
+        if folder.path.endswith("a-0"):
             raise UnreadableError("Permission denied")
-        return listing(path)
+        return listing(folder)
 
-    monkeypatch.setattr(partition, "list_directory", refuses)
+    monkeypatch.setattr(Directory, "listing", refuses)
     found = inspected(data)
     row = found["items"][0]["partitions"][0]
     assert (None, None) == (row["log_start_offset"], row["log_end_offset"])
