@@ -238,7 +238,7 @@ class Release(NamedTuple):
 
     @property
     def ends_unopened_transactions(self) -> bool:
-        """Up to 2.7 a marker ends a transaction, even where none is open (KAFKA-12152)."""
+        """Up to 2.7 a marker ends a transaction, even where none is open."""
         return self.version < (2, 8)
 
     @property

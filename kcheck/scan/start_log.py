@@ -68,7 +68,7 @@ class LogLoader:
         self.rescanned += reload_log(self.producers, self.segments, start, end, clean=self._clean)
         unstable = self.producers.states.first_unstable_offset
         if unstable is not None and unstable < end:
-            self._locate(max(unstable, start))
+            self._locate(max(unstable, start, first))
         point = recovery_point(
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,

@@ -264,7 +264,7 @@ def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
     if not columns.record_count[row]:
         return EmptyMarker(producer_id)
     position, size = int(columns.position[row]), int(columns.size[row])
-    data = segment.read(position, size)
+    data = segment.read(position, max(size, HEADER.size))
     offset, epoch = int(columns.base_offset[row]), int(columns.producer_epoch[row])
     appended = columns.attributes[row] & LOG_APPEND_TIME != 0
     timestamp = int(columns.max_timestamp[row]) if appended else HEADER.unpack_from(data)[_BASE_TIMESTAMP]
@@ -275,7 +275,7 @@ def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
         plain = (length, delta, more, key, value, headers) == (32, 0, 0, 8, 12, 0) and version >= 0
         if plain and kind in (ABORT, COMMIT) and value_version >= 0:
             return Marker(producer_id, epoch, offset, coordinator, timestamp, kind == ABORT)
-    return _unusual(segment, data, position, Marker(producer_id, epoch, offset, 0, timestamp, aborts=False))
+    return _unusual(segment, data[:size], position, Marker(producer_id, epoch, offset, 0, timestamp, aborts=False))
 
 
 def _unusual(segment: Segment, data: bytes, position: int, marker: Marker) -> Marker | str:
