@@ -59,3 +59,7 @@ class ApplyError(KcheckError):
         super().__init__(message)
         self.changed = changed
         self.backup = backup
+
+
+class TooMuchReadError(KcheckError):
+    """So much is read of one directory in a store that something is wrong with it; the others are looked at."""

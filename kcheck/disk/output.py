@@ -17,11 +17,13 @@ from kcheck.errors import UsageError
 
 def make_directory(path: str) -> None:
     """Make a directory that is not there yet, and those around it; UsageError: it is there, or cannot be made."""
-    if store_of(path) is not None:
-        if is_directory(path):
-            raise UsageError(f"{path} is there already")
-        return
+    store = store_of(path)
     try:
+        if store is not None:
+            if is_directory(path):
+                raise UsageError(f"{path} is there already")
+            store.try_to_write(path)
+            return
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         os.mkdir(path)
     except FileExistsError:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO
-from threading import Lock
+from threading import Lock, local
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from kcheck.errors import UsageError
+from kcheck.errors import TooMuchReadError, UsageError
 
 T = TypeVar("T")
 
@@ -22,8 +22,6 @@ _BLOCK_SIZE = 16 << 10
 """So much is asked for at least: a request costs more than its bytes."""
 _EXTRAS = {"s3": "s3", "s3a": "s3"}
 """What of kcheck's extras a scheme needs, other than `remote`."""
-
-
 _STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
 """What stores call that which another file of the same name and size has not."""
 
@@ -100,6 +98,7 @@ class Store:
 
     def read(self, path: str, start: int, end: int) -> bytes:
         """Return the bytes of a range of a file, fewer where it ends: one request."""
+        _take(end - start)
         try:
             found: bytes = _asked(lambda: self._system.cat_file(self._named(path), start=start, end=end))
         except OSError as error:
@@ -120,6 +119,11 @@ class Store:
     def write(self, path: str, data: bytes) -> None:
         """Write a file whole."""
         _asked(lambda: self._system.pipe_file(self._named(path), data))
+
+    def try_to_write(self, folder: str) -> None:
+        """Write a file and remove it: who may not write is told so before the work is begun."""
+        self.write(f"{folder}/.kcheck", b"")
+        self.remove(f"{folder}/.kcheck")
 
     def remove(self, path: str) -> None:
         """Remove a file, or all that is below a directory."""
@@ -169,6 +173,32 @@ class Store:
             else:
                 sizes[name] = int(about["size"] or 0)
         return Files(sizes, tuple(sorted(below)))
+
+
+class _Left(local):
+    """How many bytes this thread may still read, None without a bound."""
+
+    size: int | None = None
+
+
+_LEFT = _Left()
+
+
+@contextmanager
+def reading_at_most(size: int) -> Iterator[None]:
+    """Let this thread read so many bytes of stores; TooMuchReadError once they are more."""
+    _LEFT.size = size
+    try:
+        yield
+    finally:
+        _LEFT.size = None
+
+
+def _take(size: int) -> None:
+    if _LEFT.size is not None:
+        _LEFT.size -= size
+        if _LEFT.size < 0:
+            raise TooMuchReadError("more is read of it than of any directory that is in order")
 
 
 class RemoteFile:

@@ -1,14 +1,17 @@
 """What stands in a directory, without following a link out of it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size
-from kcheck.disk.remote import store_of
+from kcheck.disk.remote import reading_at_most, store_of
 
 T = TypeVar("T")
 
+_AGAIN = 16
+"""What stands in a directory is read a few times, by several rules: so often never."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -81,6 +84,22 @@ def hold_listing(path: str) -> None:
 def is_remote(path: str) -> bool:
     """Whether a path is in a store: each request takes long, and many can be under way."""
     return store_of(path) is not None
+
+
+@contextmanager
+def bounded(path: str, size_max: int | None) -> Iterator[None]:
+    """Read at most `size_max` bytes of a directory in a store, or, where that is None, what is there a few times.
+
+    Threads have no bound of memory. TooMuchReadError where it is more.
+    """
+    if store_of(path) is None:
+        yield
+        return
+    if size_max is None:
+        with suppress(UnreadableError):
+            size_max = _AGAIN * sum(file_sizes(path).values())
+    with reading_at_most(size_max or 0):
+        yield
 
 
 def drop_listing(path: str) -> None:

@@ -187,6 +187,11 @@ class Release(NamedTuple):
         return self.version >= (2,)
 
     @property
+    def splits_batch_by_batch(self) -> bool:
+        """From 3.9.1, but for 4.0.0, a split is indexed batch by batch; before, by pieces of 1 MiB."""
+        return self.version >= (3, 9, 1) and self.version != (4, 0, 0)
+
+    @property
     def recovers_epoch_zero(self) -> bool:
         """From 2.1 to 2.6.0 a recovery does not take epoch 0 (LogSegment.recover)."""
         return not (2, 1) <= self.version < (2, 6, 1)

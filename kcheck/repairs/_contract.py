@@ -59,7 +59,7 @@ class Step(NamedTuple):
 
     `held` tells who has the records that go, None where nobody is known to. `hole` are the offsets that are missing for
     good behind what is cut, though no whole batch goes: from the first to below the second. `log_dir` is the one whose
-    paths the edits have, if that is not the one that was shown.
+    paths the edits have, if that is not the one that was shown. `settles` are other findings that the edits put right.
     """
 
     finding: Finding
@@ -69,6 +69,7 @@ class Step(NamedTuple):
     held: str | None = None
     hole: tuple[int, int] | None = None
     log_dir: "LogDirSite | None" = None
+    settles: tuple[Finding, ...] = ()
 
 
 class Refused(NamedTuple):

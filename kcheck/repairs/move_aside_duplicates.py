@@ -6,6 +6,7 @@ Where each of them holds something that the other does not, nothing tells which 
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState
 from kcheck.repairs._contract import (
     Answer,
     Aside,
@@ -25,7 +26,7 @@ from kcheck.repairs._files import whole_log
 def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the directory that goes, of whichever log dir it is."""
     for finding in findings:
-        twins = list(_twins(site, finding))
+        twins = _twins(site, finding)
         if len(twins) != 2:
             yield Refused(finding, f"{len(twins)} of its directories were looked at: name all log dirs of the broker")
             continue
@@ -42,17 +43,16 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         )  # fmt: skip
 
 
-def _twins(site: LogDirSite, finding: Finding) -> Iterator[PartitionSite]:
-    """Yield the directories of a partition in the log dirs of a broker, that of the finding first."""
-    own = next((part for part in site.partitions if part.dir == finding.where.dir), None)
-    if own is None:
-        return
-    yield own
-    key = (own.view.topic, own.view.partition, own.view.state)
-    for log_dir in (site, *site.siblings):
-        for part in log_dir.partitions:
-            if part is not own and (part.view.topic, part.view.partition, part.view.state) == key:
-                yield part
+def _twins(site: LogDirSite, finding: Finding) -> list[PartitionSite]:
+    """Return the directories of a partition in the log dirs of a broker, that of the finding first."""
+    own = [part for part in site.partitions if part.dir == finding.where.dir]
+    keys = {_key(part) for part in own}
+    others = (part for log_dir in (site, *site.siblings) for part in log_dir.partitions if part not in own)
+    return [*own, *(part for part in others if _key(part) in keys)]
+
+
+def _key(part: PartitionSite) -> tuple[str, int, DirectoryState]:
+    return part.view.topic, part.view.partition, part.view.state
 
 
 def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:

@@ -15,13 +15,13 @@ from kcheck.repairs._files import path_of, whole_log
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield what becomes of each file, or of those of one kind."""
     for finding in findings:
-        if finding.id == "KC225" and finding.where.file in site.names:
+        if finding.id == "KC225":
             yield _stray(site, finding)
         elif finding.id == "KC226":
             yield from _leftover(site, finding)
         elif finding.id == "KC227":
             yield from _alone(site, finding)
-        elif finding.id == "KC228":
+        else:
             yield _swap(site, finding)
 
 

@@ -15,16 +15,14 @@ from kcheck.repairs._contract import Answer, PartitionSite, Refused, Repair, Sco
 from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 
-_ELSEWHERE = ("KC101", "KC102", "KC103", "KC104")
-"""Rules about text checkpoints of every kind."""
+_RULES = (
+    "KC101", "KC102", "KC103", "KC104", "KC201", "KC202", "KC203", "KC204", "KC205", "KC206", "KC216", "KC223",
+)  # fmt: skip
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the new file."""
-    about = [each for each in findings if each.id not in _ELSEWHERE or each.where.file == LEADER_EPOCHS]
-    if not about:
-        return
-    finding = max(about, key=lambda each: each.severity.rank)
+    finding = max(findings, key=lambda each: each.severity.rank)
     damaged = unsettled(site, DAMAGE)
     image = site.image()
     if damaged is not None:
@@ -64,7 +62,7 @@ REPAIR = Repair(
     name="rewrite-leader-epochs",
     rank=80,
     scope=Scope.PARTITION,
-    rules=(*_ELSEWHERE, "KC201", "KC202", "KC203", "KC204", "KC205", "KC206", "KC216", "KC223"),
+    rules=_RULES,
     plan=plan,
     page=__doc__,
 )

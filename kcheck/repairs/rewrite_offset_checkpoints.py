@@ -48,19 +48,19 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
             continue
         if name != CLEANER_OFFSET and all(each.id in _NOT_HERE for each in about):
             continue  # No broker looks these lines up.
-        finding = max(about, key=lambda each: each.severity.rank)
-        answer = _answer(site, name, data, finding, {each.id for each in about})
+        answer = _answer(site, name, data, about)
         if answer is not None:
             yield answer
 
 
-def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: set[str]) -> Answer | None:
+def _answer(site: LogDirSite, name: str, data: bytes, about: list[Finding]) -> Answer | None:
+    finding = max(about, key=lambda each: each.severity.rank)
     found = offset_checkpoint.parse(data)
     reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, site)
     if reset:
         kept = _Kept((), ("every value is left out: the file is damaged, and none is needed",))
     else:
-        kept = _kept(site, name, tuple(found.value), rules)
+        kept = _kept(site, name, tuple(found.value), {each.id for each in about})
     if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(found.value):
         kept = kept._replace(why_not="its last line has no end: digits of its offset may be missing")
     if name == REPLICATION_OFFSET and kept.why_not is None:
@@ -77,7 +77,7 @@ def _answer(site: LogDirSite, name: str, data: bytes, finding: Finding, rules: s
     evidence = [Evidence(name, None, crc_verified=None, what=lines + broken)]
     evidence += _ends(site, entries, tuple(found.value))
     reason = "; ".join(kept.changes) or "the broker reads the file, and every value in it is one that stood there"
-    return Step(finding, (Write(name, written),), reason, tuple(evidence))
+    return Step(finding, (Write(name, written),), reason, tuple(evidence), settles=tuple(about))
 
 
 def _is_refused(data: bytes, site: LogDirSite) -> bool:

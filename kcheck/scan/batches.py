@@ -131,11 +131,12 @@ def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offse
 class _Slots:
     """The slots of an offset index; those at its end, which a search looks at first, are read at once."""
 
-    def __init__(self, descriptor: Source, size: int, base_offset: Offset) -> None:
-        self.count = size // _SLOT
+    def __init__(self, descriptor: Source, index_size: int, base_offset: Offset) -> None:
+        self.count = index_size // _SLOT
         self._descriptor, self._base = descriptor, base_offset
         self._first = max(0, self.count - 1 - WARM_SIZE // _SLOT)
-        self._last = pread(descriptor, (self.count - self._first) * _SLOT, self._first * _SLOT)
+        size = (self.count - self._first) * _SLOT
+        self._last = pread(descriptor, size, self._first * _SLOT) if size else b""
 
     def _slot(self, slot: int) -> bytes:
         at = (slot - self._first) * _SLOT

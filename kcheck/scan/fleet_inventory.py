@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.remote import is_url
-from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
+from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, real, split
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.model.finding import Finding, Location
 from kcheck.rules import kc001_unreadable
@@ -65,8 +64,6 @@ def _told(log_dir: FleetLogDir) -> str:
 
 
 def _of(root: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
-    if is_url(root) and not is_remote(root):
-        raise UsageError(f"{root}: only --engine local looks at what is not a directory of the machine")
     try:
         is_there = is_directory(root)
     except UnreadableError as error:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.disk.output import discard, have_directory, keep_aside, make_directory, reading, replacing
+from kcheck.disk.output import discard, have_directory, keep_aside, reading, replacing
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import exists, is_directory, join, list_directory, states
 from kcheck.errors import UsageError
@@ -85,7 +85,7 @@ class Memory:
         self.folder = join(run, FOLDER) if remembers else None
         self._aside = aside
         if self.folder is not None:
-            make_directory(self.folder)
+            have_directory(self.folder)
 
     def __enter__(self) -> Self:
         """Begin."""

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from kcheck import __version__
-from kcheck.disk.output import create, discard, make_directory, move, publish, settle
+from kcheck.disk.output import create, discard, have_directory, make_directory, move, publish, settle
 from kcheck.disk.walk import join
 from kcheck.errors import KcheckError
 from kcheck.registry import discover
@@ -110,7 +110,7 @@ class TableOutput:
         self._held_count = self._held_size = self._part_count = 0
         self._stream: BinaryIO | None = None
         self._writer: Any = None
-        make_directory(self._folder)
+        _guarded(lambda: have_directory(self._folder))
 
     def write(self, batch: "pa.RecordBatch") -> None:
         """Hold rows until they are many."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import hold_listing, is_remote, join
+from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.formats import meta_properties
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
@@ -60,6 +60,8 @@ _ENTRY_COUNT = 65_536
 """A batch holds so many directories, or checkpoint entries, at most."""
 _SEGMENT_COUNT = 65_536
 """It is passed on when it has so many segments."""
+_READ_SIZE_MAX = 256 << 20
+"""So much is read of a directory in a store, at most, where logs are not read whole."""
 _META_SIZE_MAX = 1 << 20
 
 
@@ -175,7 +177,7 @@ def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.
     segments = 0
     for batch in batches:
         for item in items_of(batch):
-            found = attempt(partial(_scan, item, deep, how), item.where)
+            found = attempt(partial(_bounded, item, deep, how), item.where)
             scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
             held.append(scanned)
             segments += 0 if scanned.view is None else len(scanned.view.segments)
@@ -199,6 +201,11 @@ def _deep(how: How) -> "Deep":
         release=how.release, window=Window(), coverage=Coverage(),
         workers=Workers(1, done=lambda _: None, tick=lambda: None),
     )  # fmt: skip
+
+
+def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
+    with bounded(join(item.log_dir, item.name), _READ_SIZE_MAX if how.depth == "checkpoints" else None):
+        return _scan(item, deep, how)
 
 
 def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:

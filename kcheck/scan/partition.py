@@ -209,14 +209,8 @@ def _summary(
     end = base if last is None else Offset(last.last_offset + 1)
     index_size = tail.index_size if rises and walk.position == size else None
     if tail.position:
-        return SegmentSummary(base_offset=base, size=size, end_offset=end), last, index_size
-    return (
-        SegmentSummary(
-            base_offset=base, size=size, end_offset=end, batches=count, max_timestamp=timestamp if count else None
-        ),
-        last,
-        index_size,
-    )
+        return SegmentSummary(base, size, end), last, index_size
+    return SegmentSummary(base, size, end, count, timestamp if count else None), last, index_size
 
 
 def batch_rows(path: str, base: Offset) -> Iterator[dict[str, object]]:

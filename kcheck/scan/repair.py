@@ -125,9 +125,9 @@ class _Planner:
             elif isinstance(answer, Refused):
                 self._refused.append((site, answer))
             else:
-                self._step(site, answer, about if repair.scope is Scope.LOG_DIR else (answer.finding,))
+                self._step(site, answer)
 
-    def _step(self, shown: Site, step: Step, about: tuple[Finding, ...]) -> None:
+    def _step(self, shown: Site, step: Step) -> None:
         site = step.log_dir if isinstance(step.log_dir, Site) else shown
         lost = _lost(site, step)
         why_not = None
@@ -147,7 +147,7 @@ class _Planner:
             self._refused.append((shown, Refused(step.finding, worse)))
             return
         self.starts = after
-        for finding in (*about, step.finding):
+        for finding in (step.finding, *step.settles):
             _settle(shown, finding)
         now, then = now_and_after(before, after, site, step)
         loses = None if lost is None else {"held": step.held, **lost_row(lost)}

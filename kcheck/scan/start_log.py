@@ -66,6 +66,9 @@ class LogLoader:
         if release.keeps_snapshot_per_segment:
             self.producers.remove_stray(self.segments)
         self.rescanned += reload_log(self.producers, self.segments, start, end, clean=self._clean)
+        unstable = self.producers.states.first_unstable_offset
+        if unstable is not None and unstable < end:
+            self._locate(max(unstable, start))
         point = recovery_point(
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,
@@ -76,9 +79,15 @@ class LogLoader:
             point = self._recovery_point
         return Loaded(
             Offset(start), Offset(end), Offset(point), self.epochs.entries,
-            self.producers.states.first_unstable_offset is not None, tuple(sorted(self.segments)), tuple(self.cuts),
+            unstable is not None, tuple(sorted(self.segments)), tuple(self.cuts),
             self.rescanned, tuple(dict.fromkeys(self.reasons)),
         )  # fmt: skip
+
+    def _locate(self, offset: int) -> None:
+        """Look for the first unstable offset, as the broker does (maybeIncrementFirstUnstableOffset)."""
+        found = self.segments[max(base for base in self.segments if base <= offset)].search(offset).found
+        if found is None and self.context.release.replays_below_log_end:
+            raise StartError(f"NullPointerException: no batch stands at the unstable offset {offset}")
 
     def _retry(self, step: Callable[[], Answer]) -> Answer:
         """Do a step; where an offset does not fit into its segment, split that and do it again."""

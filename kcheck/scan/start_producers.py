@@ -22,7 +22,15 @@ from kcheck.formats import producer_snapshot
 from kcheck.formats._control_record import ABORT, COMMIT
 from kcheck.formats._record import Record, read_records
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot
-from kcheck.formats.record_batch import CODEC_MASK, CONTROL, NO_SEQUENCE, TRANSACTIONAL, increment_sequence
+from kcheck.formats.record_batch import (
+    CODEC_MASK,
+    CONTROL,
+    HEADER,
+    LOG_APPEND_TIME,
+    NO_SEQUENCE,
+    TRANSACTIONAL,
+    increment_sequence,
+)
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, segment_prefix
@@ -35,6 +43,7 @@ _ENDING = ".snapshot"
 _MARKER_BATCH_SIZE = 78
 _MARKER = struct.Struct(">bbbbbhhbhib")
 _MARKER_FROM = 61
+_BASE_TIMESTAMP = HEADER.names.index("base_timestamp")
 _MARKER_VALUE_SIZE = 6
 _NO_PRODUCER_ID = -1
 _RUN_COUNT_MIN = 32
@@ -200,8 +209,8 @@ def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates) -> bo
     inside = columns.attributes[rows] & TRANSACTIONAL != 0
     latest: dict[int, Entry] = {}
     opened: dict[int, int] = {}
-    for begin, end in pairwise([*begins.tolist(), len(order)]):
-        mine = order[begin:end]
+    runs = (order[begin:end] for begin, end in pairwise([*begins.tolist(), len(order)]))
+    for mine in sorted(runs, key=lambda mine: int(mine[0])):  # A hash table keeps the order in which they came.
         producer_id = int(ids[mine[0]])
         known = states.entries.get(producer_id)
         first = 0 if known is not None and known.current_txn_first_offset >= 0 else len(mine)
@@ -257,7 +266,8 @@ def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
     position, size = int(columns.position[row]), int(columns.size[row])
     data = segment.read(position, size)
     offset, epoch = int(columns.base_offset[row]), int(columns.producer_epoch[row])
-    timestamp = int(columns.max_timestamp[row])
+    appended = columns.attributes[row] & LOG_APPEND_TIME != 0
+    timestamp = int(columns.max_timestamp[row]) if appended else HEADER.unpack_from(data)[_BASE_TIMESTAMP]
     if size == _MARKER_BATCH_SIZE and columns.record_count[row] == 1 and not columns.attributes[row] & CODEC_MASK:
         length, _, delta, more, key, version, kind, value, value_version, coordinator, headers = _MARKER.unpack_from(
             data, _MARKER_FROM

@@ -27,6 +27,7 @@ from kcheck.spark import stages
 from kcheck.spark.progress import Progress
 from kcheck.spark.session import in_a_line
 from kcheck.spark.stages import Asked, ddl, ddl_of
+from kcheck.spark.tables import WRITTEN, write_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -212,8 +213,8 @@ class _Engine:
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
         folder = real(self._output.folder(f"{_STAGING}/tables"))
-        write = partial(stages.write_all, folder=folder, about=self._output.about, shown=shown)
-        written = frame.mapInArrow(write, ddl(stages.WRITTEN)).toArrow().to_pylist()
+        write = partial(write_all, folder=folder, about=self._output.about, shown=shown)
+        written = frame.mapInArrow(write, ddl(WRITTEN)).toArrow().to_pylist()
         files = sorted(
             (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
         )

@@ -22,12 +22,11 @@ WISHES = {
 }
 """What is set unless the user has set it, before Spark starts."""
 _WITHOUT_CLUSTER = {"spark.ui.enabled": "false"}  # that is half of a start
-_SHORT = "-XX:TieredStopAtLevel=1"
+_ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 """A Java that passes on bytes which Python made does not earn back what its second compiler costs."""
 SQL_WISHES = {"spark.sql.parquet.compression.codec": "zstd"}
 NEEDS = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a row holds dozens of directories
     "spark.sql.parquet.columnarReaderBatchSize": "64",  # the same
 }
@@ -135,7 +134,7 @@ def _environment(master: str | None, version: str) -> Iterator[None]:
     if master is None or master.startswith("local"):  # local-cluster as well: its tasks are on this machine
         paths = (os.environ.get("PYTHONPATH"), home())
         changes["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-        changes["SPARK_SUBMIT_OPTS"] = " ".join((_SHORT, os.environ.get("SPARK_SUBMIT_OPTS", ""))).strip()
+        changes["SPARK_SUBMIT_OPTS"] = " ".join((_ONE_COMPILER, os.environ.get("SPARK_SUBMIT_OPTS", ""))).strip()
         changes["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", python())
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)

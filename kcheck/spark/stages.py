@@ -6,23 +6,20 @@ written: Spark moves it and looks into nothing.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.disk.output import make_directory
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import mounted
-from kcheck.disk.walk import drop_listing, hold_listing, join
+from kcheck.disk.walk import drop_listing, hold_listing
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
 from kcheck.scan.fleet import THREADS
 from kcheck.scan.fleet_inventory import FleetLogDir
 from kcheck.scan.fleet_memory import Notes
-from kcheck.scan.fleet_output import TableOutput, run_tables
 from kcheck.scan.fleet_replicas import replica_rows
 from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
 from kcheck.scan.fleet_rows import findings_batch, log_dir_of, seen_of, tables_of
@@ -67,17 +64,6 @@ SCANNED = (
 )
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
-WRITTEN = (
-    Column("number", "int64", "The number of who wrote the file."),
-    Column("table", "string", "The table."),
-    Column("file", "string", "Its path."),
-    Column("rows", "int64", "Its rows."),
-    Column("size", "int64", "Its bytes."),
-    Column("id", "string", "The id of a rule."),
-    Column("severity", "string", "What it is there."),
-    Column("count", "int64", "How many such findings there were."),
-)
-"""What was written: a row for each file, and one for each kind of finding."""
 
 _DEEP = (*(f"kcheck.scan.{name}" for name in ("check", "contents", "deep", "records", "segment")), "cramjam")
 """What looks into segments."""
@@ -260,51 +246,14 @@ def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) ->
             yield from retry.whole_broker(found)
 
 
-def write_all(
-    batches: "Batches", folder: str, about: Mapping[str, str], shown: frozenset[tuple[str, str]]
-) -> "Batches":
-    """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
-
-    Every attempt writes into a folder of its own: only the files of one that ended well are told to anybody. Of the
-    findings those that are `shown` are written.
-    """
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    own = join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
-    make_directory(own)
-    tables: dict[str, TableOutput] = {}
-    kinds: Counter[tuple[str, str]] = Counter()
-    for outer in batches:
-        for name in outer.schema.names[len(KEY) :]:
-            for batch in _opened(outer.column(name)):
-                if name not in tables:
-                    tables[name] = TableOutput(own, run_tables()[name], about)
-                tables[name].write(_counted(batch, kinds, shown) if name == "findings" else batch)
-    files = [(context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()]
-    found = [(None, None, None, None, None, *kind, count) for kind, count in kinds.items()]
-    yield batch_of([*files, *found], WRITTEN)
-
-
-def _counted(
-    batch: "pa.RecordBatch", kinds: "Counter[tuple[str, str]]", shown: frozenset[tuple[str, str]]
-) -> "pa.RecordBatch":
-    """Count findings by rule and severity, and return those that are shown."""
-    import pyarrow as pa
-
-    pairs = [*zip(batch.column("id").to_pylist(), batch.column("severity").to_pylist(), strict=True)]
-    kinds.update(pairs)
-    return batch.filter(pa.array([pair in shown for pair in pairs], pa.bool_()))
-
-
 def opened(batches: "Batches") -> "Batches":
     """Yield the rows that the last column holds as bytes."""
     for outer in batches:
-        yield from _opened(outer.column(outer.num_columns - 1))
+        yield from opened_column(outer.column(outer.num_columns - 1))
 
 
-def _opened(column: "pa.BinaryArray") -> "Batches":
+def opened_column(column: "pa.BinaryArray") -> "Batches":
+    """Yield the rows that a column holds as bytes."""
     for data in column.drop_null():
         yield from from_bytes(data.as_buffer())
 

@@ -1,7 +1,12 @@
 """Which segments are rescanned, and where a log ends."""
 
+from bisect import bisect_right
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from kcheck.core.releases import release
-from kcheck.core.segments import log_start_offset, next_offset, unflushed_segments
+from kcheck.core.segments import floor_slot, log_start_offset, next_offset, unflushed_segments
 from kcheck.model.entries import Batch
 
 
@@ -48,3 +53,11 @@ def test_from_4_1_base_offsets_are_compared() -> None:
     gap = [_batch(0, 4), _batch(8, 9)]
     assert next_offset(gap, base_offset=0, last_index_offset=4, release=NEW) == 10
     assert next_offset(gap, base_offset=0, last_index_offset=6, release=NEW) == 10
+
+
+@given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))
+def test_the_floor_slot_of_keys_that_rise(keys: set[int], target: int, entry_size: int) -> None:
+    """The last slot whose key is not above the target, wherever the search begins."""
+    ordered = sorted(keys)
+    found = floor_slot(ordered.__getitem__, len(ordered), target, entry_size=entry_size)
+    assert bisect_right(ordered, target) - 1 == found

@@ -105,7 +105,7 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
 @pytest.mark.parametrize(
     ("root", "said"),
     [
-        ("s3://bucket/{broker}", "only --engine local"),
+        ("s3://bucket/{broker}", "s3://bucket is no directory"),
         ("{0}/east/{disk}", "{disk} is not known; known are {cluster}, {broker}, {log_dir}"),
         ("{0}/{broker}/{broker}", "a name stands in it twice"),
         ("{0}/{cluster}-{broker}", "is not understood"),

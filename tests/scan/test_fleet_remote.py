@@ -243,6 +243,32 @@ def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypa
     assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
 
 
+@pytest.mark.parametrize("depth", ["checkpoints", "records"])
+def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever would read more is given up, and the directories beside it are looked at."""
+    system = fsspec.filesystem("memory")
+    for topic in ("a", "bad", "c"):
+        partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
+    for path in sorted((tmp_path / "f").rglob("*")):
+        if path.is_file():
+            system.pipe_file(f"/much/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    original = Store.read
+
+    def again(store: Store, path: str, start: int, end: int) -> bytes:
+        for _ in range(17 if "bad-0" in path and path.endswith(".log") else 0):
+            original(store, path, 0, store.size(path) if depth == "records" else 1 << 24)
+        return original(store, path, start, end)
+
+    monkeypatch.setattr(Store, "read", again)
+    try:
+        _, rows = scanned(tmp_path, "memory://much/{broker}/{log_dir}", jobs=2, depth=depth)
+    finally:
+        system.rm("/much", recursive=True)
+    (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
+    assert ("bad-0", True) == (failed["dir"], "TooMuchReadError: more is read of it" in failed["message"])
+    assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
+
+
 def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
     """Its package, options that are options, and a directory of this machine for the tables."""
     for arguments, why in (
@@ -297,10 +323,15 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
     """But what it was to remember."""
     url = upload(tmp_path, "dead", s3) + "/out"
 
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    write = Store.write
+
+    def refuse(store: Store, path: str, data: bytes) -> None:
+        if path.endswith(refused):
+            raise OSError(28, "No space left on device")
+        write(store, path, data)
 
     monkeypatch.setattr(Store, "write", refuse)
+    refused = "_manifest.json"
     layout = BROKERS / "4.3.1" / "diverged" / "{broker}" / "{log_dir}"
     options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
     for remember in ((), ("--remember",)):
@@ -308,6 +339,9 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
         assert (3, True) == (done.code, "the run cannot be written: No space left" in done.err)
         left = {path.split("/")[3] for path in fsspec.filesystem("s3", **s3).find(url)}
         assert left == ({".run=r"} if remember else set())
+    refused = ""
+    done = kcheck("fleet", "scan", layout, "--out", url, "--run", "r", *options)
+    assert (2, True) == (done.code, f"{url}/run=r cannot be made: No space left" in done.err)
 
 
 def test_options_are_json_or_text(s3: dict[str, Any], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Directory
 from kcheck.model.report import Wanted
-from kcheck.scan import host, inspect, look
+from kcheck.scan import host, inspect, look, partition
 from tests.builders import (
     broker,
     checkpoint,

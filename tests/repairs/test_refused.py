@@ -1,0 +1,204 @@
+"""What is not planned, and why: each repair says where its proof ends."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.report import Row
+from kcheck.repairs import move_aside_files, rewrite_meta_properties
+from kcheck.repairs._contract import Refused
+from kcheck.scan.repair import Repaired, repair
+from tests.builders import batch_of, broker, flip_byte, log, partition_dir, record, write
+from tests.builders import readable_run as run
+from tests.cases.test_cases import CASES
+from tests.repairs.test_cases import wish
+from tests.repairs.test_proofs import BATCH_SIZE, LOG, names, planned, reasons
+
+SECOND = f"t-0/{100:020d}.log"
+SEGMENTS = [run(0, 99), run(100, 199)]
+
+
+def two_segments(path: Path, **how: Any) -> Path:
+    """Write a replica with two segments."""
+    made = broker(path, run(0, 99), **how)
+    partition_dir(made / "t-0", SEGMENTS)
+    return made
+
+
+def case(name: str, path: Path) -> Path:
+    """Copy a case."""
+    shutil.copytree(CASES / name / "before", path)
+    return path
+
+
+def patched(path: Path, *changes: tuple[int, bytes]) -> None:
+    """Put bytes at positions of a file."""
+    data = bytearray(path.read_bytes())
+    for position, new in changes:
+        data[position : position + len(new)] = new
+    path.write_bytes(data)
+
+
+def finding(rule: str, data: Row) -> Finding:
+    """Return a finding that tells nothing else."""
+    return Finding(rule, "", Severity.WARNING, Location(), "", "", "", data)
+
+
+def logs(made: Repaired) -> list[tuple[str, str]]:
+    """Return what is done to `.log` files."""
+    return [each for each in names(made.plan) if each[1].endswith(".log")]
+
+
+def test_the_first_damage_is_where_a_log_is_cut(tmp_path: Path) -> None:
+    """A later segment goes with it, and as long as it stays nothing behind it is cut."""
+    one = two_segments(tmp_path / "1", high_watermark=200)
+    for name in (LOG, SECOND):
+        flip_byte(one / name, 3 * BATCH_SIZE - 1)
+    why = reasons(planned(str(one)))
+    assert f"a recovery would cut the log at position {2 * BATCH_SIZE} of {0:020d}.log, not at" in why
+    accepted = planned(str(one), accept_loss=True)
+    assert [("Truncate", f"{0:020d}.log"), ("SetAside", f"{100:020d}.log")] == logs(accepted)
+
+
+def test_a_log_that_no_recovery_reads_through_is_not_cut(tmp_path: Path) -> None:
+    """The end of a transaction that cannot be read ends the start of the broker; its indexes are not known either."""
+    one = case("kc168-control-batch/type", tmp_path / "1")
+    path = one / "transactions-0" / f"{0:020d}.log"
+    (one / "transactions-0" / f"{0:020d}.index").unlink()
+    assert "the log cannot be read through" in reasons(planned(str(one)))
+    flip_byte(path, path.stat().st_size - 1)
+    assert "a recovery of the log fails" in reasons(planned(str(one), accept_loss=True))
+
+
+def test_a_snapshot_that_the_cut_writes_is_enough(tmp_path: Path) -> None:
+    """A log with producers and without a snapshot gets one with its new end."""
+    one = case("kc141-batch-crc/transactions", tmp_path / "1")
+    for path in (one / "transactions-0").glob("*.snapshot"):
+        path.unlink()
+    made = planned(str(one), accept_loss=True)
+    assert [each.why.finding for each in made.plan.operations if each.path.endswith(".snapshot")] == ["KC141"]
+
+
+def test_of_three_directories_of_a_partition_none_goes(tmp_path: Path) -> None:
+    """Two can be compared."""
+    paths = [str(broker(tmp_path / str(number), run(0, 99))) for number in range(3)]
+    assert "3 of its directories were looked at" in reasons(planned(*paths))
+
+
+def test_a_stray_log_may_hold_records(tmp_path: Path) -> None:
+    """No broker opens it under its name; an empty one goes."""
+    one = broker(tmp_path / "1", run(0, 99))
+    write(one / "t-0", {"7.log": log(run(100, 109)), "8.log": b""})
+    made = planned(str(one))
+    assert "it may hold records" in reasons(made)
+    assert ("SetAside", "8.log") in logs(made)
+
+
+def test_a_swap_stays_where_its_segments_are_not_all_there(tmp_path: Path) -> None:
+    """It is damaged, but so are they, or their offsets are gone, or a .cleaned file stands beside it."""
+    one = two_segments(tmp_path / "1")
+    swap = f"{0:020d}.log.swap"
+    write(one / "t-0", {swap: log(run(0, 299))})
+    flip_byte(one / "t-0" / swap, BATCH_SIZE - 1)
+    assert "do not hold offsets 0 to 299 any more" in reasons(planned(str(one)))
+    flip_byte(one / LOG, BATCH_SIZE - 1)
+    assert "the segments that it replaces are not whole" in reasons(planned(str(one)))
+    write(one / "t-0", {f"{500:020d}.log.cleaned": b""})
+    assert "a split was under way" in reasons(planned(str(one)))
+
+
+def test_files_that_are_gone_are_not_moved() -> None:
+    """Nothing is left to be done about them."""
+    site: Any = SimpleNamespace(names=frozenset(), dir="t-0")
+    for rule, data in (("KC226", {"suffix": ".deleted"}), ("KC227", {})):
+        assert [] == list(move_aside_files.REPAIR.plan(site, (finding(rule, data),)))
+
+
+def test_a_directory_of_a_newer_broker_stays(tmp_path: Path) -> None:
+    """An older one cannot read its name, but it holds records."""
+    one = broker(tmp_path / "1", run(0, 99))
+    shutil.copytree(one / "t-0", one / f"t-1.{'0' * 32}-stray")
+    made = repair([str(one)], [], wish("2.8"), accept_loss=False)
+    assert "it holds a partition that a newer broker reads" in reasons(made)
+
+
+def test_many_wrong_headers_have_another_cause(tmp_path: Path) -> None:
+    """A finding names only the first of them."""
+    one = broker(tmp_path / "1", run(0, 1099))
+    patched(one / LOG, *((batch * BATCH_SIZE, bytes(8)) for batch in range(1, 110)))
+    assert "batches are wrong: too many for one field to be the cause" in reasons(planned(str(one)))
+
+
+def test_one_wrong_offset_can_look_like_two(tmp_path: Path) -> None:
+    """A batch far outside of its segment makes the one behind it look wrong as well."""
+    one = broker(tmp_path / "1", run(0, 99))
+    patched(one / LOG, (5 * BATCH_SIZE, (1 << 40).to_bytes(8, "big")))
+    made = planned(str(one))
+    assert [("Patch", f"{0:020d}.log")] == logs(made)
+    assert "" == reasons(made)
+
+
+def test_a_header_proves_nothing_beside_damage(tmp_path: Path) -> None:
+    """Neither before zeros, nor behind a batch whose CRC does not match; the first of a segment needs no others."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=4), epoch_entries=())
+    patched(one / LOG, (9 * BATCH_SIZE + 12, bytes(4)))
+    (one / LOG).write_bytes((one / LOG).read_bytes() + bytes(100))
+    assert "leave more than one leader epoch" in reasons(planned(str(one)))
+    two = broker(tmp_path / "2", run(0, 99))
+    patched(two / LOG, (5 * BATCH_SIZE, (70).to_bytes(8, "big")), (6 * BATCH_SIZE - 1, b"\1"))
+    assert "no single field explains it" in reasons(planned(str(two)))
+    three = two_segments(tmp_path / "3")
+    patched(three / LOG, (5 * BATCH_SIZE + 8, (7).to_bytes(4, "big")))
+    patched(three / SECOND, (0, (1 << 40).to_bytes(8, "big")))
+    assert [("Patch", f"{100:020d}.log")] == logs(planned(str(three)))
+
+
+def test_epochs_that_fall_from_segment_to_segment_prove_nothing(tmp_path: Path) -> None:
+    """No batch in either segment contradicts its neighbours."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=4), epoch_entries=((4, 0),))
+    partition_dir(one / "t-0", [run(0, 99, epoch=4), run(100, 199, epoch=3)], epoch_entries=((4, 0),))
+    assert "the epochs of the batches fall" in reasons(planned(str(one)))
+
+
+def test_meta_properties_of_siblings_that_are_damaged_too(tmp_path: Path) -> None:
+    """They say nothing; nor is a directory.id known to be another's whose log dir cannot be looked into any more."""
+    one, two = broker(tmp_path / "d1", run(0, 9)), broker(tmp_path / "d2", run(0, 9), partition="u-0")
+    for path in (one, two):
+        write(path, {"meta.properties": b"version=x\n"})
+    assert "no other log dir of this broker is known" in reasons(planned(f"1={one}", f"1={two}"))
+    site: Any = SimpleNamespace(siblings=(), view=SimpleNamespace(directory_id="x"), read=lambda _: None)
+    (answer,) = rewrite_meta_properties.REPAIR.plan(site, (finding("KC306", {}),))
+    assert isinstance(answer, Refused)
+
+
+def test_log_starts_that_cannot_be_told_stay(tmp_path: Path) -> None:
+    """Two values for one log, or a last line without an end; a line of no partition goes."""
+    one = broker(tmp_path / "1", run(0, 99))
+    write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 5\nt 0 7\n"})
+    assert "t-0 has 2 log starts, and nothing tells which is right" in reasons(planned(str(one)))
+    write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 5"})
+    assert "its last line has no end" in reasons(planned(str(one)))
+    write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 500\nt -1 7\n"})
+    (found,) = [each for each in planned(str(one)).plan.operations if each.path.endswith("log-start-offset-checkpoint")]
+    assert "a line of no partition is left out: 't' -1" in found.why.reason
+
+
+def test_a_high_watermark_stays_where_no_epoch_is_known(tmp_path: Path) -> None:
+    """Without both a follower drops its log; an empty log has nothing to drop."""
+    one = broker(tmp_path / "1", run(0, 99), epoch_entries=())
+    partition_dir(one / "u-0", [[]], epoch_entries=None)
+    write(one, {"replication-offset-checkpoint": b"0\n2\nt 0 x\nu 0 x\n"})
+    partition_dir(one / "t-0", [[batch_of(0, record(), epoch=-1)]], epoch_entries=())
+    assert "t-0 would have neither a high watermark nor leader epochs" in reasons(planned(str(one)))
+    partition_dir(one / "t-0", [run(0, 99)])
+    assert ("Write", "replication-offset-checkpoint") in names(planned(str(one)).plan)
+
+
+def test_a_replica_that_is_not_wrong_is_not_set_aside(tmp_path: Path) -> None:
+    """Whoever else has its records."""
+    one, two = two_segments(tmp_path / "1", clean=False), two_segments(tmp_path / "2", broker_id=2)
+    (one / SECOND).write_bytes((one / SECOND).read_bytes() + bytes(100))
+    made = planned(f"1={one}", against=[f"2={two}"])
+    assert not any(kind == "SetAside" for kind, _ in names(made.plan))

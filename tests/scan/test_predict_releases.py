@@ -1,0 +1,69 @@
+"""What releases up to 2.8 do otherwise at a start: facts that tests/oracle/test_predict.py holds too, one by one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from tests.builders import broker, run, write
+from tests.scan.test_predict import one, said, wish
+
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+INDEX, TIME_INDEX, TRANSACTIONS = (f"{0:020d}{ending}" for ending in (".index", ".timeindex", ".txnindex"))
+
+
+def predicted(path: Path, kafka: str) -> dict[str, Any]:
+    """Return what becomes of the one partition of a log dir that was stopped cleanly."""
+    return one(path, asked=wish(kafka, clean=True))[1]
+
+
+@pytest.mark.parametrize("version", sorted(path.name for path in BROKERS.iterdir()))
+@pytest.mark.parametrize("scene", ["stopped", "killed"])
+def test_what_brokers_left_boots(version: str, scene: str) -> None:
+    """A release loads every log that a broker of it left, and loses nothing."""
+    for path in sorted((BROKERS / version / scene).glob("broker-*/data*")):
+        (row,) = said(path, asked=wish(version))
+        assert row["outcome"] == "ok"
+        assert {part["outcome"] for part in row["partitions"]} <= {"ok", "repaired"}
+
+
+@pytest.mark.parametrize(
+    ("kafka", "outcome"), [("1.0", "repaired"), ("1.1", "repaired"), ("2.0", "ok"), ("2.2", "ok"), ("2.3", "ok")]
+)
+def test_an_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -> None:
+    """Up to 1.1 its segment is recovered (OffsetIndex.sanityCheck)."""
+    entries = OFFSET_INDEX_ENTRY.pack(3, 100) + bytes(OFFSET_INDEX_ENTRY.size)
+    write(broker(tmp_path / "d", run(0, 9), clean=True) / "t-0", {INDEX: entries, TIME_INDEX: b"", TRANSACTIONS: b""})
+    found = predicted(tmp_path / "d", kafka)
+    assert found["outcome"] == outcome
+    # Up to 1.0 all indexes of the segment are deleted before.
+    assert (TRANSACTIONS in found["files"]["removed"]) == (kafka == "1.0")
+
+
+@pytest.mark.parametrize(("kafka", "outcome"), [("0.11.0", "repaired"), ("2.2", "repaired"), ("2.3", "ok")])
+def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -> None:
+    """Up to 2.2 its segment is recovered (TimeIndex.sanityCheck)."""
+    entries = TIME_INDEX_ENTRY.pack(1000, 3) + bytes(TIME_INDEX_ENTRY.size)
+    write(broker(tmp_path / "d", run(0, 9), clean=True) / "t-0", {INDEX: b"", TIME_INDEX: entries})
+    assert predicted(tmp_path / "d", kafka)["outcome"] == outcome
+
+
+@pytest.mark.parametrize(("kafka", "recovers"), [("1.0", True), ("1.1", False), ("2.2", False), ("2.3", True)])
+def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
+    """From 1.1 to 2.2 it is made empty, because it is opened before somebody looks whether it is there."""
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    (path / "t-0" / INDEX).unlink(missing_ok=True)
+    write(path / "t-0", {TIME_INDEX: b""})
+    found = predicted(path, kafka)
+    assert found["reason"].endswith("its segment is recovered" if recovers else f"{INDEX} is missing: it is made empty")
+
+
+@pytest.mark.parametrize(("kafka", "entries"), [("2.0", 1), ("2.1", 0), ("2.6.0", 0), ("2.6.1", 1)])
+def test_epoch_zero(kafka: str, entries: int, tmp_path: Path) -> None:
+    """From 2.1 to 2.6.0 a recovery leaves epoch 0 out."""
+    path = broker(tmp_path / "d", run(0, 9), clean=False)
+    write(path, {"t-0/leader-epoch-checkpoint": b"0\n0\n"})
+    found = one(path, asked=wish(kafka, clean=False))[1]
+    assert len(found["leader_epochs"]) == entries
