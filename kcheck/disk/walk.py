@@ -215,13 +215,19 @@ def is_directory(path: str) -> bool:
 
 
 def exists(path: str) -> bool:
-    """Whether the user's path names anything."""
+    """Whether the user's path names anything, or a directory in which we may not look."""
     store = store_of(path)
     if store is not None:
         folder, name = split(path)
         found = _asked(lambda: store.find(folder))
         return name in found.sizes or name in found.directories
-    return os.path.lexists(path)
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return True  # whoever opens it tells why it cannot be read
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def real(path: str) -> str:

@@ -74,6 +74,16 @@ def test_a_path_of_the_user_exists_even_as_a_broken_link(tmp_path: Path) -> None
     assert not walk.exists("a\0b")
 
 
+def test_what_nobody_may_look_for_may_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To say that it is not there would mislead: who opens it is told why that fails."""
+
+    def refuses(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.lstat", refuses)
+    assert walk.exists("locked/file")
+
+
 @pytest.mark.parametrize(
     ("path", "parts"),
     [("/a/t-0", ("/a", "t-0")), ("/a/t-0/", ("/a", "t-0")), ("t-0", (".", "t-0")), ("./5=x", (".", "5=x"))],
