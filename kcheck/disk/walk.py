@@ -194,6 +194,14 @@ def file_sizes(path: str) -> dict[str, int]:
     return found
 
 
+def no_files(path: str) -> list[str]:
+    """Return what stands in a directory and is no regular file, links followed; UnreadableError if it fails."""
+    if is_remote(path):
+        return []
+    with _asked(lambda: os.scandir(path)) as entries:
+        return sorted(entry.name for entry in entries if not entry.is_file() and os.path.exists(entry.path))
+
+
 def file_size(path: str) -> int:
     """Return the size of a file in bytes without following a link; UnreadableError if it is gone."""
     try:

@@ -74,13 +74,14 @@ def read_partition(
     try:
         with Directory(path) as folder:
             listing = folder.listing()
-            # A link or a device in the place of a file is no missing file: opening it tells what it is.
-            files = frozenset((*listing.files, *listing.others))
+            # A link, a device or a directory in the place of a file is no missing file: opening it tells what it is.
+            named = (name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER)
+            files = frozenset((*listing.files, *listing.others, *named))
             small = partial(_small, folder, files, where, findings, release)
             epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
             metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
             segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
-            index_size = None if listing.others else index_size
+            index_size = None if len(files) > len(listing.files) else index_size
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, str(error)))
     first = segments[0].base_offset if segments else None

@@ -7,6 +7,7 @@ from hashlib import sha256
 from kcheck.disk.places import digest_of_directory
 from kcheck.disk.read import opened, pread
 from kcheck.disk.walk import is_directory, join
+from kcheck.model.java import INT_MAX
 from kcheck.model.plan import (
     CONTENT_SIZE_MAX,
     Change,
@@ -39,8 +40,13 @@ class Operations:
     def refuses(self, site: Site, step: Step) -> str | None:
         """Return why no plan can hold the edits of a step."""
         for edit in step.edits:
-            if isinstance(edit, Aside) and os.path.islink(join(site.real, edit.path)):
+            path = join(site.real, edit.path)
+            if os.path.islink(path):
                 return f"{edit.path} is a symbolic link: it may be moved by hand"
+            if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, Aside)):
+                return f"{edit.path} is no regular file: it may be moved by hand"
+            if os.path.isfile(path) and os.path.getsize(path) > INT_MAX:
+                return f"{edit.path} has {os.path.getsize(path)} bytes, more than a file of a broker can have"
             if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
                 return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None

@@ -8,14 +8,16 @@ import numpy as np
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import Outcome, failed_read, nameless
 from kcheck.disk.read import UnreadableError, opened
-from kcheck.disk.walk import file_sizes
+from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
     CLUSTER_METADATA,
     PARTITION_METADATA,
     DirectoryState,
+    FileKind,
     PartitionDirectory,
+    parse_file,
     skipped_by_broker,
 )
 from kcheck.model.release import Release
@@ -38,7 +40,7 @@ def start_partition(
 ) -> Prediction:
     """Return what the start makes of a partition directory, or of `folder` in its place; nothing is written."""
     try:
-        folder = folder or Folder(path, file_sizes(path))
+        folder = folder or _folder(path)
     except UnreadableError as error:
         return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     loader: LogLoader | None = None
@@ -75,6 +77,14 @@ def start_partition(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
         uncertain=loader.uncertain, touched=touched,
     )  # fmt: skip
+
+
+def _folder(path: str) -> Folder:
+    """Return the files of a directory; UnreadableError where something else stands under the name of one."""
+    for name in no_files(path):
+        if parse_file(name).kind is not FileKind.OTHER:
+            raise UnreadableError(f"{name} is no regular file")
+    return Folder(path, file_sizes(path))
 
 
 def _topic_id(folder: Folder, release: Release) -> bool:

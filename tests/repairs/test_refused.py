@@ -1,5 +1,6 @@
 """What is not planned, and why: each repair says where its proof ends."""
 
+import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,6 +61,20 @@ def test_the_first_damage_is_where_a_log_is_cut(tmp_path: Path) -> None:
     assert f"a recovery would cut the log at position {2 * BATCH_SIZE} of {0:020d}.log, not at" in why
     accepted = planned(str(one), accept_loss=True)
     assert [("Truncate", f"{0:020d}.log"), ("SetAside", f"{100:020d}.log")] == logs(accepted)
+
+
+def test_only_a_file_of_the_size_of_one_is_changed(tmp_path: Path) -> None:
+    """Nothing is written over a directory, and no digest is made of a file that is larger than any of a broker."""
+    one = two_segments(tmp_path / "1", high_watermark=200)
+    flip_byte(one / LOG, BATCH_SIZE - 1)
+    index = one / "t-0" / f"{0:020d}.timeindex"
+    index.mkdir()
+    assert f"t-0/{index.name} is no regular file" in reasons(planned(str(one), accept_loss=True))
+    index.rmdir()
+    snapshot = one / "t-0" / f"{100:020d}.snapshot"
+    snapshot.touch()
+    os.truncate(snapshot, 1 << 40)
+    assert f"t-0/{snapshot.name} has {1 << 40} bytes" in reasons(planned(str(one), accept_loss=True))
 
 
 def test_a_log_that_no_recovery_reads_through_is_not_cut(tmp_path: Path) -> None:

@@ -82,6 +82,16 @@ def test_what_cannot_be_read_is_told() -> None:
     assert ["KC001", "KC001"] == ids(checked("00000000000000000000.log", "meta.properties"))
 
 
+def test_a_directory_in_the_place_of_a_file_is_told() -> None:
+    """One under any other name is not."""
+    broker(Path("data"), run(0, 99))
+    Path("data/t-0/leader-epoch-checkpoint").unlink()
+    Path("data/t-0/other").mkdir()
+    Path("data/t-0/leader-epoch-checkpoint").mkdir()
+    found = checked("data")["findings"]
+    assert [("KC001", "leader-epoch-checkpoint")] == [(row["id"], row["file"]) for row in found]
+
+
 def test_a_segment_that_vanishes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     broker(Path("data"), run(0, 99))
 

@@ -1,6 +1,7 @@
 """What `kcheck predict` says of log dirs: facts that the oracle tests hold too, one by one, and what only it knows."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,21 @@ def test_a_clean_log_dir_boots() -> None:
         "leader-epoch-checkpoint",
         f"{10:020d}.snapshot",
     }
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+@pytest.mark.parametrize("name", [INDEX, "leader-epoch-checkpoint"])
+def test_what_is_no_file_under_the_name_of_one_says_nothing(name: str, make: Callable[[str], None]) -> None:
+    """A directory under another name does not matter."""
+    path = whole(Path("d"), clean=True) / "t-0"
+    (path / "other").mkdir()
+    assert "ok" == one("d")[1]["outcome"]
+    (path / name).unlink(missing_ok=True)
+    make(str(path / name))
+    row, partition = one("d")
+    assert ("not known", "unknown", f"{name} is no regular file") == (
+        row["verdict"], partition["outcome"], partition["reason"],
+    )  # fmt: skip
 
 
 def test_a_batch_with_a_wrong_crc_is_cut_with_all_behind_it() -> None:
