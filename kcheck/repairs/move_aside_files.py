@@ -46,19 +46,25 @@ def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
     elif suffix == CLEANED and any(name.endswith(SWAP) for name in site.names):
         yield Refused(finding, "a .cleaned file tells the broker which of the .swap files count")
     elif names:
+        # The indexes of a segment whose .log was renamed already are left over as well.
+        names += [name for name in _without_log(site) if f"{name[:20]}.log{suffix}" in names]
         words = {CLEANED: "an unfinished compaction", DELETED: "a deletion", TEMPORARY: "an unfinished write"}
         reason = f"nothing is left over from {words[suffix]}"
         yield _aside(site, finding, names, reason, f"no start reads a file that ends in {suffix}")
 
 
 def _alone(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
-    logs = {name[:20] for name in site.names if name.endswith(".log")}
-    indexes = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
-    parsed = [(name, parse_file(name)) for name in sorted(site.names)]
-    names = [n for n, file in parsed if file.kind in indexes and not file.suffix and n[:20] not in logs]
+    names = _without_log(site)
     if names:
         what = "there is no .log of this base offset: the broker would delete it"
         yield _aside(site, finding, names, "no index stands without its segment", what)
+
+
+def _without_log(site: PartitionSite) -> list[str]:
+    logs = {name[:20] for name in site.names if name.endswith(".log")}
+    indexes = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
+    parsed = [(name, parse_file(name)) for name in sorted(site.names)]
+    return [name for name, file in parsed if file.kind in indexes and not file.suffix and name[:20] not in logs]
 
 
 def _swap(site: PartitionSite, finding: Finding) -> Answer:
