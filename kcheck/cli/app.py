@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 # numpy's thread pool would spin for longer than most commands take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Values refer to each other in no circle; looking for some after each few hundred of them was a sixth of every start.
-gc.set_threshold(50_000, 20, 20)
+gc.set_threshold(100_000)
 
 import typer
 from typer.core import TyperGroup
@@ -106,13 +106,8 @@ app.command("rules")(rules.rules)
 app.command("explain")(explain.explain)
 
 
-_GARBAGE_COUNT = 100_000
-"""Values hold no circles: to look for them more often finds nothing, and costs a tenth of the time."""
-
-
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(_GARBAGE_COUNT)
     _tolerant(sys.stdout)
     _tolerant(sys.stderr)
     try:
