@@ -17,19 +17,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from kcheck.core.startup import Outcome
+from kcheck.disk.apply import apply
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
 from kcheck.scan.dump import dump
 from kcheck.scan.dump_filter import Filter, Shown
-from kcheck.scan.repair import Repaired
+from kcheck.scan.repair import Repaired, plan_bytes, repair
 from kcheck.scan.start_host import LogDirStart
 from kcheck.scan.start_values import Prediction
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
 from tests.oracle.kafka import Cluster, Process, run_java
 from tests.oracle.test_repair import LOADED, METADATA, repaired
-from tests.repairs.test_cases import RUNS, log_dirs
+from tests.repairs.test_cases import RUNS, log_dirs, wish
 
 pytestmark = pytest.mark.oracle
 
@@ -162,7 +163,9 @@ def disowned(broker: Process, folder: Path) -> None:
     one, two, three = (path / META_PROPERTIES for path in broker.log_dirs[1:4])
     shutil.copyfile(one, two)
     three.unlink()
-    made = repaired([str(broker.dir / "server.properties")], KAFKA, folder, CONFIG)
+    paths, about = [str(broker.dir / "server.properties")], {"KC305", "KC306"}
+    made = repair(paths, [], wish(KAFKA), accept_loss=False, keep=lambda rule, _: rule in about)
+    apply(plan_bytes(made), str(folder / "backup"))
     written = {(each.why.finding, str(Path(each.path).parent)) for each in made.plan.operations}
     assert {("KC305", str(three.parent)), ("KC306", str(two.parent))} == written
 
