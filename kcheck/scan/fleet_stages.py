@@ -315,7 +315,7 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         views.append(whole)
     of_starts = [
         (each.cluster, each.broker, each.broker_id, each.path, *log_dir_row(start))
-        for (each, _), start in zip(found, decided(starts), strict=True)
+        for (each, _), start in zip(found, decided(starts, how.release), strict=True)
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     first = found[0][0]
@@ -326,7 +326,8 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
 
 def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
     mode = mode_of_log_dir(opened, settings({}, release), release)
-    return judged(log_dir.path, opened, (opened.view.clean_shutdown, mode), starts, release)
+    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, mode), starts, release)
+    return start._replace(broker=log_dir.group)
 
 
 def _sorted(found: Iterable[Finding], how: How) -> list[Finding]:

@@ -17,6 +17,7 @@ from kcheck.model.names import (
     parse_directory,
     parse_file,
 )
+from kcheck.model.views import LogDirView
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
@@ -43,6 +44,16 @@ class Target(NamedTuple):
     broker_id: int | None = None
     config: str | None = None
     folder: str | None = None
+
+
+def broker_of(target: Target, view: LogDirView) -> object:
+    """Return what tells the log dirs of one broker from those of others: what the user said, or what they say."""
+    if target.config is not None or target.broker_id is not None:
+        return target.config, target.broker_id
+    if view.where.broker_id is None:
+        return target.path
+    # Disks of one id side by side are those of one broker, even where one of them is foreign.
+    return (target.folder or view.cluster_id, view.where.broker_id)
 
 
 def targets(paths: list[str]) -> tuple[Target, ...]:

@@ -14,7 +14,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, partitions
-from kcheck.scan.inputs import Target
+from kcheck.scan.inputs import Target, broker_of
 from kcheck.scan.partition import view_of
 from kcheck.scan.rules import check_broker, check_file, check_log_dir, check_partition
 
@@ -87,7 +87,7 @@ class Look:
         whole = whole_log_dir(log_dir, light)
         self._collect(checked_log_dir(whole, unread, light, self.release))
         self.collected.extend(log_dir.findings)
-        self._by_broker.setdefault(_broker(target, whole), {}).setdefault(real(target.path), whole)
+        self._by_broker.setdefault(broker_of(target, whole), {}).setdefault(real(target.path), whole)
 
     def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
         """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""
@@ -132,16 +132,6 @@ def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionVie
         if found is not None:
             where = log_dir.view.where._replace(dir=name, topic=found.topic, partition=found.partition)
             yield PartitionView(where=where, topic=found.topic, partition=found.partition, state=found.state)
-
-
-def _broker(target: Target, view: LogDirView) -> object:
-    """Return what tells the log dirs of one broker from those of others."""
-    if target.config is not None:
-        return target.config
-    if view.where.broker_id is None:
-        return target.path
-    # Disks of one id side by side are those of one broker, even where one of them is foreign.
-    return (target.folder or view.cluster_id, view.where.broker_id)
 
 
 def _formats() -> tuple[Format, ...]:

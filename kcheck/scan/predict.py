@@ -9,7 +9,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import Report, Row
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, wanted_directories
-from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
+from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, replica_targets
 from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
 from kcheck.scan.start_values import Lost, Prediction
 from kcheck.tables import predictions as predictions_table
@@ -29,7 +29,7 @@ def predict(arguments: list[str], wish: Wish) -> Predicted:
     for target in targets:
         if target.kind is Kind.FILE:
             raise directory_wanted(target.path, "a start")
-    starts = decided([start_of(target, wish, collected) for target in targets])
+    starts = decided([start_of(target, wish, collected) for target in targets], wish.release)
     report = Report(
         verb="predict",
         kafka=wish.release.name,
@@ -64,7 +64,7 @@ def severity(start: LogDirStart) -> Severity:
 def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
     """Return the verdict on each log dir that the paths hold, without its partitions."""
     targets = [target for target in replica_targets(arguments) if target.kind is not Kind.FILE]
-    starts = decided([start_of(target, wish, []) for target in targets])
+    starts = decided([start_of(target, wish, []) for target in targets], wish.release)
     return tuple({**_log_dir_row(start), "partitions": ()} for start in starts)
 
 
@@ -76,7 +76,8 @@ def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStar
         log_dir = open_log_dir(target.path, target.broker_id, wish.release)
         found = wanted_directories(log_dir, wish.wanted)
         collected.extend(log_dir.findings)
-        return start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
+        start = start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
+        return start._replace(broker=broker_of(target, log_dir.view))
     view, log_dir = lone_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
     if view is None:
         collected.extend(log_dir.findings)

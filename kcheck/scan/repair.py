@@ -10,6 +10,7 @@ from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
+from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
@@ -55,7 +56,7 @@ def repair(
     sites = survey(targets, wish, collected)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
     prove(sites, survey(proofs, wish, []))
-    planner = _Planner(sites, accept_loss=accept_loss, keep=keep)
+    planner = _Planner(sites, wish.release, accept_loss=accept_loss, keep=keep)
     for each in all_repairs():
         planner.ask(each)
     plan = Plan(wish.release.name, tuple(dict.fromkeys(site.real for site in sites)), planner.operations.build())
@@ -93,15 +94,15 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
 class _Planner:
     """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for."""
 
-    def __init__(self, sites: list[Site], *, accept_loss: bool, keep: Chosen) -> None:
-        self._sites, self._accept_loss, self._keep = sites, accept_loss, keep
+    def __init__(self, sites: list[Site], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
+        self._sites, self._release, self._accept_loss, self._keep = sites, release, accept_loss, keep
         self.operations = Operations()
         self._refused: list[tuple[Site, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
         self.starts = self._start()
 
     def _start(self) -> list[LogDirStart]:
-        return decided([site.start() for site in self._sites])
+        return decided([site.start() for site in self._sites], self._release)
 
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""

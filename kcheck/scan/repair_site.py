@@ -26,9 +26,12 @@ from kcheck.scan.start_values import Context, Prediction, Stored
 class Site:
     """One log dir."""
 
-    def __init__(self, log_dir: LogDir, view: LogDirView, wish: Wish, findings: tuple[Finding, ...]) -> None:
-        """Take it as it lies; `view` is whole, `findings` are those about no partition."""
+    def __init__(
+        self, log_dir: LogDir, view: LogDirView, broker: object, wish: Wish, findings: tuple[Finding, ...]
+    ) -> None:
+        """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
+        self.broker = broker
         self.view, self.findings, self.release = view, findings, wish.release
         self._opened, self._wish = log_dir, wish
         self.partitions: tuple[Partition, ...] = ()
@@ -126,4 +129,5 @@ class Site:
                 self._predicted[key] = start_partition(path, name, directory, stored, context, there[name].folder())
             return self._predicted[key]
 
-        return start_log_dir(self.path, self._now(), directories, self._wish, [], load)
+        start = start_log_dir(self.path, self._now(), directories, self._wish, [], load)
+        return start._replace(broker=self.broker)

@@ -10,7 +10,7 @@ from kcheck.model.views import PartitionView
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
 from kcheck.scan.host import LogDir
-from kcheck.scan.inputs import Target
+from kcheck.scan.inputs import Target, broker_of
 from kcheck.scan.look import Look, whole_log_dir
 from kcheck.scan.repair_partition import Partition
 from kcheck.scan.repair_site import Site
@@ -36,41 +36,29 @@ def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> l
             found.append((target, log_dir, list(views)))
         look.compare()
     collected.extend(look.collected)
-    sites = [_site(log_dir, views, wish, look.collected) for _, log_dir, views in found]
+    sites = [_site(*each, wish, look.collected) for each in found]
     if len({site.real for site in sites}) < len(sites):
         raise UsageError("a log dir is named twice")
-    for site, (target, _, _) in zip(sites, found, strict=True):
-        site.siblings = tuple(
-            other for other, (each, _, _) in zip(sites, found, strict=True)
-            if other is not site and _of_one_broker(site, target, other, each)
-        )  # fmt: skip
     ids = _topic_ids(sites)
     for site in sites:
+        site.siblings = tuple(other for other in sites if other is not site and other.broker == site.broker)
         site.topic_ids = ids
     return sites
 
 
-def _site(log_dir: LogDir, views: list[PartitionView], wish: Wish, findings: list[Finding]) -> Site:
+def _site(target: Target, log_dir: LogDir, views: list[PartitionView], wish: Wish, findings: list[Finding]) -> Site:
     whole = whole_log_dir(log_dir, [view._replace(epochs=None, segments=(), last_batch=None) for view in views])
     path = whole.where.log_dir
     own = sorted((each for each in findings if each.where.log_dir == path), key=Finding.sort_key)
     names = {view.where.dir for view in views}
-    site = Site(log_dir, whole, wish, tuple(each for each in own if each.where.dir not in names))
+    site = Site(
+        log_dir, whole, broker_of(target, whole), wish, tuple(each for each in own if each.where.dir not in names)
+    )
     site.real = real(site.path)
     site.partitions = tuple(
         Partition(site, view, tuple(each for each in own if each.where.dir == view.where.dir)) for view in views
     )
     return site
-
-
-def _of_one_broker(one: Site, a: Target, other: Site, b: Target) -> bool:
-    """Whether two log dirs belong to one broker: by what the user said, or by what both say."""
-    if a.config is not None or b.config is not None:
-        return a.config == b.config
-    if a.broker_id is not None or b.broker_id is not None:
-        return a.broker_id == b.broker_id
-    ids = [(site.view.cluster_id, site.view.where.broker_id) for site in (one, other)]
-    return ids[0] == ids[1] and None not in ids[0]
 
 
 def _topic_ids(sites: list[Site]) -> dict[str, dict[str, str]]:

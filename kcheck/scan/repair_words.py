@@ -23,7 +23,7 @@ def now_and_after(
     dirs = [edit.path.partition("/")[0] for edit in step.edits]
     changed = [name for name in first.keys() | second.keys() if first.get(name) != second.get(name)]
     named = [name for name in dict.fromkeys((*dirs, *sorted(changed))) if name in first or name in second]
-    # Log dirs that contradict each other end the start before one of them is loaded: only the rule tells of that.
+    # What the broker does when all logs are loaded only the rule tells.
     unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK
     return step.finding.effect if unseen else _words(one, first, named, second), _words(other, second, named, first)
 

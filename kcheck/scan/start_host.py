@@ -18,7 +18,13 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
-from kcheck.rules import kc001_unreadable, kc121_meta_properties_unreadable
+from kcheck.model.views import LogDirView
+from kcheck.rules import (
+    kc001_unreadable,
+    kc121_meta_properties_unreadable,
+    kc305_identity_mismatch,
+    kc306_directory_id_duplicate,
+)
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
@@ -43,7 +49,8 @@ class Wish(NamedTuple):
 class LogDirStart(NamedTuple):
     """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
 
-    `uncertain` is what else may happen, where the files cannot tell which.
+    `uncertain` is what else may happen, where the files cannot tell which. Log dirs of one `broker` (None: not known)
+    belong together, whatever they say; their identities are those of `view`.
     """
 
     path: str
@@ -54,7 +61,8 @@ class LogDirStart(NamedTuple):
     mode: Mode
     uncertain: str | None
     partitions: tuple[Prediction, ...]
-    cluster_id: str | None = None
+    view: LogDirView | None = None
+    broker: object = None
 
 
 def start_log_dir(
@@ -154,9 +162,7 @@ def judged(
             uncertain = f"the start may abort instead: {why}, if it is loaded after the file that cannot be read"
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
     view = log_dir.view
-    return LogDirStart(
-        path, view.where.broker_id, outcome, (*aborts, *offline), *how, uncertain, partitions, view.cluster_id
-    )
+    return LogDirStart(path, view.where.broker_id, outcome, (*aborts, *offline), *how, uncertain, partitions, view)
 
 
 def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
@@ -174,21 +180,24 @@ def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
     ]
 
 
-def _is_same_broker(a: LogDirStart, b: LogDirStart) -> bool:
-    """Whether two log dirs belong to one broker, as far as they tell."""
-    told = a.broker_id is not None and a.cluster_id is not None
-    return a is b or (told and (a.cluster_id, a.broker_id) == (b.cluster_id, b.broker_id))
+def _strangers(starts: Iterable[LogDirStart], release: Release) -> Iterator[str]:
+    """Yield why log dirs are not those of one broker, or not different ones: no log is loaded then."""
+    views = tuple(each.view for each in starts if each.view is not None)
+    for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
+        yield from (finding.message for finding in rule.check(views, release))
 
 
-def decided(starts: list[LogDirStart]) -> list[LogDirStart]:
+def decided(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
     """Return the log dirs with what those of the same broker mean for each other."""
     found: list[LogDirStart] = []
     for start in starts:
-        others = [each for each in starts if _is_same_broker(each, start)]
-        twice = _duplicates((each.path, part) for each in others for part in each.partitions)
+        others = [each for each in starts if each is start or None is not start.broker == each.broker]
+        together = [*_strangers(others, release)]
+        together += _duplicates((each.path, part) for each in others for part in each.partitions)
         bad = next((each for each in others if each.outcome is Outcome.ABORT and each is not start), None)
-        if start.outcome is not Outcome.ABORT and (twice or bad is not None):
-            why = twice[0] if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
+        if start.outcome is not Outcome.ABORT and (together or bad is not None):
+            other = "" if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
+            why = together[0] if together else other
             found.append(start._replace(outcome=Outcome.ABORT, reasons=(why, *start.reasons)))
         else:
             found.append(start)

@@ -66,7 +66,7 @@ def predicted(job: Job, version: str) -> list[LogDirStart]:
     collected: list[Finding] = []
     starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
     assert [] == [found.message for found in collected if found.id == "KC000"]
-    return decided([_judged_alone(start, version)._replace(broker_id=1, cluster_id="one") for start in starts])
+    return decided([_judged_alone(start, version)._replace(broker="one", view=None) for start in starts], chosen)
 
 
 def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:

@@ -70,7 +70,7 @@ def told(starts: list[LogDirStart]) -> list[object]:
 
 def predicted(paths: list[str], kafka: str) -> list[LogDirStart]:
     """Return what the next start does."""
-    return decided([start_of(target, wish(kafka), []) for target in replica_targets(paths)])
+    return decided([start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release)
 
 
 LOSS = "-loss"

@@ -34,7 +34,8 @@ def test_a_plan_for_random_damage_comes_true(accept_loss: bool, tmp_path: Path) 
         assert accept_loss or all(loses["held"] for loses in losses), (case.name, case.what)
         backup = tmp_path / f"backup {case.name.rpartition('/')[2]}"
         apply(plan_bytes(made), str(backup))
-        after = decided([start_of(each, wish("4.3")._replace(settings=how), []) for each in replica_targets(paths)])
+        asked = wish("4.3")._replace(settings=how)
+        after = decided([start_of(each, asked, []) for each in replica_targets(paths)], asked.release)
         assert (case.name, case.what, told(list(made.starts))) == (case.name, case.what, told(after))
         if made.plan.operations:
             undo(str(backup))
