@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, FileKind, parse_file
-from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._files import path_of, whole_log
 
 
@@ -32,6 +32,8 @@ def _aside(site: PartitionSite, finding: Finding, names: list[str], reason: str,
 
 def _stray(site: PartitionSite, finding: Finding) -> Answer:
     name = finding.where.file or ""
+    if name not in site.names:
+        return Settled(finding)  # It went with other leftovers.
     size = site.size(name)
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"it may hold records: {size} bytes under a name that no broker opens")

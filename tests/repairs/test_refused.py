@@ -77,6 +77,16 @@ def test_only_a_file_of_the_size_of_one_is_changed(tmp_path: Path) -> None:
     assert f"t-0/{snapshot.name} has {1 << 40} bytes" in reasons(planned(str(one), accept_loss=True))
 
 
+def test_a_leftover_goes_once(tmp_path: Path) -> None:
+    """A file is left over from a compaction, and has a name that no broker gives it."""
+    one = broker(tmp_path / "1", run(0, 99))
+    names_of = [f"{0:020d}.log.cleaned", f"{1:020d}.snapshot.cleaned"]
+    write(one / "t-0", dict.fromkeys(names_of, b""))
+    made = planned(str(one))
+    assert names_of == sorted(name for kind, name in names(made.plan) if kind == "SetAside")
+    assert "" == reasons(made)
+
+
 def test_a_log_that_no_recovery_reads_through_is_not_cut(tmp_path: Path) -> None:
     """The end of a transaction that cannot be read ends the start of the broker; its indexes are not known either."""
     one = case("kc168-control-batch/type", tmp_path / "1")
