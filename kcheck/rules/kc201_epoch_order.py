@@ -40,8 +40,6 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return  # KC205: from 2.7 the load ends there.
     falls = [i for i in range(1, len(entries)) if _falls(entries, i)]
     equals = [i for i in range(1, len(entries)) if entries[i].start_offset == entries[i - 1].start_offset]
-    if not falls and not equals:
-        return
     first = falls[0] if falls else equals[0]
     loaded = read_lines(entries, release)
     further = len(falls or equals) - 1
