@@ -187,18 +187,28 @@ def _strangers(starts: Iterable[LogDirStart], release: Release) -> Iterator[str]
         yield from (finding.message for finding in rule.check(views, release))
 
 
+def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
+    """Return why no log dir of a broker is loaded, None where nothing speaks against it."""
+    together = [*_strangers(starts, release)]
+    together += _duplicates((each.path, part) for each in starts for part in each.partitions)
+    if together:
+        return together[0]
+    bad = next((each for each in starts if each.outcome is Outcome.ABORT), None)
+    return None if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
+
+
 def decided(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
     """Return the log dirs with what those of the same broker mean for each other."""
+    brokers = [at if start.broker is None else (start.broker,) for at, start in enumerate(starts)]
+    groups: dict[object, list[LogDirStart]] = {}
+    for broker, start in zip(brokers, starts, strict=True):
+        groups.setdefault(broker, []).append(start)
+    ends = {broker: _end_of_all(group, release) for broker, group in groups.items()}
     found: list[LogDirStart] = []
-    for start in starts:
-        others = [each for each in starts if each is start or None is not start.broker == each.broker]
-        together = [*_strangers(others, release)]
-        together += _duplicates((each.path, part) for each in others for part in each.partitions)
-        bad = next((each for each in others if each.outcome is Outcome.ABORT and each is not start), None)
-        if start.outcome is not Outcome.ABORT and (together or bad is not None):
-            other = "" if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
-            why = together[0] if together else other
-            found.append(start._replace(outcome=Outcome.ABORT, reasons=(why, *start.reasons)))
-        else:
+    for broker, start in zip(brokers, starts, strict=True):
+        why = ends[broker]
+        if why is None or start.outcome is Outcome.ABORT:
             found.append(start)
+        else:
+            found.append(start._replace(outcome=Outcome.ABORT, reasons=(why, *start.reasons)))
     return found
