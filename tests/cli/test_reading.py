@@ -8,6 +8,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import time
 from fcntl import ioctl
 from pathlib import Path
@@ -235,7 +236,7 @@ def test_the_nice_are_behind_all_others(tmp_path: Path) -> None:
         "assert get is None or ctypes.CDLL(None).syscall(get, 1, 0) == 3 << 13\n"
         "assert os.nice(0) == 19\n"
     )
-    subprocess.run([KCHECK[0], "-c", code], check=True, env=environment())
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment())
     done = shell("check", path, "--nice", "--quiet")
     assert (0, "") == (done.code, done.err)
 
