@@ -88,13 +88,6 @@ def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int
     return running
 
 
-def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | None:
-    """Return what the last slot of the index says, even a zero; None without a slot (AbstractIndex.lastEntry)."""
-    with opened(index_path(log_path)) as (descriptor, size):
-        slots = _Slots(descriptor, size, base_offset)
-        return slots.entry(slots.count - 1) if slots.count else None
-
-
 class Tail(NamedTuple):
     """Where to begin to find the end of a log: the position of its last sane index entry, else 0.
 

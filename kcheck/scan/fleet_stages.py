@@ -11,7 +11,7 @@ from functools import cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.core.startup import Mode, settings
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.formats import meta_properties
@@ -40,7 +40,7 @@ from kcheck.scan.fleet_rows import (
 from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
 from kcheck.scan.partition import Told, read_small, try_partition
-from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
+from kcheck.scan.replica import ReplicaState, after_start, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
 from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
@@ -269,12 +269,9 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    if how.depth not in ("checkpoints", "headers"):
-        state = after_start(view, log_dir, how.release)
-    elif start is not None and start.log is not None and start.outcome is not Outcome.STRAY:
-        state = loaded(view, log_dir, start, how.release)
-    else:
-        state = after_start_unread(view, log_dir, how.release)
+    state = after_start(view, log_dir, start, how.release)
+    if how.depth in ("checkpoints", "headers"):
+        state = state._replace(logs=())
     if view.read is None or len(view.read) < len(view.segments):
         return state
     return state._replace(

@@ -11,6 +11,7 @@ from tests.builders import (
     epochs,
     flip_byte,
     log_dir,
+    message,
     meta_properties,
     partition_dir,
     partition_metadata,
@@ -160,16 +161,23 @@ def test_a_replica_stands_as_its_start_leaves_it(diverged: list[str]) -> None:
     assert (100, 60) == (running["log_end_offset_before"], running["truncate_to"])
 
 
-@pytest.mark.parametrize("kafka", ["0.10.2", "0.11.0", "1.1", "2.0.0", "2.4", "2.8", "3.9", "4.3"])
+@pytest.mark.parametrize("kafka", ["0.11.0", "1.1", "2.0.0", "2.4", "2.8", "3.9", "4.3"])
 def test_every_release_has_a_plan(diverged: list[str], kafka: str) -> None:
-    """Before 0.11 the high watermark decides, then the epochs."""
-    follower = follower_of(*diverged, leader="1", kafka=kafka)
-    assert (70 if kafka == "0.10.2" else 60) == follower["truncate_to"]
+    """By the epochs."""
+    assert 60 == follower_of(*diverged, leader="1", kafka=kafka)["truncate_to"]
+
+
+def test_before_0_11_the_high_watermark_decides() -> None:
+    for broker_id, count in (("1", 90), ("2", 100)):
+        log_dir(Path(f"d{broker_id}"), broker_id=int(broker_id), high_watermark={"t-0": 70})
+        partition_dir(Path(f"d{broker_id}/t-0"), [[message(offset) for offset in range(count)]], epoch_entries=None)
+    assert 70 == follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")["truncate_to"]
 
 
 def test_what_diverges_silently_is_told(diverged: list[str]) -> None:
     """Without epochs a follower keeps what lies below its high watermark, whoever wrote it."""
-    follower = follower_of(*diverged, leader="1", kafka="0.10.2")
+    Path("d2/t-0/leader-epoch-checkpoint").unlink()
+    follower = follower_of(*diverged, leader="1", kafka="2.4")
     assert (70, 60) == (follower["truncate_to"], follower["diverges_silently_at"])
 
 
