@@ -1,7 +1,7 @@
 """`kcheck end-offset`: what each replica would answer to OffsetsForLeaderEpoch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kcheck.core.leader_epochs import latest_epoch
 from kcheck.core.offsets_for_leader_epoch import Answer, Error, answer, epochs_to_ask
@@ -48,7 +48,7 @@ def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release
 def _state(files: ReplicaFiles, question: Question, release: Release) -> ReplicaState:
     given = None if question.log_end_offset is None else Offset(question.log_end_offset)
     if given is not None and not files.view.segments:
-        files = replace(files, view=files.view._replace(log_end_offset=given))
+        files = files._replace(view=files.view._replace(log_end_offset=given))
     if files.bare and files.view.log_end_offset is None:
         raise UsageError(f"{files.path}: a bare leader-epoch-checkpoint needs --log-end-offset")
     return started(files, release) if question.after_start else as_it_lies(files.view, files.log_dir, release)

@@ -1,7 +1,7 @@
 """The replicas that several paths hold: log dirs, partition directories, bare leader-epoch-checkpoints, by broker."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import read_whole
@@ -27,8 +27,7 @@ _MODE = Mode.ZOOKEEPER
 _BARE_OPTION = re.compile(r",(leo|hw|start)=([^,]*)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaFiles:
+class ReplicaFiles(NamedTuple):
     """The files of one replica, and where they are. `bare`: a leader-epoch-checkpoint that stands alone."""
 
     path: str
@@ -42,8 +41,7 @@ class ReplicaFiles:
         return (self.view.topic, self.view.partition)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replicas:
+class Replicas(NamedTuple):
     """What the paths hold, sorted by partition and broker."""
 
     replicas: tuple[ReplicaFiles, ...]
