@@ -67,8 +67,8 @@ class LogLoader:
             self.producers.remove_stray(self.segments)
         self.rescanned += reload_log(self.producers, self.segments, start, end, clean=self._clean)
         unstable = self.producers.states.first_unstable_offset
-        if unstable is not None and unstable < end:
-            self._locate(max(unstable, start, first))
+        if unstable is not None:
+            self._locate(max(unstable, start, first), end)
         point = recovery_point(
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,
@@ -83,10 +83,15 @@ class LogLoader:
             self.rescanned, tuple(dict.fromkeys(self.reasons)),
         )  # fmt: skip
 
-    def _locate(self, offset: int) -> None:
+    def _locate(self, offset: int, end: int) -> None:
         """Look for the first unstable offset, as the broker does (maybeIncrementFirstUnstableOffset)."""
+        release = self.context.release
+        if offset > end and release.refuses_transactions_behind_log_end:
+            raise StartError(f"OffsetOutOfRangeException: a transaction begins at {offset}, behind the log end {end}")
+        if offset >= end and not release.replays_below_log_end:
+            return
         found = self.segments[max(base for base in self.segments if base <= offset)].search(offset).found
-        if found is None and self.context.release.replays_below_log_end:
+        if found is None and release.replays_below_log_end:
             raise StartError(f"NullPointerException: no batch stands at the unstable offset {offset}")
 
     def _retry(self, step: Callable[[], Answer]) -> Answer:
@@ -225,7 +230,7 @@ class LogLoader:
         self, segment: Segment, epochs: EpochCache | None, *, ends_start: bool = False
     ) -> tuple[int, str]:
         """Recover one segment, with the producers of those before it: LogLoader.recoverSegment."""
-        producers = Producers(self.folder, self.context.release)
+        producers = Producers(self.folder, self.context.release, for_recovery=True)
         self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
         try:
             found = recover(segment, producers, epochs)
