@@ -199,12 +199,12 @@ def _readable(name: str, log_dir: LogDirView | None) -> bool:
 
 def _seen_epoch(view: PartitionView) -> Epoch:
     of_batch = None if view.last_batch is None else view.last_batch.epoch
-    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
+    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *[entry.epoch for entry in view.leader_epochs]))
 
 
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
     """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
-    for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET):
+    for name in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET) if log_dir and log_dir.files else ():
         problem = _checkpoint_problem(name, log_dir, release)
         if problem is not None:
             return problem
