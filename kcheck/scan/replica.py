@@ -186,15 +186,13 @@ def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, s
 
 def _seen_epoch(view: PartitionView) -> Epoch:
     of_batch = None if view.last_batch is None else view.last_batch.epoch
-    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
+    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *[entry.epoch for entry in view.leader_epochs]))
 
 
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
     """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
-    files = {} if log_dir is None else log_dir.files
-    for name in OFFSET_CHECKPOINTS:
-        file = files.get(name)
-        if file is None or file.reads is None or file.reads.error is None:
+    for name, file in () if log_dir is None else log_dir.files.items():
+        if name not in OFFSET_CHECKPOINTS or file.reads is None or file.reads.error is None:
             continue
         found = reading(name, file.reads.error, release)
         if found is not None:
