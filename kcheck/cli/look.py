@@ -5,8 +5,6 @@ import re
 
 from kcheck.cli.options import Common, Paths, with_common
 
-NAME = "look"
-
 
 def names_path(argument: str) -> bool:
     """Whether an argument names something to look at: a path, or `BROKER=PATH`."""
