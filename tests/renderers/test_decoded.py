@@ -58,11 +58,11 @@ def test_key_and_payload(key: Any, value: Any, expected: tuple[str | None, str |
     [
         (0.0, "0.0"), (-0.0, "-0.0"), (1.0, "1.0"), (0.001, "0.001"), (0.00099, "9.9E-4"), (1e7, "1.0E7"),
         (0.0125, "0.0125"), (9999999.5, "9999999.5"), (-1234567.0, "-1234567.0"),
-        (1.5e300, "1.5E300"), (120.0, "120.0"),
+        (1.5e300, "1.5E300"), (120.0, "120.0"), (1e23, "1.0E23"), (5e-324, "4.9E-324"), (-1e-323, "-9.9E-324"),
     ],
 )  # fmt: skip
 def test_numbers_are_those_of_java(number: float, text: str) -> None:
-    """Double.toString: an exponent from ten million on and below a thousandth."""
+    """Double.toString: an exponent from ten million on and below a thousandth, and two digits at least."""
     assert jackson(number) == text
 
 
