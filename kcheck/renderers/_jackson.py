@@ -40,7 +40,7 @@ def _units(character: str) -> str:
 
 
 def java_double(number: float) -> str:
-    """Return what Double.toString writes for a finite number, from JDK 19 on: the fewest digits that tell it, but two."""
+    """Return what Double.toString writes for a number, from JDK 19 on: the fewest digits that tell it, two at least."""
     sign, digits, exponent = _decimal(number)
     if _PLAIN_LEAST <= exponent < _PLAIN_MOST:
         padded = "0" * -exponent + digits
