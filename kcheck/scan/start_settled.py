@@ -7,7 +7,7 @@ Nearly every log of a broker that was stopped in order is such a one. All others
 from collections.abc import Iterable
 
 from kcheck.core.leader_epochs import load, read_lines
-from kcheck.core.segments import loaded_high_watermark
+from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
 from kcheck.disk.read import UnreadableError, read_whole, readable_size
 from kcheck.disk.walk import join
@@ -42,7 +42,8 @@ def settled(
     read whole.
     """
     release, settings = context.release, context.settings
-    plain = stored.clean and release.version >= (3,) and release.epoch_cache and not settings.remote_storage
+    plain = stored.clean and release.version >= (3,) and release.epoch_cache
+    plain = plain and (stored.log_start is None or not settings.remote_storage)
     if not plain or directory.state not in _LIVE:
         return None
     if view.index_size is None or view.log_end_offset is None:
@@ -50,7 +51,7 @@ def settled(
     if view.size > INT_MAX and any(segment.size > INT_MAX for segment in view.segments):
         return None
     first, end = view.segments[0].base_offset, view.log_end_offset
-    start = max(stored.log_start, first)
+    start = log_start_offset(stored.log_start, first)
     files = _files(view, end)
     epochs = _epochs(view, stored, end, release)
     if start > end or files is None or epochs is None or not _has_topic(view, context):
@@ -112,7 +113,7 @@ def _epochs(view: PartitionView, stored: Stored, end: Offset, release: Release) 
     told: EpochEntries = file.reads.value
     try:
         kept = load(
-            told, log_end_offset=end, log_start_checkpoint=Offset(stored.log_start),
+            told, log_end_offset=end, log_start_checkpoint=stored.log_start or Offset(0),
             first_segment=view.segments[0].base_offset, release=release,
         )  # fmt: skip
         return (kept, kept != told) if kept == told or read_lines(told, release) == told else None
