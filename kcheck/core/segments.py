@@ -6,11 +6,16 @@ from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 
 
-def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None) -> Offset:
+def log_start_offset(
+    checkpoint: Offset | None, first_segment: Offset | None, *, remote_storage: bool = False
+) -> Offset:
     """Return the larger of the log-start checkpoint (0 without an entry) and the first segment's base offset.
 
-    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8; with remote storage it would be the checkpoint alone.
+    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8. Of a topic in remote storage it is the checkpoint alone.
+    `remote_storage` tells only that a broker has such topics: from 3.8 on these are the ones that always have an entry.
     """
+    if remote_storage and checkpoint is not None:
+        return checkpoint
     return Offset(max(checkpoint or 0, first_segment or 0))
 
 

@@ -158,7 +158,9 @@ class _Slots:
         return floor_slot(self._key, self.count, offset - self._base, entry_size=_SLOT)
 
     def _key(self, slot: int) -> int:
-        return int.from_bytes(self._slot(slot)[:_KEY], "big", signed=True)
+        at = (slot - self._first) * _SLOT
+        data = self._slot(slot) if at < 0 else self._last[at : at + _KEY]
+        return int.from_bytes(data[:_KEY], "big", signed=True)
 
 
 def _window_at(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bytes:

@@ -7,7 +7,7 @@ goes in and out are small values and Arrow batches.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -204,21 +204,20 @@ def _deep(how: How) -> "Deep":
 
 
 def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
-    with bounded(join(item.log_dir, item.name), _READ_SIZE_MAX if how.depth == "checkpoints" else None):
-        return _scan(item, deep, how)
+    path = join(item.log_dir, item.name)
+    if not is_remote(path):
+        return _scan(path, item, deep, how)
+    with bounded(path, _READ_SIZE_MAX if how.depth == "checkpoints" else None):
+        return _scan(path, item, deep, how)
 
 
-def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
+def _scan(path: str, item: Item, deep: "Deep | None", how: How) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
     where = item.where
-    of_log_dir = Location(item.broker_id, item.log_dir)
-    refused = json.loads(item.refused) if item.refused else {}
-    files = {name: _refused(name, error, of_log_dir) for name, error in refused.items()}
-    log_dir = LogDirView(of_log_dir, clean_shutdown=item.clean_shutdown, files=files)
+    log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
     told = Told(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
-    path = join(item.log_dir, item.name)
     view, unread = try_partition(
         path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
     )  # fmt: skip
@@ -251,6 +250,15 @@ def _start(
 def _context(mode: str, release: Release) -> Context:
     """Return how a broker with the settings of every broker starts."""
     return Context(settings({}, release), Mode(mode), release)
+
+
+@lru_cache(1)  # Directories come log dir by log dir.
+def _log_dir(broker_id: int | None, path: str, refused: str | None, *, is_clean: bool) -> LogDirView:
+    """Return what an item tells of its log dir."""
+    where = Location(broker_id, path)
+    errors = json.loads(refused) if refused else {}
+    files = {name: _refused(name, error, where) for name, error in errors.items()}
+    return LogDirView(where, clean_shutdown=is_clean, files=files)
 
 
 def _refused(name: str, error: str, where: Location) -> FileView:

@@ -12,7 +12,7 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.scan.batches import log_name
-from kcheck.scan.start_values import Prediction
+from kcheck.scan.start_values import Lost, Prediction
 
 _NO_END = "its log end could not be found"
 _ENDS = {Outcome.ABORT: "the broker aborts", Outcome.OFFLINE: "its log dir goes offline"}
@@ -32,6 +32,7 @@ class ReplicaState(NamedTuple):
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
     are then what could be read. `high_watermark` is None where nobody said it. `latest_epoch` is the highest epoch that
     its file or its batches show. `lineage` is what all its batches were seen to say, None where they were not read.
+    `lost` are records that the start takes from it.
     """
 
     broker_id: int | None
@@ -45,6 +46,7 @@ class ReplicaState(NamedTuple):
     latest_epoch: Epoch = UNDEFINED_EPOCH
     logs: tuple[LogFile, ...] = ()
     lineage: Lineage | None = None
+    lost: Lost | None = None
     problem: str | None = None
 
 
@@ -96,7 +98,7 @@ def after_start(
     log = start.log
     return state._replace(
         cache=log.leader_epochs, log_end_offset=log.log_end_offset, log_start_offset=log.log_start_offset,
-        first_segment=Offset(log.bases[0]), logs=_left_logs(view, start),
+        first_segment=Offset(log.bases[0]), logs=_left_logs(view, start), lost=start.lost,
         high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
     )  # fmt: skip
 
@@ -184,15 +186,13 @@ def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, s
 
 def _seen_epoch(view: PartitionView) -> Epoch:
     of_batch = None if view.last_batch is None else view.last_batch.epoch
-    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *(entry.epoch for entry in view.leader_epochs)))
+    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *[entry.epoch for entry in view.leader_epochs]))
 
 
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
     """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
-    files = {} if log_dir is None else log_dir.files
-    for name in OFFSET_CHECKPOINTS:
-        file = files.get(name)
-        if file is None or file.reads is None or file.reads.error is None:
+    for name, file in () if log_dir is None else log_dir.files.items():
+        if name not in OFFSET_CHECKPOINTS or file.reads is None or file.reads.error is None:
             continue
         found = reading(name, file.reads.error, release)
         if found is not None:

@@ -44,6 +44,7 @@ def start_partition(
     except UnreadableError as error:
         return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     loader: LogLoader | None = None
+    log: Loaded | None = None
     try:
         loader = LogLoader(
             folder, context, clean=stored.clean, log_start=stored.log_start, recovery_point=stored.recovery_point,
@@ -59,9 +60,11 @@ def start_partition(
         outcome = Outcome.OFFLINE if error.offline else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
         scanned = 0 if loader is None else loader.rescanned
+        touched = unstable(name) if log is not None and log.unstable else None
         return Prediction(
-            name, directory, outcome, str(error), None, None, None, scanned, folder.changes(), folder.files, queued
-        )
+            name, directory, outcome, str(error), None, None, None, scanned, folder.changes(), folder.files, queued,
+            touched=touched,
+        )  # fmt: skip
     lost = _lost(log, loader, stored)
     mark = loaded_high_watermark(
         None if stored.high_watermark is None else Offset(stored.high_watermark), log_start=log.log_start_offset,

@@ -210,7 +210,7 @@ def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -
         if refused is not None:
             stop, failure, why = ended, refused, None
         modern = np.flatnonzero(columns.magic[:stop] >= 2)
-        row, problem = follow(segment, columns, modern, producers, aborted)
+        row, problem = follow(segment, columns, modern, producers.states, aborted)
         if problem is not None:
             # The batch itself still counts: it had passed every test before its records were looked at.
             indexes.restore(before)

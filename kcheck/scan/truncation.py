@@ -14,6 +14,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
 from kcheck.scan.loss import amount, cut_at, lineage
+from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
 from kcheck.scan.replicas import replicas_of, started
 from kcheck.scan.steps import step_rows
@@ -98,6 +99,7 @@ class _Head(TypedDict):
     leader: int | None
     leader_epoch: Epoch
     leader_log_end_offset: Offset | None
+    lost_at_start: tuple[Row, ...]
     problem: str | None
 
 
@@ -112,6 +114,7 @@ def _head(
         "leader": leader,
         "leader_epoch": Epoch(seen + 1 if election.leader_epoch is None else election.leader_epoch),
         "leader_log_end_offset": log_end_offset,
+        "lost_at_start": tuple({"broker_id": each.broker_id, **lost_row(each.lost)} for each in states if each.lost),
         "problem": problem,
     }
 

@@ -18,6 +18,7 @@ from tests.builders import (
     run,
     write,
 )
+from tests.cli.command import kcheck
 from tests.scan.reports import ids, planned
 
 FOLLOWER_FIELDS = {
@@ -159,6 +160,19 @@ def test_a_replica_stands_as_its_start_leaves_it(diverged: list[str]) -> None:
     started, running = (follower_of(*diverged, leader="1", live=live) for live in (False, True))
     assert (40, None) == (started["log_end_offset_before"], started["truncate_to"])
     assert (100, 60) == (running["log_end_offset_before"], running["truncate_to"])
+
+
+def test_what_a_start_takes_is_told_apart(diverged: list[str]) -> None:
+    """The follower has a batch whose CRC does not match, and was not stopped in order."""
+    Path("d2/.kafka_cleanshutdown").unlink()
+    flip_byte(Path("d2/t-0/00000000000000000000.log"), 880)
+    partition = partition_of(*diverged, leader="1")
+    lost = {"broker_id": 2, "from": 80, "to": 100, "records": 20, "bytes": 200, "below_high_watermark": 0}
+    assert [lost] == partition["lost_at_start"]
+    assert 80 == partition["followers"][0]["log_end_offset_before"]
+    words = "the start of broker 2: LOST 20 records, offsets 80 to 99, 200 B, 0 of them below the high watermark"
+    for chosen in (("--leader", "1"), ()):
+        assert words in kcheck("truncation", *diverged, *chosen, columns=120).out
 
 
 @pytest.mark.parametrize("kafka", ["0.11.0", "1.1", "2.0.0", "2.4", "2.8", "3.9", "4.3"])
