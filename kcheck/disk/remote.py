@@ -133,8 +133,11 @@ class Store:
         """Move the files below a directory below another one, over those of their names."""
         for below, files in self._tree(folder).items():
             for name in files.sizes:
-                old, new = (self._named("/".join(filter(None, (at, below, name)))) for at in (folder, other))
-                _asked(lambda old=old, new=new: self._system.mv(old, new))  # type: ignore[misc]  # defaults bind the variables
+                self.rename(*("/".join(filter(None, (at, below, name))) for at in (folder, other)))
+
+    def rename(self, path: str, other: str) -> None:
+        """Give a file another path, which may be that of a file."""
+        _asked(lambda: self._system.mv(self._named(path), self._named(other)))
 
     def _named(self, path: str) -> str:
         """Return a path as the file system has it."""
@@ -244,6 +247,8 @@ class Upload(FileIO):
 
 
 _MOUNTED: dict[str, Store] = {}
+_OPTIONS: list[Mapping[str, object]] = []
+"""Those of the contexts that are open."""
 
 
 def store_of(path: str) -> Store | None:
@@ -265,18 +270,24 @@ def mounted(roots: Sequence[str], options: Mapping[str, object]) -> Iterator[Non
 
     UsageError where that file system is not installed, or does not take the options.
     """
-    added = []
+    before = {*_MOUNTED}
+    _OPTIONS.append(options)
     try:
-        for root in filter(is_url, roots):
-            scheme, _, rest = root.partition("://")
-            prefix = f"{scheme}://{rest.partition('/')[0]}/"
-            if prefix not in _MOUNTED:
-                _MOUNTED[prefix] = Store(partial(_system, root, scheme, options))
-                added.append(prefix)
+        for root in roots:
+            mount(root)
         yield
     finally:
-        for prefix in added:
+        _OPTIONS.pop()
+        for prefix in _MOUNTED.keys() - before:
             del _MOUNTED[prefix]
+
+
+def mount(path: str) -> None:
+    """Let what is named only later be read, too, if it is a URL, as long as the paths that are mounted."""
+    scheme, is_remote, rest = path.partition("://")
+    prefix = f"{scheme}://{rest.partition('/')[0]}/"
+    if is_remote and is_url(path) and _OPTIONS and prefix not in _MOUNTED:
+        _MOUNTED[prefix] = Store(partial(_system, path, scheme, _OPTIONS[-1]))
 
 
 def _system(root: str, scheme: str, options: Mapping[str, object]) -> Any:
