@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO
-from threading import Lock, local
+from threading import BoundedSemaphore, Lock, local
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from kcheck.errors import TooMuchReadError, UsageError
@@ -179,22 +179,32 @@ class Store:
 
 
 class _Left(local):
-    """How many bytes this thread may still read, None without a bound."""
+    """How many bytes this thread may still read, None without a bound; so many of them before it waits for others."""
 
     size: int | None = None
+    share: int | None = None
 
 
 _LEFT = _Left()
+_SHARE = 16 << 20
+"""So many bytes every thread may hold: more than what is read of most directories."""
+_BEYOND = BoundedSemaphore(4)
+"""So many threads may hold more, up to their own bound."""
 
 
 @contextmanager
-def reading_at_most(size: int) -> Iterator[None]:
-    """Let this thread read so many bytes of stores; TooMuchReadError once they are more."""
-    _LEFT.size = size
+def reading_at_most(size: int, *, holds: bool) -> Iterator[None]:
+    """Let this thread read so many bytes of stores; TooMuchReadError once they are more.
+
+    If it `holds` what it reads, it waits where too many others hold much.
+    """
+    _LEFT.size, _LEFT.share = size, _SHARE if holds else None
     try:
         yield
     finally:
-        _LEFT.size = None
+        if holds and _LEFT.share is None:
+            _BEYOND.release()
+        _LEFT.size = _LEFT.share = None
 
 
 def _take(size: int) -> None:
@@ -202,6 +212,11 @@ def _take(size: int) -> None:
         _LEFT.size -= size
         if _LEFT.size < 0:
             raise TooMuchReadError("more is read of it than of any directory that is in order")
+    if _LEFT.share is not None:
+        _LEFT.share -= size
+        if _LEFT.share < 0:
+            _BEYOND.acquire()
+            _LEFT.share = None
 
 
 class RemoteFile:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Event
+from threading import BoundedSemaphore, Event
 from typing import Any
 
 import fsspec
@@ -19,6 +19,7 @@ from pyarrow import csv, parquet
 from kcheck.disk import remote
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
+from kcheck.scan import fleet_stages
 from kcheck.scan.fleet_memory import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
@@ -285,6 +286,38 @@ def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatc
     (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
     assert ("bad-0", True) == (failed["dir"], "TooMuchReadError: more is read of it" in failed["message"])
     assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
+
+
+def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has read more than its share waits until others have ended."""
+    system = fsspec.filesystem("memory")
+    for topic in "abcdefgh":
+        partition_dir(tmp_path / f"{topic}-0", [run(0, 9)], epoch_entries=[(0, 0)])
+        for path in (tmp_path / f"{topic}-0").iterdir():
+            system.pipe_file(f"/large/1/d/{topic}-0/{path.name}", path.read_bytes())
+    original, active, most = Store.read, set(), 0
+
+    def slow(store: Store, path: str, start: int, end: int) -> bytes:
+        nonlocal most
+        found = original(store, path, start, end)
+        if "-0/" in path:
+            active.add(path)
+            most = max(most, len(active))
+            time.sleep(0.02)
+            active.discard(path)
+        return found
+
+    monkeypatch.setattr(Store, "read", slow)
+    monkeypatch.setattr(remote, "_SHARE", 1)
+    monkeypatch.setattr(remote, "_BEYOND", BoundedSemaphore(2))
+    monkeypatch.setattr(fleet_stages, "REMOTE_ITEM_COUNT", 1)
+    try:
+        _, rows = scanned(tmp_path, "memory://large/{broker}/{log_dir}", jobs=8)
+    finally:
+        system.rm("/large", recursive=True)
+    assert (8, 2) == (len(rows["partitions"]), most)
+    assert remote._BEYOND.acquire(blocking=False)
+    assert remote._BEYOND.acquire(blocking=False)
 
 
 def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
