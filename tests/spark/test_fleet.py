@@ -1,6 +1,7 @@
 """A scan by Spark: its rows are those of one machine, in their order, whatever happens to an executor."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -8,10 +9,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 from pyspark.sql import SparkSession
 
 from kcheck.core.releases import release
+from kcheck.disk.output import discard
+from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Wanted
@@ -105,6 +109,39 @@ def test_log_dirs_in_a_store_have_the_rows_of_one_machine(
     _, rows = both(spark, tmp_path / "out", [f"{url}/{{broker}}/{{log_dir}}", data], depth="headers", options=s3)
     assert {str(data), f"{url}/broker-1/data1", f"{url}/broker-2/data1"} == {row["log_dir"] for row in rows["log_dirs"]}
     assert all(rows[name] for name in ("truncation_plans", "predictions", "segments"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_path: Path) -> None:
+    """With what it remembers, and the log dirs that an inventory there names; it is gone on with, as on a disk."""
+    folder = FIXTURES / "brokers" / "4.3.1" / "diverged"
+    url = upload(folder, "spark-runs", s3)
+    (tmp_path / "names").mkdir()
+    paths = (f"{url}/broker-1/data1", f"{folder}/broker-2/data1")
+    (tmp_path / "names" / "fleet.csv").write_text("\n".join(("log_dir", *paths)))
+    root, out = upload(tmp_path / "names", "spark-names", s3) + "/fleet.csv", f"{url}/out"
+    fleet.scan([root], asked(tmp_path / "here", "r", options=s3))
+    looked = How("checkpoints", Wanted(), release("4.3"), remembers=True)
+    first = Run(**{**asked(tmp_path, "a", options=s3)._asdict(), "out": out, "how": looked})
+    reports = [scan([root], first, nullcontext(spark))[0]]
+    with mounted([out], s3):
+        since = first._replace(name="b", how=looked._replace(since=kept_by(f"{out}/run=a")))
+        reports.append(scan([root], since, nullcontext(spark))[0])
+        discard(f"{out}/run=b/_manifest.json")
+        left = left_by(out, "b")
+        reports.append(scan([root], since._replace(how=looked._replace(since=left)), nullcontext(spark))[0])
+    system = fsspec.filesystem("s3", use_listings_cache=False, **s3)
+    assert ["run=a", "run=b"] == sorted(path.rpartition("/")[2] for path in system.ls(out))
+    expected = {**tables(tmp_path / "here" / "run=r"), "runs": 1}
+    for name in "ab":
+        assert sorted((*expected, "_manifest.json", "_seen")) == sorted(
+            path.rpartition("/")[2] for path in system.ls(f"{out}/run={name}")
+        )
+        system.get(f"{out}/run={name}/", str(tmp_path / name) + "/", recursive=True)
+        shutil.rmtree(tmp_path / name / "_seen")
+        assert expected == {**tables(tmp_path / name), "runs": 1}
+    count = len(expected["partitions"])
+    assert [None, count, count] == [report.body.get("carried_over") for report in reports]
 
 
 def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
