@@ -42,8 +42,8 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             f"{value} in {known.view.where.log_dir}" for known, value in zip(identities, values, strict=True)
         )
         yield _finding(identities[-1].file.where, f"the log dirs have different {what}: {words}", release)
-    if release.version < KRAFT_ONLY or not found:
-        return
+    if not found or (release.version < KRAFT_ONLY and not _kraft(found)):
+        return  # With ZooKeeper it is made.
     for view in views:
         if identity(view) is None:
             others = listed(str(known.view.where.log_dir) for known in found)
@@ -60,11 +60,14 @@ def _different_ids(found: list[Identity], release: Release) -> Iterator[Differen
 
 
 def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Difference]:
-    kraft = all(known.version >= KRAFT_VERSION for known in found)
-    limit = KRAFT_COMPARES_IDS_ONLY if kraft else COMPARES_IDS_ONLY
+    limit = KRAFT_COMPARES_IDS_ONLY if _kraft(found) else COMPARES_IDS_ONLY
     if COMPARES_ALL <= release.version < limit:
         for key in sorted({key for known in found for key, _ in known.properties}):
             yield from _different(f"values of {key}", [(known, known.get(key) or "none") for known in found])
+
+
+def _kraft(found: list[Identity]) -> bool:
+    return all(known.version >= KRAFT_VERSION for known in found)
 
 
 def _different(what: str, values: Sequence[tuple[Identity, object]]) -> Iterator[Difference]:

@@ -109,7 +109,6 @@ def test_log_dirs_of_one_broker() -> None:
     assert not found_by(KC305, (log_dir(path=D1),))
     assert not found_by(KC305, (log_dir(path=D1), log_dir(path=D2)))
     assert not found_by(KC306, (log_dir(path=D1), owned(D2, KRAFT)))
-    assert not found_by(KC305, (owned(D1, KRAFT, "3.4"), log_dir(path=D2)), "3.4")
 
 
 @pytest.mark.parametrize(
@@ -140,10 +139,13 @@ def test_a_downgrade_meets_directory_ids() -> None:
 
 
 def test_a_log_dir_that_was_never_formatted() -> None:
-    """From 4.0 on every broker is a KRaft broker."""
-    (found,) = found_by(KC305, (owned(D1, KRAFT), log_dir(path=D2)))
-    assert "no meta.properties in this log dir, but in /data/d1" in found.message
-    assert D2 == found.where.log_dir
+    """A broker of KRaft ends its start there, one with ZooKeeper writes the file; from 4.0 on every one is of KRaft."""
+    for kafka in ("4.3", "3.9", "2.8"):
+        (found,) = found_by(KC305, (owned(D1, KRAFT, kafka), log_dir(path=D2)), kafka)
+        assert "no meta.properties in this log dir, but in /data/d1" in found.message
+        assert D2 == found.where.log_dir
+    for kafka, count in (("4.3", 1), ("3.9", 0)):
+        assert count == len(found_by(KC305, (owned(D1, ZOOKEEPER, kafka), log_dir(path=D2)), kafka))
 
 
 def test_two_log_dirs_with_one_directory_id() -> None:
