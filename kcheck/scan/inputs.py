@@ -158,8 +158,6 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
         raise UsageError(f"{broker_id}={path}: the file says broker {own}")
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
-        if not is_directory(directory):
-            raise NotALogDirError(f"{path} names {directory}, which is no directory")
         said_id = own if broker_id is None else broker_id
         yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)
 
