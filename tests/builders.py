@@ -41,6 +41,7 @@ def batch(
     magic: int = 2,
     attributes: int = 0,
     producer: tuple[int, int] = (-1, -1),
+    sequence: int = -1,
     max_timestamp: int | None = None,
 ) -> Made:
     """Return a batch of magic 2 with the right CRC-32C; `last_offset` where compaction left gaps.
@@ -50,7 +51,7 @@ def batch(
     highest = timestamp + count if max_timestamp is None else max_timestamp
     last = base_offset + count - 1 if last_offset is None else last_offset
     size = HEADER.size - OVERHEAD.size + len(payload)
-    after_crc = struct.pack(">hiqqqhii", attributes, last - base_offset, timestamp, highest, *producer, -1, count)
+    after_crc = struct.pack(">hiqqqhii", attributes, last - base_offset, timestamp, highest, *producer, sequence, count)
     crc = crc32.iscsi(after_crc + payload)
     head = struct.pack(">qiibI", base_offset, size, epoch, magic, crc)
     return Made(data=head + after_crc + payload, base_offset=base_offset, last_offset=last)

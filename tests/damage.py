@@ -12,19 +12,17 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
-from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
 from kcheck.formats.record_batch import HEADER, checksum, entry_size
-from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
     LEADER_EPOCHS,
     LOG_START,
-    META_PROPERTIES,
     PARTITION_METADATA,
     RECOVERY_POINT,
 )
-from tests.builders import Made, batch, batch_of, log, log_dir, partition_dir, partition_metadata, record, write
+from tests.builders import batch, log
+from tests.damage_made import made
+from tests.oracle.kafka import numbers
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
@@ -66,9 +64,11 @@ def case(name: str, folder: Path, release: str) -> Case:
     random = Random(f"{name} {release}")
     folder.mkdir(parents=True)
     # What is made has batches of version 2.
-    make = random.choice((_copied, _made)) if _numbers(release) >= (0, 11) else _copied
+    make = random.choice((_copied, made)) if numbers(release) >= (0, 11) else _copied
     dirs, config = make(random, folder, release)
-    what = [f"{make.__name__[1:]} {' '.join(sorted(path.name for path in folder.glob('*/*-*') if path.is_dir()))}"]
+    what = [
+        f"{make.__name__.strip('_')} {' '.join(sorted(path.name for path in folder.glob('*/*-*') if path.is_dir()))}"
+    ]
     for _ in range(random.choice((0, 1, 1, 1, 2, 2, 3))):
         while (done := random.choice(DAMAGE)(random, random.choice(dirs))) is None:
             continue
@@ -94,80 +94,14 @@ def _copied(random: Random, folder: Path, release: str) -> tuple[tuple[Path, ...
 
 def nearest(release: str) -> str:
     """Return the newest release up to this one of which there are brokers."""
-    known = sorted((path.name for path in BROKERS.iterdir()), key=_numbers)
-    return next(version for version in reversed(known) if _numbers(version) <= _numbers(release))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
+    known = sorted((path.name for path in BROKERS.iterdir()), key=numbers)
+    return next(version for version in reversed(known) if numbers(version) <= numbers(release))
 
 
 def _mark(random: Random, dirs: list[Path]) -> None:
     for path in dirs:
         if random.random() < 0.3:
             _marker(random, path)
-
-
-def _made(random: Random, folder: Path, release: str) -> tuple[tuple[Path, ...], dict[str, object]]:
-    """Make a log dir of one or two partitions, with larger segments and indexes than the brokers' ones have."""
-    names = random.sample(("a-0", "b.c-1", "long_name-12"), random.choice((1, 1, 2)))
-    interval = random.choice((1, 300, 1000, 4096))
-    points, starts = {}, {}
-    for name in names:
-        first, segments, epochs = _segments(random)
-        path = partition_dir(folder / "data1" / name, segments, epoch_entries=epochs, index_every=None)
-        write(path, {PARTITION_METADATA: partition_metadata()})
-        for batches in segments:
-            _derive(path, batches, interval, empty_snapshot=random.random() < 0.7)
-        end = segments[-1][-1].last_offset + 1
-        points[name] = random.choice((0, end, end, segments[-1][0].base_offset, random.randint(first, end)))
-        if random.random() < 0.4:
-            starts[name] = random.choice((first, first + 1, random.randint(first, end)))
-    log_dir(
-        folder / "data1", clean=random.random() < 0.5, recovery_point=points, high_watermark=points, log_start=starts
-    )
-    if _numbers(release) < (3,):
-        write(folder / "data1", {META_PROPERTIES: b"version=0\nbroker.id=1\n"})
-    config: dict[str, object] = {"segment.index.bytes": random.choice((1200, 4096, 10 << 20))}
-    return (folder / "data1",), config | {"index.interval.bytes": interval}
-
-
-def _segments(random: Random) -> tuple[int, list[list[Made]], list[tuple[int, int]]]:
-    """Return the first offset, the batches of each segment, and the epochs."""
-    first = offset = random.choice((0, 0, 100))
-    epoch = random.choice((0, 3))
-    segments: list[list[Made]] = []
-    epochs = [(epoch, offset)]
-    for _ in range(random.randint(1, 4)):
-        batches = []
-        for _ in range(random.choice((1, 3, 20, 60))):
-            if random.random() < 0.05:
-                epoch += random.choice((1, 2))
-                epochs.append((epoch, offset))
-            count = random.choice((1, 2, 10))
-            records = [record(delta, value=bytes(random.choice((5, 40)))) for delta in range(count)]
-            batches.append(batch_of(offset, *records, epoch=epoch, timestamp=1_700_000_000_000 + offset))
-            offset += count + (random.random() < 0.02)
-        segments.append(batches)
-    return first, segments, epochs
-
-
-def _derive(path: Path, batches: list[Made], interval: int, *, empty_snapshot: bool) -> None:
-    """Write the indexes that a broker has after appending each batch, and a snapshot without producers."""
-    base, position, since = batches[0].base_offset, 0, 0
-    offsets, times, stamp = b"", b"", 0
-    for made in batches:
-        if since > interval:
-            offsets += OFFSET_INDEX_ENTRY.pack(made.last_offset - base, position)
-            times += TIME_INDEX_ENTRY.pack(stamp, made.last_offset - base)
-            since = 0
-        stamp = 1_700_000_000_000 + made.base_offset
-        position += len(made.data)
-        since += len(made.data)
-    times += TIME_INDEX_ENTRY.pack(stamp, batches[-1].base_offset - base)
-    write(path, {f"{base:020d}.index": offsets, f"{base:020d}.timeindex": times})
-    if empty_snapshot and base:
-        write(path, {f"{base:020d}.snapshot": serialize(ProducerSnapshot(version=1, producers=()))})
 
 
 def _files(path: Path, pattern: str = "*-*/*") -> list[Path]:

@@ -3,20 +3,21 @@
 Batches come from the log itself (AppendOrigin.REPLICATION), so sequences and epochs out of order are no errors.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from kcheck.core.hash_order import in_order
 from kcheck.model.release import Release
 
 NONE = -1
 """No sequence, no offset, no epoch, no timestamp."""
 
-_INT = (1 << 32) - 1
-_SCALA_FACTOR = 0x9E3775CD
-
 
 class Entry(NamedTuple):
-    """A producer (ProducerStateEntry), in the order of a snapshot's fields; offsets of records, `timestamp` in ms."""
+    """A producer (ProducerStateEntry), in the order of a snapshot's fields; offsets of records, `timestamp` in ms.
+
+    A transaction may begin at any offset, -1 too, while it is not in a snapshot; None is none.
+    """
 
     producer_id: int
     producer_epoch: int = NONE
@@ -25,25 +26,39 @@ class Entry(NamedTuple):
     offset_delta: int = 0
     timestamp: int = NONE
     coordinator_epoch: int = NONE
-    current_txn_first_offset: int = NONE
+    current_txn_first_offset: int | None = None
+
+    @classmethod
+    def of_snapshot(cls, fields: Sequence[int]) -> "Entry":
+        """Return a producer of a snapshot: one without a last record has no last batch."""
+        entry = cls(*fields)
+        first = entry.current_txn_first_offset
+        entry = entry._replace(current_txn_first_offset=None if first is None or first < 0 else first)
+        return entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0) if entry.last_offset < 0 else entry
+
+    @property
+    def fields(self) -> tuple[int, ...]:
+        """What a snapshot says of it."""
+        first = self.current_txn_first_offset
+        return (*self[:-1], NONE if first is None else first)
 
 
 class Data(NamedTuple):
-    """A batch of records: its producer, its offsets; `last_sequence` is NONE without sequences."""
+    """A batch of records: its producer, its offsets, its sequences, which are NONE where it has none."""
 
     producer_id: int
     producer_epoch: int
     base_offset: int
     last_offset: int
+    base_sequence: int
     last_sequence: int
     max_timestamp: int
     transactional: bool
 
     def offset_delta(self, release: Release) -> int:
         """Return how many offsets lie between its first record and its last, as the release counts them."""
-        if release.counts_by_sequence and self.last_sequence == NONE:
-            return 0
-        return self.last_offset - self.base_offset
+        by_sequence = self.last_sequence - self.base_sequence
+        return by_sequence if release.counts_by_sequence else self.last_offset - self.base_offset
 
 
 class Marker(NamedTuple):
@@ -76,48 +91,6 @@ class Completed(NamedTuple):
     aborted: bool
 
 
-def in_order(entries: Iterable[Entry], release: Release) -> list[Entry]:
-    """Return entries in the order of a snapshot; they come in the order in which the broker took them."""
-    return (_in_scala_order if release.orders_producers_as_scala else _in_java_order)(entries)
-
-
-def _hash(producer_id: int) -> int:
-    return (producer_id ^ (producer_id & (1 << 64) - 1) >> 32) & _INT
-
-
-def _in_scala_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return them as scala.collection.mutable.HashMap of Scala 2.11 and 2.12 does: from the last bucket on."""
-    buckets: list[list[Entry]] = [[] for _ in range(16)]
-    for count, entry in enumerate(entries, 1):
-        _put(buckets, entry)
-        if count > len(buckets) * 3 // 4:
-            before, buckets = buckets, [[] for _ in range(2 * len(buckets))]
-            for each in (each for chain in reversed(before) for each in chain):
-                _put(buckets, each)
-    return [entry for chain in reversed(buckets) for entry in chain]
-
-
-def _put(buckets: list[list[Entry]], entry: Entry) -> None:
-    mixed = _hash(entry.producer_id) * _SCALA_FACTOR & _INT
-    mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * _SCALA_FACTOR & _INT
-    rotated = (mixed >> 4 | mixed << 28) & _INT
-    buckets[rotated * len(buckets) >> 32].insert(0, entry)
-
-
-def _in_java_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Return them as java.util.HashMap does, and scala.collection.mutable.HashMap of Scala 2.13."""
-    put = list(entries)
-    room = 16
-    while len(put) > room * 3 // 4:
-        room *= 2
-
-    def bucket(entry: Entry) -> int:
-        folded = _hash(entry.producer_id)
-        return (folded ^ folded >> 16) & room - 1
-
-    return sorted(put, key=bucket)
-
-
 class TransactionStateError(Exception):
     """The broker's start aborts: the message tells the exception, and why."""
 
@@ -137,7 +110,7 @@ class ProducerStates:
         self.decided: set[int] = set()
         for entry in entries:
             self.entries[entry.producer_id] = entry
-            if entry.current_txn_first_offset >= 0:
+            if entry.current_txn_first_offset is not None:
                 self.ongoing[entry.current_txn_first_offset] = entry.producer_id
 
     @property
@@ -145,35 +118,103 @@ class ProducerStates:
         """The first offset of the earliest transaction that is open or was ended by a replayed marker."""
         return min((*self.ongoing, *self.decided), default=None)
 
+    def snapshot(self) -> list[Entry]:
+        """Return the producers in the order of a snapshot."""
+        return [self.entries[each] for each in in_order(self.entries, self.release.producer_table)]
+
+    def entry(self, producer_id: int) -> Entry:
+        """Return what is known of a producer."""
+        return self.entries.get(producer_id) or Entry(producer_id)
+
+    def append(self, step: Step) -> Completed | None:
+        """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
+        replay = Replay(self)
+        replay.append(step)
+        return replay.finish()
+
+    def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
+        """Take batches of records one after the other, as `Replay.update` does."""
+        for producer_id, entry in latest.items():
+            replay = Replay(self)
+            replay.update({producer_id: entry}, opened)
+            replay.finish()
+
+    def complete(self, marker: Marker, first: int) -> Completed:
+        """End the transaction that began at `first`."""
+        others = [
+            offset
+            for offset, producer_id in self.ongoing.items()
+            if offset != first and (producer_id != marker.producer_id or self.release.own_transactions_are_unstable)
+        ]
+        stable = min(others, default=marker.offset + 1)
+        if self.ongoing.pop(first, None) is None:
+            raise TransactionStateError(
+                f"IllegalArgumentException: the marker at offset {marker.offset} ends the transaction from offset"
+                f" {first} of producer {marker.producer_id}, which was not started"
+            )
+        self.decided.add(first)
+        return Completed(marker.producer_id, first, marker.offset, stable, marker.aborts)
+
+
+class Replay:
+    """Batches that are taken together: what they tell counts when all of them are read (ProducerAppendInfo)."""
+
+    def __init__(self, states: ProducerStates, *, anew: bool = False) -> None:
+        """Go on from what is known; `anew`: as if no producer was known."""
+        self.release = states.release
+        self._states = states
+        self._known = {} if anew else states.entries
+        self._told: dict[int, Entry] = {}
+        self._wrote: set[int] = set()
+        self._started: dict[int, list[int]] = {}
+        self._ended: list[tuple[Marker, int]] = []
+
+    def entry(self, producer_id: int) -> Entry:
+        """Return what is known of a producer: its last batch, if these had none of it, is not."""
+        told = self._told.get(producer_id)
+        if told is None:
+            told = self._known.get(producer_id) or Entry(producer_id)
+            told = told if self.release.marker_is_batch else self._without_batch(told)
+        return told
+
+    def _without_batch(self, entry: Entry) -> Entry:
+        timestamp = entry.timestamp if self.release.marker_tells_timestamp else NONE
+        return entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0, timestamp=timestamp)
+
+    def _start(self, producer_id: int, first: int) -> None:
+        self._started.setdefault(producer_id, []).append(first)
+
     def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
         """Take batches of records at once: the last one of each producer, and where it begins a transaction.
 
         None of them may lie outside of a transaction that is open.
         """
         for producer_id, entry in latest.items():
-            known = self.entries.get(producer_id, Entry(producer_id))
+            known = self.entry(producer_id)
             first = known.current_txn_first_offset
-            if first < 0 and producer_id in opened:
+            if first is None and producer_id in opened:
                 first = opened[producer_id]
-                self.ongoing[first] = producer_id
-            self.entries[producer_id] = entry._replace(
-                coordinator_epoch=known.coordinator_epoch, current_txn_first_offset=first
-            )
+                self._start(producer_id, first)
+            self._take(entry._replace(coordinator_epoch=known.coordinator_epoch, current_txn_first_offset=first))
+
+    def _take(self, entry: Entry) -> None:
+        self._told[entry.producer_id] = entry
+        self._wrote.add(entry.producer_id)
 
     def append(self, step: Step) -> Completed | None:
-        """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
-        entry = self.entries.get(step.producer_id) or Entry(step.producer_id)
-        if isinstance(step, EmptyMarker):
-            if self.release.refuses_empty_control_batches:
-                raise TransactionStateError(f"NoSuchElementException: producer {step.producer_id} has an empty marker")
-            self.entries[step.producer_id] = entry
-            return None
+        """Take one batch, and end no transaction yet; TransactionStateError as ProducerAppendInfo.append."""
+        entry = self.entry(step.producer_id)
         if isinstance(step, Data):
-            self.entries[step.producer_id] = self._data(entry, step)
-            return None
-        return self._marker(entry, step)
+            self._take(self._data(entry, step))
+        elif isinstance(step, Marker):
+            self._told[step.producer_id] = self._marker(entry, step)
+        elif self.release.refuses_empty_control_batches:
+            raise TransactionStateError(f"NoSuchElementException: producer {step.producer_id} has an empty marker")
+        else:
+            self._told[step.producer_id] = entry
+        return None
 
-    def _marker(self, entry: Entry, step: Marker) -> Completed | None:
+    def _marker(self, entry: Entry, step: Marker) -> Entry:
         first = entry.current_txn_first_offset
         if self.release.refuses_old_markers and step.producer_epoch < entry.producer_epoch:
             raise TransactionStateError(
@@ -186,43 +227,51 @@ class ProducerStates:
                 f" {step.producer_id} is of coordinator epoch {step.coordinator_epoch}, the one before it of"
                 f" {entry.coordinator_epoch}"
             )
+        if first is None and self.release.ends_unopened_transactions:
+            first = step.offset
+            self._start(step.producer_id, first)
+        if first is not None:
+            self._ended.append((step, first))
         if entry.producer_epoch != step.producer_epoch:
-            entry = entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0, timestamp=NONE)
+            entry = self._without_batch(entry)
+            self._wrote.discard(step.producer_id)
         if self.release.marker_is_batch:
             entry = entry._replace(last_offset=step.offset, offset_delta=0)
-        self.entries[step.producer_id] = entry._replace(
+        return entry._replace(
             producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch,
             timestamp=step.timestamp if self.release.marker_tells_timestamp else entry.timestamp,
-            current_txn_first_offset=NONE,
+            current_txn_first_offset=None,
         )  # fmt: skip
-        if first < 0 and self.release.ends_unopened_transactions:
-            first = step.offset
-            self.ongoing[first] = step.producer_id
-        return self._complete(step, first) if first >= 0 else None
 
     def _data(self, entry: Entry, step: Data) -> Entry:
         first = entry.current_txn_first_offset
-        if first >= 0 and not step.transactional:
+        if first is not None and not step.transactional:
             raise TransactionStateError(
                 f"InvalidTxnStateException: the batch at offset {step.base_offset} of producer {step.producer_id} is"
                 f" in no transaction, while the one from offset {first} is open"
             )
         delta = step.offset_delta(self.release)
-        if step.transactional and first < 0:
+        if step.transactional and first is None:
             first = step.last_offset - delta
-            self.ongoing[first] = step.producer_id
+            self._start(step.producer_id, first)
         return Entry(
             step.producer_id, step.producer_epoch, step.last_sequence, step.last_offset, delta, step.max_timestamp,
             entry.coordinator_epoch, first,
         )  # fmt: skip
 
-    def _complete(self, step: Marker, first: int) -> Completed:
-        others = [offset for offset, producer_id in self.ongoing.items() if producer_id != step.producer_id]
-        stable = min(others, default=step.offset + 1)
-        if self.ongoing.pop(first, None) is None:
-            raise TransactionStateError(
-                f"IllegalArgumentException: the marker at offset {step.offset} ends the transaction from offset {first}"
-                f" of producer {step.producer_id}, which was not started"
-            )
-        self.decided.add(first)
-        return Completed(step.producer_id, first, step.offset, stable, step.aborts)
+    def finish(self) -> Completed | None:
+        """Tell the states; return the last transaction that ended. TransactionStateError: it never began."""
+        for producer_id in in_order(self._told, self.release.replay_table):
+            told, known = self._told[producer_id], self._states.entries.get(producer_id)
+            keeps = producer_id not in self._wrote and not self.release.marker_is_batch
+            if known is not None and keeps and known.producer_epoch == told.producer_epoch:
+                told = told._replace(
+                    last_sequence=known.last_sequence, last_offset=known.last_offset, offset_delta=known.offset_delta,
+                    timestamp=told.timestamp if self.release.marker_tells_timestamp else known.timestamp,
+                )  # fmt: skip
+            self._states.entries[producer_id] = told
+            self._states.ongoing.update(dict.fromkeys(self._started.get(producer_id, ()), producer_id))
+        completed = None
+        for marker, first in self._ended:
+            completed = self._states.complete(marker, first)
+        return completed

@@ -83,6 +83,19 @@ class Profile(StrEnum):
     P5_280 = "P5_280"
 
 
+class HashTable(StrEnum):
+    """What a release keeps producers in, whose order is that of a snapshot."""
+
+    SCALA_2_12 = "scala-2.12"
+    """scala.collection.mutable.HashMap of Scala 2.11 and 2.12."""
+    SCALA_2_13 = "scala-2.13"
+    """scala.collection.mutable.HashMap of Scala 2.13."""
+    JAVA = "java"
+    """java.util.HashMap, filled by put."""
+    JAVA_COMPUTED = "java-computed"
+    """java.util.HashMap, filled by computeIfAbsent."""
+
+
 class ProfileRules(NamedTuple):
     """What a profile does (KIP-101, KIP-279, KAFKA-7415, KAFKA-10706, KIP-595's truncation on fetch)."""
 
@@ -222,6 +235,11 @@ class Release(NamedTuple):
         return self.version < (2, 4)
 
     @property
+    def refuses_transactions_behind_log_end(self) -> bool:
+        """From 2.4 to 3.7 a transaction that begins behind the log end ends the start."""
+        return (2, 4) <= self.version < (3, 8)
+
+    @property
     def forgets_producers_below_log_start(self) -> bool:
         """Up to 2.3 a producer of a snapshot whose last record lies below the log start is forgotten (KAFKA-7190)."""
         return self.version < (2, 4)
@@ -252,9 +270,28 @@ class Release(NamedTuple):
         return self.version < (1,)
 
     @property
-    def orders_producers_as_scala(self) -> bool:
-        """Up to 2.3 producers stand in a snapshot in the order of a hash table of Scala 2.11 and 2.12."""
-        return self.version < (2, 4)
+    def producer_table(self) -> HashTable:
+        """What ProducerStateManager keeps producers in: a table of Scala up to 3.4, of 2.12 up to 2.3."""
+        if self.version < (2, 4):
+            return HashTable.SCALA_2_12
+        return HashTable.SCALA_2_13 if self.version < (3, 5) else HashTable.JAVA
+
+    @property
+    def replay_table(self) -> HashTable:
+        """What a replay gathers the producers of a segment in: a table of Scala up to 3.9."""
+        if self.version < (2, 4):
+            return HashTable.SCALA_2_12
+        return HashTable.SCALA_2_13 if self.version < (4,) else HashTable.JAVA_COMPUTED
+
+    @property
+    def replays_recovery_anew(self) -> bool:
+        """Up to 2.7 each segment that is replayed before a recovery begins as if no producer was known."""
+        return self.version < (2, 8)
+
+    @property
+    def own_transactions_are_unstable(self) -> bool:
+        """Up to 2.2.0 another open transaction of the same producer bounds the last stable offset too."""
+        return self.version < (2, 2, 1)
 
     @property
     def counts_by_sequence(self) -> bool:

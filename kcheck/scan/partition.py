@@ -1,8 +1,8 @@
 """One partition directory: its small files, its segments, and where its log ends."""
 
 from collections.abc import Iterable, Iterator
-from functools import partial
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from kcheck.core.segments import log_start_offset
 from kcheck.disk.read import Source, UnreadableError, opened, read_whole
@@ -12,13 +12,15 @@ from kcheck.formats._contract import Format
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, FileKind, PartitionDirectory, parse_file
+from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.attempt import attempt
 from kcheck.scan.batches import Tail, Walk, index_path, log_name, tail_of
 
-_METADATA_SIZE_MAX = 1 << 20
+_ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
+"""So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""
 
 
 class Told(NamedTuple):
@@ -99,7 +101,7 @@ def read_partition(
         recovery_point=told.recovery_point,
         high_watermark=told.high_watermark,
         log_end_offset=end,
-        size=sum(segment.size for segment in segments),
+        size=sum([segment.size for segment in segments]),
         epochs=epochs,
         metadata=metadata,
         segments=segments,
@@ -138,10 +140,16 @@ def read_small(path: str, kind: Format, where: Location, release: Release, *, si
 
 def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
     """Return the view of a small file's bytes."""
+    parsed, reads = (_read_alike if len(data) <= _ALIKE_SIZE_MAX else _read)(data, kind, release)
+    return FileView(kind.kind, where.file or "", where, len(data), parsed, reads)
+
+
+def _read(data: bytes, kind: Format, release: Release) -> tuple[Parsed[Any], BrokerReads[Any] | None]:
     assert kind.parse is not None
-    name = where.file or ""
-    reads = None if kind.broker_reads is None else kind.broker_reads(data, release)
-    return FileView(kind=kind.kind, name=name, where=where, size=len(data), parsed=kind.parse(data), reads=reads)
+    return kind.parse(data), None if kind.broker_reads is None else kind.broker_reads(data, release)
+
+
+_read_alike = lru_cache(_ALIKE_COUNT)(_read)
 
 
 def _small(
@@ -186,7 +194,7 @@ def _segments(
                     tail = Tail() if walk_all else tail_of(index, descriptor, size, base)
                     summary, last, index_size = _summary(tail, descriptor, size, base)
             else:
-                summary = SegmentSummary(base_offset=base, size=folder.readable_size(name))
+                summary = SegmentSummary(base, folder.readable_size(name))
             found.append(summary)
         except UnreadableError as error:
             findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))

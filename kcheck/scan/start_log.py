@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
+from kcheck.core.segments import log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, replaced_by_swaps, segments_from, temporary
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
@@ -19,6 +20,8 @@ from kcheck.scan.start_values import Context, Cut, Loaded
 
 _INDEX_ENDINGS = ENDINGS[1:]
 _SPLIT_COUNT_MAX = 1000
+ENDLESS = "offsets do not fit into their segments, however often these are split"
+"""Why a start that goes on for ever never ends."""
 
 Answer = TypeVar("Answer")
 
@@ -27,11 +30,19 @@ class LogLoader:
     """Loads the log in a folder; the folder holds what stands there afterwards, also when StartError ends it."""
 
     def __init__(
-        self, folder: Folder, context: Context, *, clean: bool, log_start: int, recovery_point: int, deleted: bool
+        self,
+        folder: Folder,
+        context: Context,
+        *,
+        clean: bool,
+        log_start: Offset | None,
+        recovery_point: int,
+        deleted: bool,
     ) -> None:
         """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete."""
         self.folder, self.context = folder, context
-        self._clean, self._log_start, self._recovery_point = clean, log_start, recovery_point
+        self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
+        self._told_start = log_start
         self.deleted = deleted
         self.segments: dict[int, Segment] = {}
         self.cuts: list[Cut] = []
@@ -59,7 +70,8 @@ class LogLoader:
             end = self._retry(self._recover)
             self.segments[max(self.segments)].resize_indexes()
         first = min(self.segments)
-        start = self._log_start if self.context.settings.remote_storage else max(self._log_start, first)
+        remote = self.context.settings.remote_storage
+        start = log_start_offset(self._told_start, Offset(first), remote_storage=remote)
         release = self.context.release
         epochs_from = self._log_start if release.version >= (3,) else start
         self.epochs.truncate(end=end, start=epochs_from)
@@ -67,8 +79,8 @@ class LogLoader:
             self.producers.remove_stray(self.segments)
         self.rescanned += reload_log(self.producers, self.segments, start, end, clean=self._clean)
         unstable = self.producers.states.first_unstable_offset
-        if unstable is not None and unstable < end:
-            self._locate(max(unstable, start, first))
+        if unstable is not None:
+            self._locate(max(unstable, start, first), end)
         point = recovery_point(
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,
@@ -83,10 +95,15 @@ class LogLoader:
             self.rescanned, tuple(dict.fromkeys(self.reasons)),
         )  # fmt: skip
 
-    def _locate(self, offset: int) -> None:
+    def _locate(self, offset: int, end: int) -> None:
         """Look for the first unstable offset, as the broker does (maybeIncrementFirstUnstableOffset)."""
+        release = self.context.release
+        if offset > end and release.refuses_transactions_behind_log_end:
+            raise StartError(f"OffsetOutOfRangeException: a transaction begins at {offset}, behind the log end {end}")
+        if offset >= end and not release.replays_below_log_end:
+            return
         found = self.segments[max(base for base in self.segments if base <= offset)].search(offset).found
-        if found is None and self.context.release.replays_below_log_end:
+        if found is None and release.replays_below_log_end:
             raise StartError(f"NullPointerException: no batch stands at the unstable offset {offset}")
 
     def _retry(self, step: Callable[[], Answer]) -> Answer:
@@ -99,7 +116,7 @@ class LogLoader:
                 replaced = split(error.segment, self.segments)
                 if replaced is not None and self.context.release.version >= (3,):
                     self.producers.mark_deleted(replaced)
-        raise StartError("offsets do not fit into their segments, however often these are split")
+        raise StartError(ENDLESS)
 
     def _finish_swaps(self) -> None:
         """Do the passes over leftovers: LogLoader.load."""
@@ -225,7 +242,7 @@ class LogLoader:
         self, segment: Segment, epochs: EpochCache | None, *, ends_start: bool = False
     ) -> tuple[int, str]:
         """Recover one segment, with the producers of those before it: LogLoader.recoverSegment."""
-        producers = Producers(self.folder, self.context.release)
+        producers = Producers(self.folder, self.context.release, for_recovery=True)
         self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
         try:
             found = recover(segment, producers, epochs)

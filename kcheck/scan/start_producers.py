@@ -1,7 +1,8 @@
 """The producers of a log while a start is simulated: ProducerStateManager with its snapshots, 2.8 to 4.3.1."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice, pairwise
 
 import numpy as np
@@ -13,8 +14,8 @@ from kcheck.core.producer_state import (
     Entry,
     Marker,
     ProducerStates,
+    Replay,
     Step,
-    in_order,
 )
 from kcheck.core.producer_state import TransactionStateError as StateError
 from kcheck.core.startup import offset_of, stray_snapshots
@@ -58,9 +59,10 @@ class Producers:
     producer of a snapshot may have expired.
     """
 
-    def __init__(self, folder: Folder, release: Release) -> None:
-        """List the snapshots; StartError for a name without a number."""
+    def __init__(self, folder: Folder, release: Release, *, for_recovery: bool = False) -> None:
+        """List the snapshots; StartError for a name without a number. `for_recovery`: not those of the log itself."""
         self._folder, self.release = folder, release
+        self._anew = for_recovery and release.replays_recovery_anew
         self.states = ProducerStates(release)
         self.map_end = self._snapshot_end = 0
         self.certain = True
@@ -125,7 +127,7 @@ class Producers:
             if entries is not None:
                 if self.release.forgets_producers_below_log_start:
                     entries = tuple(each for each in entries if each.last_offset >= start)
-                self.states = ProducerStates(self.release, map(Entry._make, entries))
+                self.states = ProducerStates(self.release, map(Entry.of_snapshot, entries))
                 self.certain = all(each.current_txn_first_offset >= 0 for each in entries)
                 self._snapshot_end = self.map_end = newest
                 return
@@ -138,36 +140,28 @@ class Producers:
         found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self.release)
         return None if found.value is None else found.value.producers
 
+    def replay(self) -> Replay:
+        """Return what takes the batches of a segment that is replayed."""
+        return Replay(self.states, anew=self._anew)
+
     def take_snapshot(self) -> None:
         """Write a snapshot unless there is one for this offset or behind it."""
         if self.map_end <= self._snapshot_end or not self.release.has_producer_state:
             return
         name = segment_prefix(Offset(self.map_end)) + _ENDING
-        ordered = in_order(self.states.entries.values(), self.release)
-        entries = {entry.producer_id: Producer._make(entry) for entry in ordered}
-        data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, tuple(entries.values())))
-        if self._holds(name, entries):
-            data = self._folder.read(name)[0]
+        entries = tuple(Producer._make(entry.fields) for entry in self.states.snapshot())
+        data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, entries))
         self._folder.put(name, made(data, certain=self.certain))
         self.snapshots[self.map_end] = name
         self._snapshot_end = self.map_end
 
-    def _holds(self, name: str, entries: dict[int, Producer]) -> bool:
-        """Whether a snapshot as it lay in the directory tells the same; the order is that of a hash table."""
-        before = self._folder.as_it_lay(name)
-        if before is None:
-            return False
-        self._folder.put(name, before)
-        found = self._read(name)
-        return found is not None and {each.producer_id: each for each in found} == entries
-
 
 def follow(
-    segment: Segment, columns: Columns, rows: Column, producers: Producers, aborted: list[AbortedTxn] | None
+    segment: Segment, columns: Columns, rows: Column, states: ProducerStates | Replay, aborted: list[AbortedTxn]
 ) -> tuple[int, str | None]:
     """Follow the producers of some batches of a window; return the last row, and why no record is read behind it.
 
-    In a recovery `aborted` takes the aborted transactions. StartError where the broker's start aborts.
+    `aborted` takes the aborted transactions. StartError where the broker's start aborts.
     """
     rows = rows[columns.producer_id[rows] > _NO_PRODUCER_ID]
     if not rows.size:
@@ -176,28 +170,35 @@ def follow(
     places = [-1, *np.flatnonzero(control).tolist(), len(rows)]
     for before, place in pairwise(places):
         run = rows[before + 1 : place]
-        if not _taken_at_once(columns, run, producers.states):
+        if not _taken_at_once(columns, run, states):
             for row in run.tolist():
-                _append(segment, _data(columns, row), producers.states, aborted)
+                _append(segment, _data(columns, row), states, aborted)
         if place < len(rows):
             row = int(rows[place])
             step = _step(segment, columns, row)
             if isinstance(step, str):
                 return row, step
-            _append(segment, step, producers.states, aborted)
+            _append(segment, step, states, aborted)
     return int(rows[-1]), None
 
 
-def _append(segment: Segment, step: Step, states: ProducerStates, aborted: list[AbortedTxn] | None) -> None:
-    try:
+def _append(segment: Segment, step: Step, states: ProducerStates | Replay, aborted: list[AbortedTxn]) -> None:
+    with ends_start(segment):
         completed = states.append(step)
-    except StateError as error:
-        raise StartError(f"{error} ({segment.log_name})") from error
-    if completed is not None and completed.aborted and aborted is not None:
+    if completed is not None and completed.aborted:
         _take_aborted(segment, completed, aborted)
 
 
-def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates) -> bool:
+@contextmanager
+def ends_start(segment: Segment) -> Iterator[None]:
+    """Tell of a transaction that ends the start."""
+    try:
+        yield
+    except StateError as error:
+        raise StartError(f"{error} ({segment.log_name})") from error
+
+
+def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates | Replay) -> bool:
     """Take batches of records if they are many, and none of them ends the start; return whether that was done."""
     if len(rows) < _RUN_COUNT_MIN:
         return False
@@ -212,8 +213,7 @@ def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates) -> bo
     runs = (order[begin:end] for begin, end in pairwise([*begins.tolist(), len(order)]))
     for mine in sorted(runs, key=lambda mine: int(mine[0])):  # A hash table keeps the order in which they came.
         producer_id = int(ids[mine[0]])
-        known = states.entries.get(producer_id)
-        first = 0 if known is not None and known.current_txn_first_offset >= 0 else len(mine)
+        first = len(mine) if states.entry(producer_id).current_txn_first_offset is None else 0
         if inside[mine].any():
             first = min(first, int(np.argmax(inside[mine])))
             begun = _data(columns, int(rows[mine[first]]))
@@ -252,6 +252,7 @@ def _data(columns: Columns, row: int) -> Data:
         int(columns.producer_epoch[row]),
         base,
         last,
+        sequence,
         NO_SEQUENCE if sequence == NO_SEQUENCE else increment_sequence(sequence, last - base),
         int(columns.max_timestamp[row]),
         bool(columns.attributes[row] & TRANSACTIONAL),

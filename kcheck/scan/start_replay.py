@@ -10,7 +10,7 @@ import numpy as np
 
 from kcheck.core.startup import segments_from
 from kcheck.scan.start_files import StartError
-from kcheck.scan.start_producers import Producers, follow
+from kcheck.scan.start_producers import Producers, ends_start, follow
 from kcheck.scan.start_segment import Segment
 
 Segments = Mapping[int, Segment]
@@ -99,8 +99,11 @@ def _follow(producers: Producers, segment: Segment, begin: int, end: int | None 
     limit = segment.size if tail is None else tail.position
     if limit < found.position:
         raise StartError(f"IllegalArgumentException: {segment.log_name} is out of order from {found.position} on")
+    replay = producers.replay()
     for columns, _ in segment.windows(found.position, end=limit):
-        _, problem = follow(segment, columns, np.arange(len(columns.position)), producers, None)
+        _, problem = follow(segment, columns, np.arange(len(columns.position)), replay, [])
         if problem is not None:
             raise StartError(f"InvalidRecordException: {problem}")
+    with ends_start(segment):
+        replay.finish()
     return limit - found.position

@@ -56,6 +56,7 @@ class Segment:
             self._logical_size = None
         if self.size > LOG_SIZE_MAX:
             raise StartError(f"KafkaException: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
+        self._knows_transactions = self.name(".txnindex") in folder
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
         if context.release.checks_indexes:
@@ -246,10 +247,16 @@ class Segment:
             self.folder.put(name, self.folder.files[name].resized(keep * ABORTED_TXN.size))
 
     def write_transactions(self, entries: tuple[AbortedTxn, ...]) -> None:
-        """Write the transaction index anew; without entries an existing file becomes empty, and none is made."""
+        """Write the transaction index anew; without entries an existing file becomes empty, and none is made.
+
+        What came under its name since the segment was opened stays, and entries go behind it.
+        """
         name = self.name(".txnindex")
-        if entries or name in self.folder:
-            self.folder.put(name, made(serialize(entries)))
+        known = self._knows_transactions and name in self.folder
+        before = () if known else self.transactions()
+        if entries or known:
+            self.folder.put(name, made(serialize((*before, *entries))))
+            self._knows_transactions = True
 
     def rename(self, suffix: str) -> None:
         """Give all files of the segment another suffix (changeFileSuffixes)."""

@@ -9,17 +9,15 @@ from kcheck.core.producer_state import (
     Entry,
     Marker,
     ProducerStates,
+    Replay,
     TransactionStateError,
-    in_order,
 )
 from kcheck.core.releases import release
-
-SCALA_ORDER = [17, 8, 11, 2, 5, 14, 13, 4, 16, 7, 1, 10, 19, 18, 9, 3, 12, 15, 6, 0]
 
 
 def data(offset: int, *, producer_id: int = 1, epoch: int = 0, transactional: bool = True) -> Data:
     """Return a batch of two records."""
-    return Data(producer_id, epoch, offset, offset + 1, 5, 1000, transactional)
+    return Data(producer_id, epoch, offset, offset + 1, 4, 5, 1000, transactional)
 
 
 def marker(offset: int, *, producer_id: int = 1, epoch: int = 0, aborts: bool = False) -> Marker:
@@ -57,6 +55,59 @@ def test_a_snapshot_brings_open_transactions() -> None:
     assert completed.first_offset == 4
 
 
+def test_a_transaction_may_begin_below_zero() -> None:
+    """A batch may lie at offset -1: its transaction is none in a snapshot only."""
+    states = ProducerStates(release())
+    states.append(data(-1))
+    assert Entry(1, 0, 5, 0, 1, 1000, -1, -1) == states.entries[1]
+    assert (1, 0, 5, 0, 1, 1000, -1, -1) == states.entries[1].fields
+    assert Entry(1, 0, 5, 0, 1, 1000) == Entry.of_snapshot(states.entries[1].fields)
+    completed = states.append(marker(4))
+    assert completed is not None
+    assert completed.first_offset == -1
+
+
+def test_a_producer_of_a_snapshot_without_a_record_has_no_batch() -> None:
+    """Its sequence is not taken (ProducerStateManager.readSnapshot)."""
+    assert Entry(1, 4, timestamp=7) == Entry.of_snapshot((1, 4, 3, -1, 2, 7, -1, -1))
+
+
+def test_what_is_taken_together_counts_at_the_end() -> None:
+    """The last batch stays where the epoch goes on and comes back; no transaction begins anew where another did."""
+    states = ProducerStates(release(), [Entry(1, 0, 5, 1, 1, 1000)])
+    replay = Replay(states)
+    replay.append(marker(2, epoch=1))
+    replay.append(marker(3))
+    assert Entry(1, 0, 5, 1, 1, 1000) == states.entries[1]
+    assert replay.finish() is None
+    assert Entry(1, 0, 5, 1, 1, 2000, 3) == states.entries[1]
+    for step in (data(4), marker(6), data(4), marker(6)):
+        replay.append(step)
+    with pytest.raises(TransactionStateError, match="which was not started"):
+        replay.finish()
+
+
+def test_what_is_taken_together_comes_in_the_order_of_a_table() -> None:
+    """That of the table in which it was gathered: from 4.0 on the last one of a bucket comes first."""
+    for kafka, order in (("3.9", [0, 16]), ("4.0", [16, 0])):
+        states = ProducerStates(release(kafka))
+        replay = Replay(states)
+        for producer_id in (0, 16):
+            replay.append(data(0, producer_id=producer_id, transactional=False))
+        replay.finish()
+        assert order == [entry.producer_id for entry in states.snapshot()]
+
+
+def test_old_releases_replay_before_a_recovery_as_if_nothing_was_known() -> None:
+    """Up to 2.7 the transaction of an earlier segment stays open; up to 2.2.0 it bounds the last stable offset."""
+    for kafka, stable in (("2.2.0", 4), ("2.7", 10)):
+        states = ProducerStates(release(kafka), [Entry(1, current_txn_first_offset=4)])
+        replay = Replay(states, anew=True)
+        replay.append(marker(9))
+        assert Completed(1, 9, 9, stable, False) == replay.finish()
+        assert {4: 1} == states.ongoing
+
+
 def test_a_marker_of_another_epoch_forgets_the_last_batch() -> None:
     """The coordinator raised the epoch: no batch of the new one has been seen."""
     states = ProducerStates(release())
@@ -78,7 +129,8 @@ def test_plain_batches_of_idle_producers() -> None:
     states = ProducerStates(release())
     states.append(marker(0))
     states.update({1: Entry(1, 0, 9, 20, 1, 50), 2: Entry(2, 0, 1, 22, 0, 60)}, {})
-    assert states.entries[1].coordinator_epoch == 3
+    assert states.entry(1).coordinator_epoch == 3
+    assert Entry(3) == states.entry(3)
     assert states.entries[2].coordinator_epoch == -1
 
 
@@ -106,14 +158,6 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
         states.append(marker(10, producer_id=2))
 
 
-def test_the_order_of_a_snapshot() -> None:
-    """That of a hash table of 16 places, or of more where it holds more: seen with java.util.HashMap."""
-    assert [16, 3, 4] == [entry.producer_id for entry in in_order(map(Entry, (4, 3, 16)), release())]
-    assert [*range(13)] == [entry.producer_id for entry in in_order(map(Entry, reversed(range(13))), release())]
-    # Seen with scala.collection.mutable.HashMap of Scala 2.12.
-    assert SCALA_ORDER == [entry.producer_id for entry in in_order(map(Entry, range(20)), release("2.0"))]
-
-
 def test_old_releases_refuse_old_markers() -> None:
     """Up to 2.3 a marker below the last epoch of its producer, or of its coordinator, ends the start."""
     states = ProducerStates(release("2.3"))
@@ -137,7 +181,7 @@ def test_old_releases_end_what_is_not_open() -> None:
 def test_the_oldest_releases_count_by_sequences() -> None:
     """Up to 2.0 a batch without sequences has the length 0; in 0.11 a marker is the last batch."""
     states = ProducerStates(release("0.11.0"))
-    states.append(data(0)._replace(last_sequence=-1))
+    states.append(data(0)._replace(base_sequence=-1, last_sequence=-1))
     assert {1: 1} == states.ongoing
     states.append(marker(2))
     assert Entry(1, 0, -1, 2, 0, 2000, 3) == states.entries[1]

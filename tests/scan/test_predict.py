@@ -364,3 +364,23 @@ def test_every_case_is_predicted(kafka: str) -> None:
         report = predict([str(path)], wish(kafka)).report
         document(report)
         assert [] == [found.message for found in report.collected if found.id == "KC000"]
+
+
+@pytest.mark.parametrize(
+    ("index", "times", "asked", "abort"),
+    [
+        (96, 96, None, True),
+        (96, 96, "4096", False),
+        (1200, 1200, None, False),
+        (96, 1200, None, False),
+        (0, 96, None, False),
+    ],
+)
+def test_a_topic_has_indexes_of_its_own(index: int, times: int, asked: str | None, abort: bool, tmp_path: Path) -> None:
+    """A killed broker left them as large as segment.index.bytes allows, if both say so, and nobody says otherwise."""
+    batches = [batch(at, 1, timestamp=1000 + at, payload=bytes(50)) for at in range(30)]
+    path = broker(tmp_path / "d", batches, clean=False)
+    write(path / "t-0", {INDEX: bytes(index), f"{0:020d}.timeindex": bytes(times)})
+    defined = ("index.interval.bytes=1", *(() if asked is None else (f"segment.index.bytes={asked}",)))
+    found = one(path, asked=Wish(None, settings_of([], None, defined, release()), release()))[1]
+    assert (found["outcome"] == "abort") == abort

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from tests.builders import broker, run, write
 from tests.scan.test_predict import one, said, wish
@@ -67,3 +68,14 @@ def test_epoch_zero(kafka: str, entries: int, tmp_path: Path) -> None:
     write(path, {"t-0/leader-epoch-checkpoint": b"0\n0\n"})
     found = one(path, asked=wish(kafka, clean=False))[1]
     assert len(found["leader_epochs"]) == entries
+
+
+@pytest.mark.parametrize(("kafka", "why"), [("2.3", "NullPointer"), ("3.7", "OffsetOutOfRange"), ("3.8", None)])
+def test_a_transaction_behind_the_log_end(kafka: str, why: str | None, tmp_path: Path) -> None:
+    """Up to 3.7 a start looks for its begin, finds nothing, and ends."""
+    snapshot = serialize(ProducerSnapshot(version=1, producers=(Producer(1, 0, 0, 20, 0, 0, 0, 20),)))
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    write(path / "t-0", {INDEX: b"", TIME_INDEX: b"", f"{10:020d}.snapshot": snapshot})
+    found = predicted(path, kafka)
+    assert found["outcome"] == ("ok" if why is None else "abort")
+    assert (found["reason"] or "").startswith(f"{why}Exception" if why else "")
