@@ -38,11 +38,11 @@ _SLICES_MAX = 20_000
 _OF_SLICE = {"checkpoints": 4000}
 """So many directories are looked at by one task, where little is read of each: its start costs as much as 200 do."""
 _OF_SLICE_DEEP = 8
-_LOG_DIRS_OF_SLICE = 16
+_LOG_DIRS_OF_SLICE = 64
 _SIDE_BY_SIDE = 4
 """So many jobs wait for executors."""
-_OF_FILE = 10_000
-"""The rows of so many directories stand in a file."""
+_OF_FILE = 40_000
+"""The rows of so many directories stand in a file, and their replicas are compared by one task."""
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
 
