@@ -13,6 +13,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
 from kcheck.repairs._contract import Repair
 from kcheck.rules._contract import Check, Rule, Scope
+from kcheck.rules._partition import is_plain
 from kcheck.tables import rules as rules_table
 
 
@@ -45,7 +46,7 @@ def _names_of_repairs(rule: str) -> tuple[str, ...]:
 
 def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     """Run the rules of one file."""
-    return _run(_checks_of_kind(view.kind), view, release)
+    return _run(() if view.sound else _checks_of_kind(view.kind), view, release)
 
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
@@ -62,7 +63,8 @@ def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
             yield from check_file(file, release)
     for segment in view.read or ():
         yield from check_segment(segment, release)
-    yield from _check(Scope.PARTITION, view, release)
+    if not is_plain(view):
+        yield from _check(Scope.PARTITION, view, release)
     if view.read is not None:
         yield from _check(Scope.READ_PARTITION, view, release)
 
