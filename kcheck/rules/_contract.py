@@ -25,6 +25,18 @@ class Scope(StrEnum):
     REPLICAS = "replicas"
 
 
+SERIES = {
+    Scope.FILE: ("KC1", "KC2"),
+    Scope.SEGMENT: ("KC1",),
+    Scope.FAULTY_SEGMENT: ("KC1",),
+    Scope.PARTITION: ("KC2",),
+    Scope.READ_PARTITION: ("KC18", "KC2"),
+    Scope.LOG_DIR: ("KC3",),
+    Scope.BROKER: ("KC3",),
+    Scope.REPLICAS: ("KC4",),
+}
+"""How the ids of the rules of each scope begin: what nobody asks for is not imported."""
+
 Check = Callable[[Any, Release], Iterable[Finding]]
 
 
