@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.core.startup import Settings
 from kcheck.model.report import Wanted
 from kcheck.scan.check import Depth, check
 from kcheck.scan.end_offset import Question, end_offsets
+from kcheck.scan.predict import predict
+from kcheck.scan.start_host import Wish
 from kcheck.scan.truncation import Election, plan
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
@@ -67,6 +70,20 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
         cuts = _cuts(did["steps"], before)
         assert (cuts[-1] if cuts else None) == follower["truncate_to"], did
         assert cuts == _cuts(steps, before)
+
+
+@pytest.mark.parametrize(("kafka", "scene"), _scenes("log_starts"))
+def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str) -> None:
+    """Of a topic in remote storage the log start may lie below every segment, of no other: its log told them."""
+    wish = Wish(None, Settings(remote_storage=True), release(kafka))
+    body: Any = predict([str(BROKERS / kafka / scene / "broker-1")], wish).report.body
+    found = {
+        row["dir"]: [row["log_start_offset"], row["log_end_offset"]]
+        for log_dir in body["log_dirs"]
+        for row in log_dir["partitions"]
+        if row["topic"] != "__cluster_metadata"
+    }
+    assert _answers(kafka)[scene]["log_starts"] == found
 
 
 def _cuts(offsets: list[int], end: int) -> list[int]:

@@ -1,33 +1,24 @@
 """The command `kcheck`: its groups, its exit codes, and its last word on stderr."""
 
+import atexit
 import gc
+import importlib
+import itertools
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NoReturn
 
 # numpy's thread pool would spin for longer than most commands take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Values refer to each other in no circle; looking for some after each few hundred of them was a sixth of every start.
 gc.set_threshold(100_000)
+# At its end Python would look for them twice more.
+atexit.register(gc.freeze)
 
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli import (
-    apply,
-    check,
-    dump,
-    end_offset,
-    explain,
-    fleet,
-    inspect,
-    look,
-    predict,
-    repair,
-    rules,
-    truncation,
-    undo,
-)
 from kcheck.cli.options import changed_line, last_line
 from kcheck.errors import ApplyError, KcheckError
 from kcheck.renderers._printable import printable
@@ -38,10 +29,39 @@ _GROUPS = {
     "Act": ("apply", "undo"),
     "Fleet": ("fleet",),
 }
+_LOOK = "look"
+"""The command of a path that stands where a verb would; no help names it."""
+_NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _LOOK)
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; of their modules only that of the one that is asked for is imported."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a command: the function that its module is named after, or the `app` of a module with several."""
+        if name not in _NAMES:
+            raise KeyError(name)
+        word = name.replace("-", "_")
+        module = importlib.import_module(f"kcheck.cli.{word}")
+        commands = getattr(module, "app", None)
+        if commands is None:
+            commands = typer.Typer(rich_markup_mode=None, add_completion=False)
+            commands.command(name, hidden=name == _LOOK)(getattr(module, word))
+        return typer.main.get_command(commands)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
 
 
 class _Grouped(TyperGroup):
     """Shows the commands by what an operator wants: look, plan."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Commands()  # type: ignore[assignment]  # none is ever added
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the groups without a line between them: the help is one screen."""
@@ -56,8 +76,11 @@ class _Grouped(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Look at a path that stands where a verb would."""
-        if args and args[0] not in self.commands and look.names_path(args[0]):
-            return look.NAME, self.commands[look.NAME], args
+        if args and args[0] not in _NAMES:
+            from kcheck.cli.look import names_path
+
+            if names_path(args[0]):
+                return _LOOK, self.commands[_LOOK], args
         return super().resolve_command(ctx, args)
 
 
@@ -89,21 +112,6 @@ def _root(
 ) -> None:
     """Check Kafka log directories offline: what is wrong, what the broker will do."""
     del version
-
-
-app.command("inspect")(inspect.inspect)
-app.command("check")(check.check)
-app.command("dump")(dump.dump)
-app.command("end-offset")(end_offset.end_offset)
-app.command("predict")(predict.predict)
-app.command("repair")(repair.repair)
-app.command(look.NAME, hidden=True)(look.look)
-app.command("truncation")(truncation.truncation)
-app.command("apply")(apply.apply)
-app.command("undo")(undo.undo)
-app.add_typer(fleet.app, name="fleet")
-app.command("rules")(rules.rules)
-app.command("explain")(explain.explain)
 
 
 def main() -> None:

@@ -43,7 +43,8 @@ def dump(
         typer.Option(
             "--decode",
             metavar="KIND",
-            help="Show what the records of an internal topic say: offsets, transactions, metadata, share-groups.",
+            help="Show what the records of an internal topic say: offsets, transactions, metadata, share-groups, "
+            "remote-log.",
         ),
     ] = None,
     only_damaged: Annotated[

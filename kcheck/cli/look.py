@@ -5,8 +5,6 @@ import re
 
 from kcheck.cli.options import Common, Paths, with_common
 
-NAME = "look"
-
 
 def names_path(argument: str) -> bool:
     """Whether an argument names something to look at: a path, or `BROKER=PATH`."""
@@ -17,7 +15,6 @@ def names_path(argument: str) -> bool:
 def look(paths: Paths, common: Common) -> None:
     """Say what is wrong, and what the next start makes of it."""
     import shlex
-    from dataclasses import replace
 
     from kcheck.scan.check import Depth, check
     from kcheck.scan.predict import verdict_rows
@@ -28,4 +25,4 @@ def look(paths: Paths, common: Common) -> None:
     wish = Wish(None, settings_of(paths, None, (), release), release, wanted)
     report = check(paths, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release)
     more = {"predictions": verdict_rows(paths, wish), "next": f"kcheck predict {shlex.join(paths)}"}
-    common.leave(replace(report, body={**more, **report.body}))
+    common.leave(report._replace(body={**more, **report.body}))

@@ -8,7 +8,6 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
@@ -89,7 +88,7 @@ class Common(NamedTuple):
     def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
         """Write the report and end the command with its exit code."""
         shown, fails = self.chosen()
-        leave(replace(report, keep=lambda finding: shown(finding.id, finding.severity)), self.leaving, tell)
+        leave(report._replace(keep=lambda finding: shown(finding.id, finding.severity)), self.leaving, tell)
         end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected))
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kcheck.core.startup import replaced_by_swaps, temporary
 from kcheck.model.entries import Offset
-from kcheck.model.java import java_long
-from kcheck.model.names import CLEANED, DELETED, SWAP, FileKind, KafkaFile, parse_file
+from kcheck.model.names import SWAP, FileKind, KafkaFile, parse_file
 from kcheck.model.release import Release
 
 _INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
@@ -26,43 +26,28 @@ def after_start(
     `swap_ends` has the end offset of each `.log.swap` by its base offset, `segment_ends` that of each segment.
     """
     files = {name: parse_file(name) for name in names}
-    deleted = {n for n, file in files.items() if file.suffix == DELETED and file.kind is not FileKind.METADATA_SNAPSHOT}
-    cleaned = {n: file for n, file in files.items() if file.suffix == CLEANED}
-    swaps = {n: file for n, file in files.items() if file.suffix == SWAP}
-    # A swap at or above an output that was not finished is part of a split that did not end (KAFKA-6264).
-    first = min((file.offset for file in cleaned.values() if file.offset is not None), default=None)
-    if not release.drops_swaps_of_unfinished_splits:
-        first = None
-    void = {n for n, file in swaps.items() if first is not None and file.offset is not None and file.offset >= first}
-    left = {name: file for name, file in swaps.items() if name not in void}
+    first = temporary(files, release)
+    left = {name: files[name] for name in first.swaps}
     ends = {
         file.offset: swap_ends[file.offset]
         for file in left.values()
         if file.kind is FileKind.LOG and file.offset is not None and file.offset in swap_ends
     }
-    gone = deleted | set(cleaned)
     if release.finishes_swaps_by_renaming:
-        return Leftovers(frozenset(gone | void | _between(files, ends)), frozenset(left))
-    logs = {file.offset for name, file in swaps.items() if file.kind is FileKind.LOG}
+        between = replaced_by_swaps(files, min(ends), max(ends.values())) if ends else ()
+        return Leftovers(frozenset((*first.removed, *between)), frozenset(left))
+    swaps = {name: file for name, file in files.items() if file.suffix == SWAP}
+    logs = {file.offset for file in swaps.values() if file.kind is FileKind.LOG}
     indexes = {name for name, file in swaps.items() if file.kind in _INDEXES}
     # Up to 2.8 only the indexes of a `.log.swap` count; those without stay, and yet cost their segment its indexes.
-    void = {name for name in void if files[name].offset in logs}
+    gone = {name for name in first.removed if name not in swaps or files[name].offset in logs}
     renamed = {name for name, file in left.items() if file.offset in ends}
     costs = list(swaps.values())
     if not release.keeps_swapped_indexes:
         gone, renamed = gone | indexes, renamed - indexes
         costs = [file for file in costs if file.kind is FileKind.LOG]
     replaced = _replaced(files, ends, segment_ends, release) | _indexes_of(files, costs)
-    return Leftovers(frozenset(gone | void | replaced), frozenset(renamed))
-
-
-def _between(files: Mapping[str, KafkaFile], ends: Mapping[Offset, Offset]) -> set[str]:
-    """Return every file with a number from the first swap to the end of the last: it was compacted or split."""
-    if not ends:
-        return set()
-    numbers = {name: java_long(name.partition(".")[0]) for name, file in files.items() if file.suffix != SWAP}
-    low, high = min(ends), max(ends.values())
-    return {name for name, number in numbers.items() if "." in name and number is not None and low <= number < high}
+    return Leftovers(frozenset(gone | replaced), frozenset(renamed))
 
 
 def _replaced(

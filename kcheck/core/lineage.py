@@ -6,13 +6,12 @@ cache, which says nothing about offsets below its first entry.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Offsets `[start, end)` written in one epoch; None: not known (older message formats, no cache entry)."""
 
     start: Offset
@@ -23,8 +22,7 @@ class Run:
 Lineage = tuple[Run, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(NamedTuple):
     """Where two lineages part.
 
     `first_difference` is the first offset known to differ. `common_prefix` is the first offset that both logs do not
@@ -77,8 +75,7 @@ def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
     return Fork(shared if unknown is None and first <= shared else None, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(NamedTuple):
     """What a truncation does to the follower's offsets, each `[from, to)` or None where empty or not known.
 
     `kept_divergent` stays and differs from the leader; `lost` is gone and the leader does not have it; `refetched` is

@@ -13,7 +13,8 @@ _HOLE_SIZE_MIN = 64 << 10
 SMALL_FILE_SIZE_MAX = 256 << 20
 """A text checkpoint or index larger than this is not read: no broker writes one."""
 
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
@@ -36,7 +37,23 @@ class opened:  # noqa: N801 - it is used as a function is
     __slots__ = ("_descriptor",)
 
     def __init__(self, path: str, *, follow: bool = False, at: int | None = None) -> None:
-        self._descriptor = _open(path, follow=follow, at=at)
+        store = store_of(path) if at is None else None
+        flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
+        self._descriptor: Source
+        try:
+            if store is not None:
+                self._descriptor = RemoteFile(store, path, store.size(path))
+                return
+            try:
+                self._descriptor = os.open(path, flags | _NOATIME, dir_fd=at)
+            except PermissionError:
+                # Only the owner may ask for an unchanged access time.
+                self._descriptor = os.open(path, flags, dir_fd=at)
+        except OSError as error:
+            link = error.errno == errno.ELOOP and store is None
+            raise UnreadableError("a symbolic link: not followed" if link else error.strerror or str(error)) from error
+        except ValueError as error:
+            raise UnreadableError(str(error)) from error
 
     def __enter__(self) -> tuple[Source, int]:
         if not isinstance(self._descriptor, int):
@@ -165,24 +182,3 @@ def _read(descriptor: Source, size: int) -> bytes:
             break
         data += more
     return data
-
-
-def _open(path: str, *, follow: bool, at: int | None) -> Source:
-    store = None if at is not None else store_of(path)
-    if store is not None:
-        try:
-            return RemoteFile(store, path, store.size(path))
-        except OSError as error:
-            raise UnreadableError(error.strerror or str(error)) from error
-    flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
-    try:
-        try:
-            return os.open(path, flags | _NOATIME, dir_fd=at)
-        except PermissionError:
-            # Only the owner may ask for an unchanged access time.
-            return os.open(path, flags, dir_fd=at)
-    except OSError as error:
-        link = error.errno == errno.ELOOP
-        raise UnreadableError("a symbolic link: not followed" if link else error.strerror or str(error)) from error
-    except ValueError as error:
-        raise UnreadableError(str(error)) from error

@@ -37,21 +37,18 @@ def list_directory(path: str) -> Listing:
 
 def _listed(path: str, directory: str | int) -> Listing:
     """Return what stands in a directory, which is its path or an open descriptor."""
-    files: list[str] = []
-    directories: list[str] = []
-    others: list[str] = []
     with os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.is_file(follow_symlinks=False):
-                files.append(entry.name)
-            elif entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, entry.name))):
-                directories.append(entry.name)
-            else:
-                others.append(entry.name)
+        found = list(entries)
+    files = [entry.name for entry in found if entry.is_file(follow_symlinks=False)]
     files.sort()
-    directories.sort()
-    others.sort()
-    return Listing(tuple(files), tuple(directories), tuple(others))
+    if len(files) == len(found):
+        return Listing(tuple(files), (), ())
+    directories = [
+        entry.name for entry in found
+        if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, entry.name)))
+    ]  # fmt: skip
+    others = {entry.name for entry in found}.difference(files, directories)
+    return Listing(tuple(files), tuple(sorted(directories)), tuple(sorted(others)))
 
 
 def states(path: str) -> list[tuple[str, object, int, object]]:
@@ -90,15 +87,17 @@ def is_remote(path: str) -> bool:
 def bounded(path: str, size_max: int | None) -> Iterator[None]:
     """Read at most `size_max` bytes of a directory in a store, or, where that is None, what is there a few times.
 
-    Threads have no bound of memory. TooMuchReadError where it is more.
+    TooMuchReadError where it is more. What is held of few bytes is bounded for all threads together; what is read a few
+    times is read by windows, and not held.
     """
     if store_of(path) is None:
         yield
         return
+    holds = size_max is not None
     if size_max is None:
         with suppress(UnreadableError):
             size_max = _AGAIN * sum(file_sizes(path).values())
-    with reading_at_most(size_max or 0):
+    with reading_at_most(size_max or 0, holds=holds):
         yield
 
 
@@ -112,11 +111,12 @@ def drop_listing(path: str) -> None:
 class Directory:
     """An open directory, whose files are opened by their names. A context; UnreadableError if it cannot be opened."""
 
-    __slots__ = ("_descriptor", "path")
+    __slots__ = ("_descriptor", "_prefix", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._descriptor = None if is_remote(path) else _asked(lambda: os.open(path, _DIRECTORY))
+        self._prefix = join(path, "") if self._descriptor is None else ""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -134,18 +134,15 @@ class Directory:
 
     def opened(self, name: str) -> opened:
         """Open a file, as `kcheck.disk.read.opened`."""
-        return opened(self._name(name), at=self._descriptor)
+        return opened(self._prefix + name, at=self._descriptor)
 
     def read_whole(self, name: str) -> bytes:
         """Return the bytes of a small file, as `kcheck.disk.read.read_whole`."""
-        return read_whole(self._name(name), at=self._descriptor)
+        return read_whole(self._prefix + name, at=self._descriptor)
 
     def readable_size(self, name: str) -> int:
         """Return the size of a file in bytes, as `kcheck.disk.read.readable_size`."""
-        return readable_size(self._name(name), at=self._descriptor)
-
-    def _name(self, name: str) -> str:
-        return join(self.path, name) if self._descriptor is None else name
+        return readable_size(self._prefix + name, at=self._descriptor)
 
 
 def _asked(ask: Callable[[], T]) -> T:

@@ -1,7 +1,6 @@
 """What a verb found, ready to leave: JSON rows and findings. Renderers look at nothing else."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -31,8 +30,7 @@ class Column(NamedTuple):
     meaning: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     """The answer of one verb, read once.
 
     `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
@@ -48,13 +46,13 @@ class Report:
     verb: str
     kafka: str
     body: Mapping[str, object]
-    collected: list[Finding] = field(default_factory=list)
+    collected: Sequence[Finding] = ()
     keep: Callable[[Finding], bool] = _every
     table: str | None = None
     columns: tuple[Column, ...] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = {}
     checked: tuple[str, ...] = ()
-    elsewhere: Mapping[str, int] = field(default_factory=dict)
+    elsewhere: Mapping[str, int] = {}
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are wanted, in the order of their places."""

@@ -1,22 +1,19 @@
 """What a module of this package provides."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kcheck.model.report import Report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(NamedTuple):
     """How the stream is to be used: `width` in columns, `color` only where somebody looks at it."""
 
     width: int = 80
     color: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Renderer:
+class Renderer(NamedTuple):
     """An output: its name for `--format`, and what writes a report.
 
     `one_table`: only one that names its table. `verbs`: only the answers of these, empty is every one. `binary`: the

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from kcheck.renderers._jackson import jackson, printable_json
+from kcheck.renderers._remote_metadata import remote_metadata
 
 
 def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]:
@@ -13,7 +14,8 @@ def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]
     of coordinators always, be it that something is wrong.
     """
     if key is None:
-        return None, _metadata(offset, value)
+        remote = str(value.get("name")).startswith("Remote")
+        return None, remote_metadata(offset, value) if remote else _metadata(offset, value)
     problem = next((row for row in (key, value) if row is not None and "problem" in row), None)
     if problem is not None:
         return _problem(offset, key, problem), None

@@ -40,7 +40,7 @@ def _units(character: str) -> str:
 
 
 def java_double(number: float) -> str:
-    """Return what Double.toString writes for a finite number, from JDK 19 on: the fewest digits that tell it."""
+    """Return what Double.toString writes for a number, from JDK 19 on: the fewest digits that tell it, two at least."""
     sign, digits, exponent = _decimal(number)
     if _PLAIN_LEAST <= exponent < _PLAIN_MOST:
         padded = "0" * -exponent + digits
@@ -53,6 +53,8 @@ def java_double(number: float) -> str:
 def _decimal(number: float) -> tuple[str, str, int]:
     """Return the sign, the significant digits, and the power of ten of the first of them."""
     text = repr(number)
+    if len(text.lstrip("-").partition("e")[0]) == 1:
+        text = f"{number:.1e}"  # of two digits the nearest to the number, which need not begin with the one
     sign = "-" if text.startswith("-") else ""
     mantissa, _, power = text.removeprefix("-").partition("e")
     whole, _, fraction = mantissa.partition(".")

@@ -69,7 +69,7 @@ def _partition(row: Row, page: Page) -> None:
         page.wrapped(f"Not certain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
     lost: Any = row["lost"]
     if lost:
-        page.wrapped(_lost(lost), indent="    ", hanging="      ", style="bold red")
+        page.wrapped(lost_words(lost), indent="    ", hanging="      ", style="bold red")
     if row["log_end_offset"] is not None:
         offsets = (
             f"log start {row['log_start_offset']}, high watermark {row['high_watermark']}, log end"
@@ -87,7 +87,8 @@ def _partition(row: Row, page: Page) -> None:
         page.wrapped(f"renamed: {_names(pairs)}", indent="    ", hanging="      ")
 
 
-def _lost(lost: Row) -> str:
+def lost_words(lost: Row) -> str:
+    """Return what a start takes from a log, in words."""
     records = "an unknown number of records" if lost["records"] is None else plural(int(str(lost["records"])), "record")
     offsets = "" if lost["from"] is None else f", offsets {lost['from']} to {int(str(lost['to'])) - 1}"
     below = lost["below_high_watermark"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from kcheck.model.report import Report, Row
 from kcheck.renderers._page import Page, cell, plural, size
+from kcheck.renderers._text_predict import lost_words
 
 
 def truncation(report: Report, page: Page) -> None:
@@ -23,6 +24,8 @@ def truncation(report: Report, page: Page) -> None:
 def _candidates(partitions: tuple[Row, ...], page: Page) -> None:
     header = ("partition", "leader", "log end", "truncate", "lost", "below hw", "refetch")
     page.table(header, [_candidate(partition) for partition in partitions])
+    for name, partition in {partition_name(partition): partition for partition in partitions}.items():
+        _starts(partition, page, f"{name}: ")
 
 
 def _candidate(partition: Row) -> tuple[object, ...]:
@@ -58,11 +61,20 @@ def _partition(partition: Row, page: Page) -> None:
         return
     state = f"log end {cell(partition['leader_log_end_offset'])}, epoch {cell(partition['leader_epoch'])}"
     page.line(f"{name}   leader {cell(partition['leader'])} ({state})", "bold")
+    _starts(partition, page, "  ")
     followers: Any = partition["followers"]
     if not followers:
         page.line("  no other replica here")
     for follower in followers:
         _follower(follower, page)
+
+
+def _starts(partition: Row, page: Page, indent: str) -> None:
+    """Write what the starts of the brokers take from the replicas, before they meet."""
+    lost: Any = partition["lost_at_start"]
+    for each in lost:
+        text = f"the start of broker {cell(each['broker_id'])}: {lost_words(each)}"
+        page.wrapped(text, indent=indent, hanging="      ", style="bold red")
 
 
 def _follower(follower: Row, page: Page) -> None:

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, TextIO
 
 from kcheck.model.report import Report, Row, finding_row
@@ -23,14 +22,14 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page = Page(stream, options)
     if report.verb in _STREAMED:
         _STREAMED[report.verb](report, page)
-        report = replace(report, body={}, elsewhere={})
+        report = report._replace(body={}, elsewhere={})
     body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
     for finding in report.findings():
         found = finding_row(finding)
         findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
     if report.verb in _LAYOUTS:
-        _LAYOUTS[report.verb](replace(report, body=body), page, findings)
+        _LAYOUTS[report.verb](report._replace(body=body), page, findings)
     left = [row for rows in findings.values() for row in rows]
     page.line() if left else None
     for row in left:

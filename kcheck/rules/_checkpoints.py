@@ -3,7 +3,7 @@
 Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, LogCleanerManager of 0.8.2 to 4.3.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.model.finding import Severity
 from kcheck.model.names import CLEANER_OFFSET, LEADER_EPOCHS, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
@@ -34,8 +34,7 @@ _EMPTY_LOG_START = (
 OPEN_TRANSACTION = "; where a partition has an open transaction, the whole start is aborted instead"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What the broker does, as a severity and in words."""
 
     severity: Severity

@@ -1,7 +1,7 @@
 """What the log dirs of a broker say about themselves, in their meta.properties."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.views import FileView, LogDirView
@@ -11,8 +11,7 @@ KRAFT_VERSION = 1
 """Version 1 of the file names a node.id: a KRaft broker formatted the log dir."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """One log dir's meta.properties."""
 
     view: LogDirView

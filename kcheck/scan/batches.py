@@ -88,13 +88,6 @@ def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int
     return running
 
 
-def last_index_entry(log_path: str, base_offset: Offset) -> OffsetPosition | None:
-    """Return what the last slot of the index says, even a zero; None without a slot (AbstractIndex.lastEntry)."""
-    with opened(index_path(log_path)) as (descriptor, size):
-        slots = _Slots(descriptor, size, base_offset)
-        return slots.entry(slots.count - 1) if slots.count else None
-
-
 class Tail(NamedTuple):
     """Where to begin to find the end of a log: the position of its last sane index entry, else 0.
 
@@ -165,7 +158,9 @@ class _Slots:
         return floor_slot(self._key, self.count, offset - self._base, entry_size=_SLOT)
 
     def _key(self, slot: int) -> int:
-        return int.from_bytes(self._slot(slot)[:_KEY], "big", signed=True)
+        at = (slot - self._first) * _SLOT
+        data = self._slot(slot) if at < 0 else self._last[at : at + _KEY]
+        return int.from_bytes(data[:_KEY], "big", signed=True)
 
 
 def _window_at(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bytes:

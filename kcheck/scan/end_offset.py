@@ -1,7 +1,7 @@
 """`kcheck end-offset`: what each replica would answer to OffsetsForLeaderEpoch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kcheck.core.leader_epochs import latest_epoch
 from kcheck.core.offsets_for_leader_epoch import Answer, Error, answer, epochs_to_ask
@@ -10,8 +10,8 @@ from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch,
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import targets
-from kcheck.scan.replica import ReplicaState, after_start, as_it_lies
-from kcheck.scan.replicas import ReplicaFiles, replicas_of
+from kcheck.scan.replica import ReplicaState, as_it_lies
+from kcheck.scan.replicas import ReplicaFiles, replicas_of, started
 from kcheck.tables import end_offsets as end_offsets_table
 
 
@@ -48,11 +48,10 @@ def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release
 def _state(files: ReplicaFiles, question: Question, release: Release) -> ReplicaState:
     given = None if question.log_end_offset is None else Offset(question.log_end_offset)
     if given is not None and not files.view.segments:
-        files = replace(files, view=files.view._replace(log_end_offset=given))
+        files = files._replace(view=files.view._replace(log_end_offset=given))
     if files.bare and files.view.log_end_offset is None:
         raise UsageError(f"{files.path}: a bare leader-epoch-checkpoint needs --log-end-offset")
-    bring = after_start if question.after_start else as_it_lies
-    return bring(files.view, files.log_dir, release)
+    return started(files, release) if question.after_start else as_it_lies(files.view, files.log_dir, release)
 
 
 def _answers(state: ReplicaState, question: Question, release: Release) -> Iterator[Row]:

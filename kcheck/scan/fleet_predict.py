@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from kcheck.core.segments import unflushed_segments
-from kcheck.core.startup import Outcome
+from kcheck.core.startup import Outcome, segments_from
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
-from kcheck.model.entries import Offset
 from kcheck.model.names import FileKind, PartitionDirectory, parse_file
+from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
 from kcheck.scan.predict import partition_row, verdict
@@ -32,6 +31,7 @@ START = (
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
 """The columns that tell what a directory means for its log dir."""
@@ -56,7 +56,7 @@ def predicted(
         if found is not None:
             return found
     elif not reads:
-        unread = _unread(path, name, directory, view if complete else None, stored)
+        unread = _unread(path, name, directory, view if complete else None, stored, context.release)
         if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
             return unread
     from kcheck.scan.start_partition import start_partition  # numpy: worth its import where a start is simulated
@@ -65,18 +65,18 @@ def predicted(
 
 
 def _unread(
-    path: str, name: str, directory: PartitionDirectory, view: PartitionView | None, stored: Stored
+    path: str, name: str, directory: PartitionDirectory, view: PartitionView | None, stored: Stored, release: Release
 ) -> Prediction:
     """Return how much of a directory a start after an unclean stop reads, and nothing else."""
     try:
-        logs = _log_sizes(path) if view is None else {each.base_offset: each.size for each in view.segments}
+        logs = _log_sizes(path) if view is None else {int(each.base_offset): each.size for each in view.segments}
     except UnreadableError as error:
         return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
-    size = sum(logs[base] for base in unflushed_segments(sorted(logs), Offset(stored.recovery_point)))
+    size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
     return Prediction(name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size)
 
 
-def _log_sizes(path: str) -> dict[Offset, int]:
+def _log_sizes(path: str) -> dict[int, int]:
     found = ((parse_file(name), size) for name, size in file_sizes(path).items())
     return {
         file.offset: size for file, size in found
@@ -89,7 +89,7 @@ def start_row(found: Prediction | None) -> tuple[object, ...]:
     if found is None:
         return (None,) * len(START)
     row = partition_row(found)
-    row |= {name: json.dumps(row[name]) for name in _JSON if row[name] is not None}
+    row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
     return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
 
 

@@ -7,11 +7,11 @@ goes in and out are small values and Arrow batches.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.core.startup import Mode, settings
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.formats import meta_properties
@@ -29,8 +29,10 @@ from kcheck.scan.fleet_memory import known_of, remembered, signature, with_known
 from kcheck.scan.fleet_predict import log_dir_row, predicted
 from kcheck.scan.fleet_replicas import lineage_of_runs, runs_of
 from kcheck.scan.fleet_rows import (
+    DirectoryRow,
     Item,
     Scanned,
+    directory_row,
     findings_batch,
     items_batch,
     items_of,
@@ -40,7 +42,7 @@ from kcheck.scan.fleet_rows import (
 from kcheck.scan.host import LogDir, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.look import checked_log_dir, concerns, whole_log_dir
 from kcheck.scan.partition import Told, read_small, try_partition
-from kcheck.scan.replica import ReplicaState, after_start, after_start_unread, loaded, logs_of
+from kcheck.scan.replica import ReplicaState, after_start, logs_of
 from kcheck.scan.rules import check_broker, check_partition
 from kcheck.scan.start_host import LogDirStart, decided, judged, mode_of_log_dir
 from kcheck.scan.start_values import Context, Prediction, Stored, stored_of
@@ -173,13 +175,13 @@ def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
 def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
     """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
     deep = None if how.depth == "checkpoints" else _deep(how)
-    held: list[Scanned] = []
+    held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
     segments = 0
     for batch in batches:
         for item in items_of(batch):
             found = attempt(partial(_bounded, item, deep, how), item.where)
             scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
-            held.append(scanned)
+            held.append(directory_row(scanned))
             segments += 0 if scanned.view is None else len(scanned.view.segments)
             if len(held) == _BATCH_COUNT or segments >= _SEGMENT_COUNT:
                 yield replicas_batch(held)
@@ -204,21 +206,20 @@ def _deep(how: How) -> "Deep":
 
 
 def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
-    with bounded(join(item.log_dir, item.name), _READ_SIZE_MAX if how.depth == "checkpoints" else None):
-        return _scan(item, deep, how)
+    path = join(item.log_dir, item.name)
+    if not is_remote(path):
+        return _scan(path, item, deep, how)
+    with bounded(path, _READ_SIZE_MAX if how.depth == "checkpoints" else None):
+        return _scan(path, item, deep, how)
 
 
-def _scan(item: Item, deep: "Deep | None", how: How) -> Scanned:
+def _scan(path: str, item: Item, deep: "Deep | None", how: How) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
     where = item.where
-    of_log_dir = Location(item.broker_id, item.log_dir)
-    refused = json.loads(item.refused) if item.refused else {}
-    files = {name: _refused(name, error, of_log_dir) for name, error in refused.items()}
-    log_dir = LogDirView(of_log_dir, clean_shutdown=item.clean_shutdown, files=files)
+    log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
     told = Told(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
-    path = join(item.log_dir, item.name)
     view, unread = try_partition(
         path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
     )  # fmt: skip
@@ -253,6 +254,15 @@ def _context(mode: str, release: Release) -> Context:
     return Context(settings({}, release), Mode(mode), release)
 
 
+@lru_cache(1)  # Directories come log dir by log dir.
+def _log_dir(broker_id: int | None, path: str, refused: str | None, *, is_clean: bool) -> LogDirView:
+    """Return what an item tells of its log dir."""
+    where = Location(broker_id, path)
+    errors = json.loads(refused) if refused else {}
+    files = {name: _refused(name, error, where) for name, error in errors.items()}
+    return LogDirView(where, clean_shutdown=is_clean, files=files)
+
+
 def _refused(name: str, error: str, where: Location) -> FileView:
     """Return of a checkpoint no more than that the broker's reader refuses it."""
     return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
@@ -269,12 +279,9 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    if how.depth not in ("checkpoints", "headers"):
-        state = after_start(view, log_dir, how.release)
-    elif start is not None and start.log is not None and start.outcome is not Outcome.STRAY:
-        state = loaded(view, log_dir, start, how.release)
-    else:
-        state = after_start_unread(view, log_dir, how.release)
+    state = after_start(view, log_dir, start, how.release)
+    if how.depth in ("checkpoints", "headers"):
+        state = state._replace(logs=())
     if view.read is None or len(view.read) < len(view.segments):
         return state
     return state._replace(

@@ -1,7 +1,7 @@
 """One log dir: its small files, then its partitions one by one, so that memory does not grow with their number."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
 from kcheck.disk.read import UnreadableError
@@ -38,8 +38,7 @@ FILES: tuple[tuple[str, Format], ...] = (
 )
 
 
-@dataclass(slots=True)
-class LogDir:
+class LogDir(NamedTuple):
     """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read.
 
     `links` lead out of the log dir, and are not followed.
@@ -47,9 +46,9 @@ class LogDir:
 
     view: LogDirView
     checkpoints: Checkpoints
+    findings: list[Finding]
     directories: tuple[tuple[str, PartitionDirectory], ...] = ()
     links: tuple[tuple[str, PartitionDirectory], ...] = ()
-    findings: list[Finding] = field(default_factory=list)
 
 
 def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:

@@ -84,7 +84,7 @@ def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStar
         return LogDirStart(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-    alone = LogDir(view=log_dir.view._replace(unparseable=()), checkpoints=log_dir.checkpoints)
+    alone = LogDir(log_dir.view._replace(unparseable=()), log_dir.checkpoints, [])
     return start_log_dir(parent, alone, [(name, directory)], wish, collected, start_partition)
 
 

@@ -153,7 +153,7 @@ class Partition:
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder.of(self.path, files)
         try:
-            loader = LogLoader(folder, self.context, clean=False, log_start=0, recovery_point=0, deleted=False)
+            loader = LogLoader(folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False)
             log = loader.load()
         except StartError as error:
             return Image(error=str(error))

@@ -1,29 +1,33 @@
 """The replicas that several paths hold: log dirs, partition directories, bare leader-epoch-checkpoints, by broker."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import read_whole
-from kcheck.disk.walk import exists
+from kcheck.disk.walk import exists, join, split
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
-from kcheck.model.names import META_PROPERTIES, DirectoryState
+from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, partitions
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.partition import view_of
+from kcheck.scan.inputs import Kind, Target, agree
+from kcheck.scan.partition import Told, view_of
+from kcheck.scan.replica import ReplicaState, after_start
 from kcheck.scan.rules import check_file, check_partition
+from kcheck.scan.start_values import Context, stored_of
 
+_MODE = Mode.ZOOKEEPER
+"""So a directory that does not name its topic is a replica all the same, and not set aside."""
 _BARE_OPTION = re.compile(r",(leo|hw|start)=([^,]*)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaFiles:
+class ReplicaFiles(NamedTuple):
     """The files of one replica, and where they are. `bare`: a leader-epoch-checkpoint that stands alone."""
 
     path: str
@@ -37,8 +41,7 @@ class ReplicaFiles:
         return (self.view.topic, self.view.partition)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replicas:
+class Replicas(NamedTuple):
     """What the paths hold, sorted by partition and broker."""
 
     replicas: tuple[ReplicaFiles, ...]
@@ -65,7 +68,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
         views, log_dir = _views(target, wanted, release)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
-            agree(target, log_dir)
+            agree(target, log_dir.view)
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
@@ -81,6 +84,20 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
     # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
     told = [finding for finding in findings if finding.severity is not Severity.INFO]
     return Replicas(replicas=tuple(ordered), findings=told)
+
+
+def started(files: ReplicaFiles, release: Release) -> ReplicaState:
+    """Return a replica as the next start of its broker leaves it."""
+    view, start = files.view, None
+    if view.segments or view.log_end_offset is None:  # Else no more is there than what was told.
+        from kcheck.scan.start_partition import start_partition  # numpy: worth its import where a start is simulated
+
+        path = join(view.where.log_dir or "", view.where.dir or "")
+        directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
+        told = Told(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
+        stored = stored_of(told, release, clean=view.clean_shutdown is not False)
+        start = start_partition(path, split(path)[1], directory, stored, Context(Settings(), _MODE, release))
+    return after_start(view, files.log_dir, start, release)
 
 
 def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[PartitionView], LogDir]:
@@ -112,15 +129,6 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
         log_start_offset=said.get("start", Offset(0)),
     )  # fmt: skip
     return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
-
-
-def agree(target: Target, log_dir: LogDir) -> None:
-    """UsageError where a broker id that the user said contradicts meta.properties."""
-    identity = log_dir.view.files.get(META_PROPERTIES)
-    own = None if identity is None else identity.parsed.value.broker_id
-    if target.broker_id is not None and own is not None and own != target.broker_id:
-        where = identity.where if identity is not None else Location()
-        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
 
 
 def _one_cluster(identities: list[tuple[str, LogDirView]]) -> None:

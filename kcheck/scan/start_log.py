@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
+from kcheck.core.segments import log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, replaced_by_swaps, segments_from, temporary
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
@@ -29,11 +30,19 @@ class LogLoader:
     """Loads the log in a folder; the folder holds what stands there afterwards, also when StartError ends it."""
 
     def __init__(
-        self, folder: Folder, context: Context, *, clean: bool, log_start: int, recovery_point: int, deleted: bool
+        self,
+        folder: Folder,
+        context: Context,
+        *,
+        clean: bool,
+        log_start: Offset | None,
+        recovery_point: int,
+        deleted: bool,
     ) -> None:
         """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete."""
         self.folder, self.context = folder, context
-        self._clean, self._log_start, self._recovery_point = clean, log_start, recovery_point
+        self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
+        self._told_start = log_start
         self.deleted = deleted
         self.segments: dict[int, Segment] = {}
         self.cuts: list[Cut] = []
@@ -61,7 +70,8 @@ class LogLoader:
             end = self._retry(self._recover)
             self.segments[max(self.segments)].resize_indexes()
         first = min(self.segments)
-        start = self._log_start if self.context.settings.remote_storage else max(self._log_start, first)
+        remote = self.context.settings.remote_storage
+        start = log_start_offset(self._told_start, Offset(first), remote_storage=remote)
         release = self.context.release
         epochs_from = self._log_start if release.version >= (3,) else start
         self.epochs.truncate(end=end, start=epochs_from)

@@ -4,8 +4,10 @@ Nearly every log of a broker that was stopped in order is such a one. All others
 (`scan/start_log.py`), which says of these the same.
 """
 
+from collections.abc import Iterable
+
 from kcheck.core.leader_epochs import load, read_lines
-from kcheck.core.segments import loaded_high_watermark
+from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
 from kcheck.disk.read import UnreadableError, read_whole, readable_size
 from kcheck.disk.walk import join
@@ -22,7 +24,7 @@ from kcheck.scan.start_values import Context, Loaded, Prediction, Stored, unstab
 
 _LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
 _NEEDED = (".log", ".index", ".timeindex")
-_SNAPSHOT = ".snapshot"
+_SNAPSHOT, _TRANSACTIONS = ".snapshot", ".txnindex"
 _PREFIX_SIZE = len(segment_prefix(0))
 _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
@@ -40,7 +42,8 @@ def settled(
     read whole.
     """
     release, settings = context.release, context.settings
-    plain = stored.clean and release.version >= (3,) and release.epoch_cache and not settings.remote_storage
+    plain = stored.clean and release.version >= (3,) and release.epoch_cache
+    plain = plain and (stored.log_start is None or not settings.remote_storage)
     if not plain or directory.state not in _LIVE:
         return None
     if view.index_size is None or view.log_end_offset is None:
@@ -48,19 +51,20 @@ def settled(
     if view.size > INT_MAX and any(segment.size > INT_MAX for segment in view.segments):
         return None
     first, end = view.segments[0].base_offset, view.log_end_offset
-    start = max(stored.log_start, first)
-    snapshots = _snapshots(view, end)
+    start = log_start_offset(stored.log_start, first)
+    files = _files(view, end)
     epochs = _epochs(view, stored, end, release)
-    if start > end or snapshots is None or epochs is None or not _has_topic(view, context):
+    if start > end or files is None or epochs is None or not _has_topic(view, context):
         return None
+    snapshots, transactions = files
     try:
         changed = _resized(path, view, context)
         open_transaction = _open_transaction(path, start, end, snapshots, release)
-        if changed is None or open_transaction is None or not _sane_transactions(path, view, release):
+        if changed is None or open_transaction is None or not _sane_transactions(path, transactions, release):
             return None
     except UnreadableError:
         return None
-    bases = tuple(segment.base_offset for segment in view.segments)
+    bases = tuple([segment.base_offset for segment in view.segments])
     point = recovery_point(at_end=True, checkpoint=stored.recovery_point, end=end, start=start, release=release)
     changes = Changes(
         created=() if snapshots else tuple(map(_snapshot, sorted({*bases[-2:], end} - {0}))),
@@ -76,19 +80,25 @@ def settled(
     )  # fmt: skip
 
 
-def _snapshots(view: PartitionView, end: Offset) -> list[Offset] | None:
-    """Return the offsets of the snapshots, ascending; None if there is a file that not every log has."""
+def _files(view: PartitionView, end: Offset) -> tuple[list[Offset], list[Offset]] | None:
+    """Return the offsets of the snapshots, and of the transaction indexes, each ascending.
+
+    None if there is a file that not every log has, or one of those is missing that every log has.
+    """
     prefixes = {segment_prefix(segment.base_offset): segment.base_offset for segment in view.segments}
-    needed, found = 0, []
-    for name in view.files:
+    needed = {prefix + ending for prefix in prefixes for ending in _NEEDED}
+    if not needed <= view.files:
+        return None
+    snapshots, transactions = [], []
+    for name in view.files.difference(needed, _FIXED):
         base, ending = prefixes.get(name[:_PREFIX_SIZE]), name[_PREFIX_SIZE:]
-        if base is not None and ending in _NEEDED:
-            needed += 1
-        elif ending == _SNAPSHOT and (base is not None or name == _snapshot(end)):
-            found.append(end if base is None else base)
-        elif name not in _FIXED and (base is None or ending != ".txnindex"):
+        if ending == _SNAPSHOT and (base is not None or name == _snapshot(end)):
+            snapshots.append(end if base is None else base)
+        elif base is not None and ending == _TRANSACTIONS:
+            transactions.append(base)
+        else:
             return None
-    return sorted(found) if needed == len(_NEEDED) * len(prefixes) else None
+    return sorted(snapshots), sorted(transactions)
 
 
 def _snapshot(offset: int) -> str:
@@ -103,7 +113,7 @@ def _epochs(view: PartitionView, stored: Stored, end: Offset, release: Release) 
     told: EpochEntries = file.reads.value
     try:
         kept = load(
-            told, log_end_offset=end, log_start_checkpoint=Offset(stored.log_start),
+            told, log_end_offset=end, log_start_checkpoint=stored.log_start or Offset(0),
             first_segment=view.segments[0].base_offset, release=release,
         )  # fmt: skip
         return (kept, kept != told) if kept == told or read_lines(told, release) == told else None
@@ -146,12 +156,11 @@ def _open_transaction(path: str, start: int, end: Offset, snapshots: list[Offset
     return any(producer.current_txn_first_offset >= 0 for producer in found.value.producers)
 
 
-def _sane_transactions(path: str, view: PartitionView, release: Release) -> bool:
-    """Whether no transaction index has its segment recovered, or ends the start."""
-    for segment in view.segments:
-        name = segment_prefix(segment.base_offset) + ".txnindex"
-        if name in view.files:
-            found = transaction_index.broker_reads(read_whole(join(path, name)), release).value
-            if found is None or any(entry.last_offset < segment.base_offset for entry in found):
-                return False
+def _sane_transactions(path: str, bases: Iterable[Offset], release: Release) -> bool:
+    """Whether no transaction index of these segments has its segment recovered, or ends the start."""
+    for base in bases:
+        name = segment_prefix(base) + _TRANSACTIONS
+        found = transaction_index.broker_reads(read_whole(join(path, name)), release).value
+        if found is None or any(entry.last_offset < base for entry in found):
+            return False
     return True

@@ -23,7 +23,7 @@ class Stored(NamedTuple):
     """What the checkpoints of the log dir say about a partition, and whether the stop before was clean."""
 
     clean: bool
-    log_start: int = 0
+    log_start: Offset | None = None
     recovery_point: int = 0
     high_watermark: int | None = None
 
@@ -31,7 +31,7 @@ class Stored(NamedTuple):
 def stored_of(told: Told, release: Release, *, clean: bool) -> Stored:
     """Return what a broker of the release takes from the checkpoints."""
     log_start = told.log_start if release.has_log_start_checkpoint else None
-    return Stored(clean, log_start or 0, told.recovery_point or 0, told.high_watermark)
+    return Stored(clean, log_start, told.recovery_point or 0, told.high_watermark)
 
 
 class Cut(NamedTuple):

@@ -14,8 +14,9 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
 from kcheck.scan.loss import amount, cut_at, lineage
-from kcheck.scan.replica import ReplicaState, after_start, live
-from kcheck.scan.replicas import replicas_of
+from kcheck.scan.predict import lost_row
+from kcheck.scan.replica import ReplicaState, live
+from kcheck.scan.replicas import replicas_of, started
 from kcheck.scan.steps import step_rows
 
 
@@ -32,14 +33,13 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
     """Return the plan for every partition that the replicas share."""
     targets = replica_targets(arguments)
     found = replicas_of(targets, wanted=wanted, release=release)
-    bring = live if election.live else after_start
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in found.replicas:
         if files.view.where.broker_id is None:
             raise UsageError(f"{files.path}: which broker is it? Write BROKER={files.path}")
         if files.bare and files.view.log_end_offset is None:
             raise UsageError(f"{files.path}: the log end of a bare file must be told: {files.path},leo=N")
-        state = bring(files.view, files.log_dir, release)
+        state = live(files.view, files.log_dir, release) if election.live else started(files, release)
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
     rows = (row for states in by_partition.values() for row in plans_of(tuple(states), election, release))
@@ -99,6 +99,7 @@ class _Head(TypedDict):
     leader: int | None
     leader_epoch: Epoch
     leader_log_end_offset: Offset | None
+    lost_at_start: tuple[Row, ...]
     problem: str | None
 
 
@@ -113,6 +114,7 @@ def _head(
         "leader": leader,
         "leader_epoch": Epoch(seen + 1 if election.leader_epoch is None else election.leader_epoch),
         "leader_log_end_offset": log_end_offset,
+        "lost_at_start": tuple({"broker_id": each.broker_id, **lost_row(each.lost)} for each in states if each.lost),
         "problem": problem,
     }
 

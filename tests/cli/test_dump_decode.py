@@ -12,6 +12,7 @@ from tests.records import batch_of, record
 
 ROOT = Path(__file__).parents[2]
 BROKER = ROOT / "fixtures" / "brokers" / "4.3.1" / "coordinators" / "broker-1"
+REMOTE = ROOT / "fixtures/brokers/4.3.1/tiered/broker-1/data1/__remote_log_metadata-0" / f"{0:020d}.log"
 OFFSETS = BROKER / "data2" / "__consumer_offsets-0" / "00000000000000000000.log"
 TRANSACTIONS = BROKER / "data2" / "__transaction_state-0" / "00000000000000000000.log"
 SHARES = BROKER / "data1" / "__share_group_state-0" / "00000000000000000000.log"
@@ -88,6 +89,16 @@ def test_share_groups() -> None:
     ]
 
 
+def test_remote_segments() -> None:
+    """The lines are those of kafka-dump-log (oracle); the fields are those of the messages."""
+    rows = records(REMOTE, "remote-log")
+    names = {row["decoded_value"]["name"] for row in rows}
+    assert {"RemoteLogSegmentMetadataRecord", "RemoteLogSegmentMetadataUpdateRecord"} == names
+    lines = kcheck("dump", REMOTE, "--decode", "remote-log", "--format", "kafka").out
+    assert "endOffset=9, brokerId=1, " in lines
+    assert ", segmentLeaderEpochs={0=0}, segmentSizeInBytes=221, customMetadata=Optional.empty," in lines
+
+
 @pytest.mark.parametrize("style", ["text", "csv", "kafka", "json"])
 def test_every_output_shows_what_a_record_says(style: str) -> None:
     """The offset of a commit, in the names of Kafka's fields."""
@@ -137,7 +148,7 @@ def test_what_cannot_be_decoded(key: bytes, value: bytes, problem: str, code: in
 def test_a_kind_that_is_not_there() -> None:
     done = kcheck("dump", OFFSETS, "--decode", "groups")
     assert done.code == 2
-    assert "known are offsets, transactions, metadata, share-groups" in done.err
+    assert "known are offsets, transactions, metadata, share-groups, remote-log" in done.err
 
 
 def test_an_index_has_no_records() -> None:

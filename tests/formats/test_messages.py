@@ -114,6 +114,8 @@ def test_a_tombstone() -> None:
         ("metadata", None, b"\0\x0e\0", "frame version 0 is not known", False),
         ("metadata", None, b"\1\6\0", "record type 6 is not known", False),
         ("metadata", None, b"\1\x0e\1", "version 1 of ClientQuotaRecord is not known", False),
+        ("remote-log", None, None, "the record has no value", True),
+        ("remote-log", None, b"\1\4\0", "record type 4 is not known", False),
         ("metadata", None, QUOTA + b"\0\0", f"byte {len(QUOTA)}: 2 bytes stand behind the message", True),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.kafka import Cluster, Process, numbers, run_java, wait_for
+from tests.oracle.kafka import Cluster, Process, jar, numbers, run_java, wait_for
 from tests.oracle.wire import end_offsets
 
 LOAD = Path(__file__).parent / "java" / "Load.java"
@@ -38,13 +38,22 @@ def config(version: str) -> dict[str, object]:
 
 def create(cluster: Cluster, topic: str, assignment: str, **settings: object) -> None:
     """Create a topic with replicas like "1:2,2:1"; the first of each partition leads."""
+    extra = [part for key, value in settings.items() for part in ("--config", f"{key.replace('_', '.')}={value}")]
+    _topics(cluster, "--create", "--topic", topic, "--replica-assignment", assignment, *extra)
+
+
+def delete(cluster: Cluster, topic: str) -> None:
+    """Delete a topic."""
+    _topics(cluster, "--delete", "--topic", topic)
+
+
+def _topics(cluster: Cluster, *arguments: str) -> None:
     version = numbers(cluster.version)
     tool = "org.apache.kafka.tools.TopicCommand" if version >= (3, 7) else "kafka.admin.TopicCommand"
     where = ["--bootstrap-server", cluster.bootstrap]
     if version < (2, 2):
         where = ["--zookeeper", f"127.0.0.1:{cluster.beside.port}"]
-    extra = [part for key, value in settings.items() for part in ("--config", f"{key.replace('_', '.')}={value}")]
-    run_java(cluster.version, tool, *where, "--create", "--topic", topic, "--replica-assignment", assignment, *extra)
+    run_java(cluster.version, tool, *where, *arguments)
 
 
 def load(cluster: Cluster, *lines: str) -> None:
@@ -223,6 +232,51 @@ def coordinators(cluster: Cluster) -> None:
     cluster[1].stop()
     cluster[1].start()
     quiet()
+
+
+def tiered_storage(version: str, remote: Path) -> dict[str, object]:
+    """Return the configuration of a broker with a remote storage in `remote`: Kafka's own for tests, a folder."""
+    return {
+        "remote.log.storage.system.enable": "true",
+        "remote.log.storage.manager.class.name": "org.apache.kafka.server.log.remote.storage.LocalTieredStorage",
+        "remote.log.storage.manager.class.path": jar(f"org.apache.kafka:kafka-storage:{version}:jar:test"),
+        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        "remote.log.manager.task.interval.ms": 500,
+        "log.retention.check.interval.ms": 1000,
+        "rlmm.config.remote.log.metadata.topic.replication.factor": 1,
+        "rlmm.config.remote.log.metadata.topic.num.partitions": 1,
+        "rsm.config.dir": remote,
+    }
+
+
+def tiered(cluster: Cluster) -> None:
+    """Topics in remote storage and one without: old segments are gone from the log dir; the log start moved, or not.
+
+    `gone` is deleted, there too.
+    """
+    names = ("tiered", "whole", "gone")
+    for name in names:
+        settings: dict[str, object] = {"remote_storage_enable": "true", "local_retention_bytes": 1, "segment_ms": 300}
+        create(cluster, name, "1", retention_ms=-1, **settings)
+    create(cluster, "plain", "1", retention_bytes=1, segment_ms=300)
+    for n in range(4):
+        load(cluster, *(f"send {name} 0 {10 * n} 10 none" for name in (*names, "plain")))
+    everywhere = (*names, "plain")
+    wait_for("removal", lambda: all(_logs(cluster[1], name) == [f"{30:020d}.log"] for name in everywhere))
+    delete_records(cluster, "tiered", 0, 15)
+    delete(cluster, "gone")
+    quiet()
+
+
+def log_starts(broker: Process) -> dict[str, list[int]]:
+    """Return the log start and log end of each directory that a broker of 3.0 and later loaded at its last start."""
+    loaded = re.compile(r"Completed load of Log\(dir=(\S+?),.*logStartOffset=(\d+), logEndOffset=(\d+)\)")
+    found = loaded.finditer(broker.log_since_start())
+    return {Path(match[1]).name: [int(match[2]), int(match[3])] for match in found}
+
+
+def _logs(broker: Process, topic: str) -> list[str]:
+    return sorted(path.name for path in directories(broker)[f"{topic}-0"].glob("*.log"))
 
 
 def truncations(broker: Process, partition: str) -> list[int]:

@@ -76,6 +76,17 @@ def classpath(version: str) -> str:
     return kept.read_text()
 
 
+def jar(coordinate: str) -> Path:
+    """Return where Maven put one jar, `group:artifact:version:jar:classifier`."""
+    _, artifact, version, _, classifier = coordinate.split(":")
+    found = CACHE / f"{artifact}-{version}-{classifier}.jar"
+    if not found.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={coordinate}", f"-DoutputDirectory={CACHE}"]
+        subprocess.run(command, check=True)
+    return found
+
+
 def _usable(kept: Path) -> bool:
     return kept.exists() and all(Path(jar).exists() for jar in kept.read_text().split(":"))
 

@@ -25,6 +25,7 @@ TABLES = {
     "_transactions": ("the records of __transaction_state", "kafka-transaction-coordinator", r".*(Key|Value)"),
     "_share_state": ("the records of __share_group_state", "kafka-share-coordinator", r".*(Key|Value)"),
     "_metadata": ("the records of __cluster_metadata", "kafka-metadata", r".*Record"),
+    "_remote_log": ("the records of __remote_log_metadata", "kafka-storage", r"Remote.*Record"),
 }
 """The module; what it is about; the jar, and which of its schemas."""
 
@@ -55,7 +56,7 @@ def _schemas(artifact: str, names: str) -> Iterator[dict[str, Any]]:
     )
     with zipfile.ZipFile(jar) as archive:
         for name in archive.namelist():
-            if re.fullmatch(r"common/(message|metadata)/\w+\.json", name):
+            if re.fullmatch(r"(common/)?(message|metadata)/\w+\.json", name):
                 schema = json.loads(_COMMENT.sub("", archive.read(name).decode()))
                 if re.fullmatch(names, schema["name"]):
                     yield schema

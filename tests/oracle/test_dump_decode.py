@@ -14,6 +14,8 @@ from random import Random
 
 import pytest
 
+from kcheck.formats._messages import _remote_log
+from kcheck.formats._messages.schema import parse_table
 from kcheck.formats._record import Record, read_records
 from kcheck.formats.record_batch import HEADER, OVERHEAD, header_of
 from kcheck.renderers._contract import Options
@@ -34,6 +36,7 @@ TOPICS = {
     "transactions": ("__transaction_state-0", "--transaction-log-decoder"),
     "metadata": ("__cluster_metadata-0", "--cluster-metadata-decoder"),
     "share-groups": ("__share_group_state-0", "--share-group-state-decoder"),
+    "remote-log": ("__remote_log_metadata-0", "--remote-log-metadata-decoder"),
 }
 
 REASON = re.compile(r"(Error at (?:offset )?-?\d+, skipping\.).*")
@@ -63,7 +66,7 @@ def test_topics_of_brokers_as_the_release_before(kind: str, ask: Ask, tmp_path: 
 def test_damaged_records(kind: str, ask: Ask, tmp_path: Path) -> None:
     """Bytes of a key or a value changed, put in, or taken out, in a batch with the right CRC."""
     random = Random(f"{SEED} {kind}")
-    paths = _copies(BROKERS / "4.3.1" / "coordinators", kind, tmp_path / "real")
+    paths = _copies(BROKERS / "4.3.1", kind, tmp_path / "real")
     records = [each for path in paths for each in _records(path)]
     files: list[Path] = []
     for number in range(400 * SWEEP):
@@ -78,6 +81,22 @@ def test_damaged_records(kind: str, ask: Ask, tmp_path: Path) -> None:
         files[-1].write_bytes(batch_of(record(0, key, value), 1))
     told = _compare("4.3.1", kind, files, ask)
     assert len(told) > len(files) // 10
+
+
+def test_every_remote_message(ask: Ask, tmp_path: Path) -> None:
+    """Messages that Kafka's classes wrote, with anything in their fields."""
+    package, table = "org.apache.kafka.server.log.remote.metadata.storage.generated.", _remote_log.TABLE
+    schemas = list(parse_table(table).values())
+    lines = [f"{package}{schema.name} 0 {seed}" for schema in schemas for seed in range(100 * SWEEP)]
+    files: list[Path] = []
+    for line, answer in zip(lines, ask("4.3.1", "Messages.java", lines, "make"), strict=True):
+        kind = next(schema.id for schema in schemas if f".{schema.name} " in line)
+        assert kind is not None
+        files.append(tmp_path / f"{len(files)}" / f"{0:020d}.log")
+        files[-1].parent.mkdir()
+        value = bytes((1, kind, 0)) + b64decode(answer.split()[0])
+        files[-1].write_bytes(batch_of(record(0, None, value), 1))
+    _compare("4.3.1", "remote-log", files, ask)
 
 
 def _copies(folder: Path, kind: str, target: Path) -> list[Path]:

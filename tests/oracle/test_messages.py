@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from kcheck.formats._messages import _metadata, _offsets, _protocol, _share_state, _transactions
+from kcheck.formats._messages import _metadata, _offsets, _protocol, _remote_log, _share_state, _transactions
 from kcheck.formats._messages.decode import decode
 from kcheck.formats._messages.schema import Schema, parse_table
 from kcheck.renderers._jackson import jackson, java_double
@@ -25,6 +25,7 @@ GENERATED = (
     ("org.apache.kafka.coordinator.share.generated.", _share_state.TABLE),
     ("org.apache.kafka.common.metadata.", _metadata.TABLE),
     ("org.apache.kafka.common.message.", _protocol.TABLE),
+    ("org.apache.kafka.server.log.remote.metadata.storage.generated.", _remote_log.TABLE),
 )
 """The package of the classes that Kafka generates from each table."""
 

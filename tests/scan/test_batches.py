@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kcheck.disk.read import opened
-from kcheck.model.entries import Batch, Offset, OffsetPosition
+from kcheck.model.entries import Batch, Offset
 from kcheck.scan import batches as scanned
-from kcheck.scan.batches import Walk, index_path, last_index_entry, tail_of
+from kcheck.scan.batches import Walk, index_path, tail_of
 from tests.builders import HEADER_SIZE, Made, batch, flip_byte, index, index_of, log, message, run
 
 BASE = Offset(0)
@@ -253,18 +253,6 @@ def test_an_index_that_is_a_link_is_not_read(tmp_path: Path) -> None:
     path.with_suffix(".index").symlink_to("elsewhere")
     with opened(str(path)) as (descriptor, size):
         assert tail_of(partial(opened, index_path(str(path))), descriptor, size, BASE).position == 0
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [(b"", None), (b"1234567", None), (index((19, 100)), (19, 100)), (index((19, 100)) + bytes(8), (0, 0))],
-)
-def test_the_last_slot_counts_even_if_it_is_zero(tmp_path: Path, data: bytes, expected: tuple[int, int] | None) -> None:
-    """AbstractIndex takes its size for the number of its entries."""
-    path = tmp_path / "00000000000000000000.log"
-    path.with_suffix(".index").write_bytes(data)
-    found = last_index_entry(str(path), BASE)
-    assert (None if expected is None else OffsetPosition(*expected)) == found
 
 
 @st.composite

@@ -37,7 +37,7 @@ def both(path: Path, newest: Release, *, clean: bool | None) -> Iterator[tuple[P
             view = one_partition(log_dir, name, directory, walk_all=False, release=newest)
             assert view is not None
             stored = Stored(
-                log_dir.view.clean_shutdown if clean is None else clean, view.log_start_checkpoint or 0,
+                log_dir.view.clean_shutdown if clean is None else clean, view.log_start_checkpoint,
                 view.recovery_point or 0, view.high_watermark,
             )  # fmt: skip
             begun = begin(name, directory, stored, context)

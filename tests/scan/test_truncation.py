@@ -11,12 +11,14 @@ from tests.builders import (
     epochs,
     flip_byte,
     log_dir,
+    message,
     meta_properties,
     partition_dir,
     partition_metadata,
     run,
     write,
 )
+from tests.cli.command import kcheck
 from tests.scan.reports import ids, planned
 
 FOLLOWER_FIELDS = {
@@ -160,16 +162,36 @@ def test_a_replica_stands_as_its_start_leaves_it(diverged: list[str]) -> None:
     assert (100, 60) == (running["log_end_offset_before"], running["truncate_to"])
 
 
-@pytest.mark.parametrize("kafka", ["0.10.2", "0.11.0", "1.1", "2.0.0", "2.4", "2.8", "3.9", "4.3"])
+def test_what_a_start_takes_is_told_apart(diverged: list[str]) -> None:
+    """The follower has a batch whose CRC does not match, and was not stopped in order."""
+    Path("d2/.kafka_cleanshutdown").unlink()
+    flip_byte(Path("d2/t-0/00000000000000000000.log"), 880)
+    partition = partition_of(*diverged, leader="1")
+    lost = {"broker_id": 2, "from": 80, "to": 100, "records": 20, "bytes": 200, "below_high_watermark": 0}
+    assert [lost] == partition["lost_at_start"]
+    assert 80 == partition["followers"][0]["log_end_offset_before"]
+    words = "the start of broker 2: LOST 20 records, offsets 80 to 99, 200 B, 0 of them below the high watermark"
+    for chosen in (("--leader", "1"), ()):
+        assert words in kcheck("truncation", *diverged, *chosen, columns=120).out
+
+
+@pytest.mark.parametrize("kafka", ["0.11.0", "1.1", "2.0.0", "2.4", "2.8", "3.9", "4.3"])
 def test_every_release_has_a_plan(diverged: list[str], kafka: str) -> None:
-    """Before 0.11 the high watermark decides, then the epochs."""
-    follower = follower_of(*diverged, leader="1", kafka=kafka)
-    assert (70 if kafka == "0.10.2" else 60) == follower["truncate_to"]
+    """By the epochs."""
+    assert 60 == follower_of(*diverged, leader="1", kafka=kafka)["truncate_to"]
+
+
+def test_before_0_11_the_high_watermark_decides() -> None:
+    for broker_id, count in (("1", 90), ("2", 100)):
+        log_dir(Path(f"d{broker_id}"), broker_id=int(broker_id), high_watermark={"t-0": 70})
+        partition_dir(Path(f"d{broker_id}/t-0"), [[message(offset) for offset in range(count)]], epoch_entries=None)
+    assert 70 == follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")["truncate_to"]
 
 
 def test_what_diverges_silently_is_told(diverged: list[str]) -> None:
     """Without epochs a follower keeps what lies below its high watermark, whoever wrote it."""
-    follower = follower_of(*diverged, leader="1", kafka="0.10.2")
+    Path("d2/t-0/leader-epoch-checkpoint").unlink()
+    follower = follower_of(*diverged, leader="1", kafka="2.4")
     assert (70, 60) == (follower["truncate_to"], follower["diverges_silently_at"])
 
 

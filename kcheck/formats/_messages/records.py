@@ -2,7 +2,8 @@
 
 `offsets`, `transactions`, `share-groups`: CoordinatorRecordSerde 4.3.1; up to 3.9 CoordinatorRecordSerde of the group
 coordinator, GroupMetadataManager and TransactionLog write the same bytes. A key begins with the record type, a value
-with its version. `metadata`: AbstractApiMessageSerde 2.8 to 4.3.1; no keys, and a value begins with three varints.
+with its version. `metadata`, `remote-log`: AbstractApiMessageSerde 2.8 to 4.3.1; no keys, and a value begins with three
+varints.
 """
 
 from binascii import a2b_base64, b2a_base64
@@ -128,28 +129,37 @@ def _said_by_member(name: str, encoded: Value) -> Value:
     return encoded if found.value is None else found.value
 
 
-def _metadata(key: bytes | None, value: bytes | None) -> DecodedRecord:
-    del key
+def _framed(table: str, family: str | None = None) -> Decoder:
+    """Return the decoder of records without keys; `family` stands for the name of a message that is not known."""
+
+    def decode_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
+        del key
+        found = _framed_value(table, value)
+        return DecodedRecord(None, found._replace(name=found.name or family))
+
+    return decode_record
+
+
+def _framed_value(table: str, value: bytes | None) -> Message:
     if value is None:
-        return DecodedRecord(None, Message(problem="the record has no value", damaged=True))
+        return Message(problem="the record has no value", damaged=True)
     numbers, position = [], 0
     for what in ("frame version", "type", "version"):
         read = read_varint(value, position)
         if read is None:
-            problem = Problem(position, what, "is no varint")
-            return DecodedRecord(None, Message(problem=str(problem), damaged=True))
+            return Message(problem=str(Problem(position, what, "is no varint")), damaged=True)
         numbers.append(read[0])
         position = read[1]
     frame, kind, version = numbers
-    schema = _by_type("_metadata", "Record").get(kind)
+    schema = _by_type(table, "Record").get(kind)
     if frame != FRAME_VERSION or schema is None:
         why = f"frame version {frame} is not known" if frame != FRAME_VERSION else f"record type {kind} is not known"
-        return DecodedRecord(None, Message(None if frame != FRAME_VERSION else kind, problem=why))
+        return Message(None if frame != FRAME_VERSION else kind, problem=why)
     found = _message(schema, value, version, position, kind)
     if found.left:
         problem = Problem(len(value) - found.left, "", f"{found.left} bytes stand behind the message")
         found = found._replace(data=None, problem=str(problem), damaged=True)
-    return DecodedRecord(None, found)
+    return found
 
 
 def _too_short(data: bytes, what: str) -> str:
@@ -173,7 +183,8 @@ def _by_type(table: str, ending: str) -> Mapping[int, Schema]:
 DECODERS: Mapping[str, Decoder] = {
     "offsets": _coordinator("_offsets"),
     "transactions": _coordinator("_transactions"),
-    "metadata": _metadata,
+    "metadata": _framed("_metadata"),
     "share-groups": _coordinator("_share_state"),
+    "remote-log": _framed("_remote_log", "RemoteLogMetadata"),
 }
 """The kinds of internal topics, and what decodes the records of each."""
