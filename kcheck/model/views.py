@@ -17,7 +17,8 @@ from kcheck.model.segments import SegmentView
 class FileView(NamedTuple):
     """A small file that was parsed whole: `kind` and `name` as in `kcheck.formats`, `size` in bytes.
 
-    `reads` is what the broker's own reader makes of it, None where it has none.
+    `reads` is what the broker's own reader makes of it, None where it has none. `sound`: it is known that no rule of
+    files finds anything in it.
     """
 
     kind: str
@@ -26,6 +27,7 @@ class FileView(NamedTuple):
     size: int
     parsed: Parsed[Any]
     reads: BrokerReads[Any] | None = None
+    sound: bool = False
 
 
 class SegmentSummary(NamedTuple):

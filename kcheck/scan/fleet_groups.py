@@ -15,11 +15,11 @@ from kcheck.scan.fleet_replicas import FIELDS, KEY
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 32 << 20
+_HELD_SIZE = 8 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 8192
 """So many rows of a run are read at a time."""
-_GROUP_COUNT = 8192
+_GROUP_COUNT = 2048
 """So many partitions make a batch."""
 _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""
@@ -50,7 +50,7 @@ class Groups:
         """Take replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
         if batch.num_rows:
             self._held.append(_encoded(batch))
-            self._held_size += self._held[-1].nbytes
+            self._held_size += self._held[-1].get_total_buffer_size()
             if self._held_size >= _HELD_SIZE:
                 self._spill()
 

@@ -56,6 +56,16 @@ def broker_of(target: Target, view: LogDirView) -> object:
     return (target.folder or view.cluster_id, view.where.broker_id)
 
 
+def agree(target: Target, view: LogDirView) -> None:
+    """UsageError where a broker id that the user said contradicts meta.properties."""
+    identity = view.files.get(META_PROPERTIES)
+    if identity is None or target.broker_id is None:
+        return
+    own, where = identity.parsed.value.broker_id, identity.where
+    if own is not None and own != target.broker_id:
+        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
+
+
 def targets(paths: list[str]) -> tuple[Target, ...]:
     """Return what each path is, folders and server.properties resolved; NotALogDirError: nothing known in it."""
     return tuple(target for path in paths for target in _of(path, None))
@@ -158,8 +168,6 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
         raise UsageError(f"{broker_id}={path}: the file says broker {own}")
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
-        if not is_directory(directory):
-            raise NotALogDirError(f"{path} names {directory}, which is no directory")
         said_id = own if broker_id is None else broker_id
         yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)
 

@@ -1,6 +1,7 @@
 """Real clusters, started here: what they answer and do against what kcheck says of their disks."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,3 +72,22 @@ def _in_a_gap(row: dict[str, Any], said: list[dict[str, Any]]) -> bool:
     """Whether kcheck, which shows the two ends of a gap between epochs, left this epoch out of one."""
     partition = [other for other in said if (other["topic"], other["partition"]) == (row["topic"], row["partition"])]
     return row["requested_epoch"] not in [other["requested_epoch"] for other in partition]
+
+
+@pytest.mark.parametrize(("version", "gone"), [("4.3.1", True), ("3.9.2", False)])
+def test_a_lost_disk(version: str, gone: bool, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """A log dir of KRaft that is not there, or empty, ends the start: kcheck tells it by the server.properties."""
+    cluster = start(version, dir=tmp_path / "cluster", log_dirs=2, broker_config=histories.config(version))
+    lost = cluster[1].log_dirs[1]
+    shutil.rmtree(lost)
+    if not gone:
+        lost.mkdir()
+    with pytest.raises(RuntimeError, match=f"No `meta.properties` found in {lost} "):
+        cluster.start()
+    command = [sys.executable, "-m", "kcheck", "predict", "--format", "json", "--kafka", version]
+    done = subprocess.run([*command, str(cluster[1].dir / "server.properties")], check=False, capture_output=True)
+    found = json.loads(done.stdout)["log_dirs"]
+    assert [("abort", f"{lost}: there is no meta.properties in this log dir, but in {cluster[1].log_dirs[0]}")] * 2 == [
+        (each["outcome"], each["reason"]) for each in found
+    ]
+    assert (3 if gone else 1) == done.returncode

@@ -192,9 +192,14 @@ def damaged_cases(version: str) -> Iterator[tuple[object, Job]]:
 
 
 def damaged_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:
-    """Yield brokers that were damaged at random: a name like `0/17` makes one again (tests/damage.py)."""
-    for case in cases(SEED, SAMPLES.get(version, DAMAGED_COUNT) * SWEEP, folder, version):
-        yield f"{case.name} {'; '.join(case.what)}", Job(case.dirs, config=case.config)
+    """Yield brokers that were damaged at random: a name like `0/17` makes one again (tests/damage.py).
+
+    In 3.x every other one is of KRaft, the others are of ZooKeeper.
+    """
+    both = (3,) <= numbers(version) < (4,)
+    for number, case in enumerate(cases(SEED, SAMPLES.get(version, DAMAGED_COUNT) * SWEEP, folder, version)):
+        mode = (Mode.KRAFT, Mode.ZOOKEEPER)[number % 2] if both else None
+        yield f"{case.name} {mode or ''} {'; '.join(case.what)}", Job(case.dirs, config=case.config, mode=mode)
 
 
 def killed_brokers(version: str, folder: Path) -> Iterator[tuple[object, Job]]:

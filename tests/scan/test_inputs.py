@@ -184,8 +184,8 @@ def test_server_properties_without_a_log_dir(text: str) -> None:
 
 
 def test_server_properties_with_a_missing_log_dir() -> None:
-    with pytest.raises(NotALogDirError, match=r"^server.properties names d3, which is no directory$"):
-        targets([server_properties("log.dirs=d1,d3\n")])
+    """The disk may be gone: that is told of it, and does not hide the others."""
+    assert ["d1", "d3"] == [target.path for target in targets([server_properties("log.dirs=d1,d3\n")])]
 
 
 def test_server_properties_that_contradict_the_argument() -> None:
