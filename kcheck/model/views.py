@@ -17,8 +17,7 @@ from kcheck.model.segments import SegmentView
 class FileView(NamedTuple):
     """A small file that was parsed whole: `kind` and `name` as in `kcheck.formats`, `size` in bytes.
 
-    `reads` is what the broker's own reader makes of it, None where it has none. `sound`: it is known that no rule of
-    files finds anything in it.
+    `reads` is what the broker's own reader makes of it, None where it has none.
     """
 
     kind: str
@@ -27,7 +26,6 @@ class FileView(NamedTuple):
     size: int
     parsed: Parsed[Any]
     reads: BrokerReads[Any] | None = None
-    sound: bool = False
 
 
 class SegmentSummary(NamedTuple):

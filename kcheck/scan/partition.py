@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kcheck.core.segments import log_start_offset
 from kcheck.disk.read import Source, UnreadableError, opened, read_whole
@@ -12,12 +12,12 @@ from kcheck.formats._contract import Format
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, FileKind, PartitionDirectory, parse_file
+from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.attempt import attempt
 from kcheck.scan.batches import Tail, Walk, index_path, log_name, tail_of
-from kcheck.scan.rules import check_file
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""
@@ -143,23 +143,17 @@ def read_small(path: str, kind: Format, where: Location, release: Release, *, si
 
 def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
     """Return the view of a small file's bytes."""
-    if len(data) > _ALIKE_SIZE_MAX:
-        return _read(data, kind, where, release)
-    found = _alike(data, kind, where.file, release)
-    return FileView(found.kind, found.name, where, found.size, found.parsed, found.reads, found.sound)
+    parsed, reads = (_read_alike if len(data) <= _ALIKE_SIZE_MAX else _read)(data, kind, release)
+    return FileView(kind.kind, where.file or "", where, len(data), parsed, reads)
 
 
-@lru_cache(_ALIKE_COUNT)
-def _alike(data: bytes, kind: Format, name: str | None, release: Release) -> FileView:
-    """Return a file that stands anywhere, and whether the rules find nothing in it: only its bytes decide that."""
-    view = _read(data, kind, Location(file=name), release)
-    return view._replace(sound=not any(True for _ in check_file(view, release)))
-
-
-def _read(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
+def _read(data: bytes, kind: Format, release: Release) -> tuple[Parsed[Any], BrokerReads[Any] | None]:
     assert kind.parse is not None
     reads = None if kind.broker_reads is None else kind.broker_reads(data, release)
-    return FileView(kind.kind, where.file or "", where, len(data), kind.parse(data), reads)
+    return kind.parse(data), reads
+
+
+_read_alike = lru_cache(_ALIKE_COUNT)(_read)
 
 
 def _small(
