@@ -1,6 +1,7 @@
 """KRaft's snapshots of metadata (`.checkpoint`): batches of magic 2, the first is a header, the last a footer.
 
-RecordsSnapshotWriter 2.8 to 4.3.1. It is no plug: `check` reads it whole, `dump` in windows, `inspect` not at all.
+RecordsSnapshotWriter 3.0 to 4.3.1; 2.8 wrote none. It is no plug: `check` reads it whole, `dump` in windows, `inspect`
+not at all.
 """
 
 from collections.abc import Iterator
