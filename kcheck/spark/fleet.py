@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -76,9 +76,10 @@ def _scan(
         Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
         session as spark,
         in_a_line(),
+        ExitStack() as held,
     ):
         folder = None if memory.folder is None else real(memory.folder)
-        engine = _Engine(run, asked._replace(memory=folder), spark, output)
+        engine = _Engine(run, asked._replace(memory=folder), spark, output, held)
         engine.look(found)
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, engine.carried)
@@ -86,9 +87,12 @@ def _scan(
 
 
 class _Engine:
-    """One run, and what is to be said of its findings."""
+    """One run, and what is to be said of its findings.
 
-    def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput) -> None:
+    `held` is told how executors forget what they hold.
+    """
+
+    def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput, held: ExitStack) -> None:
         self.judged = Judged(run)
         self.carried = 0
         self._asked = asked
@@ -97,6 +101,7 @@ class _Engine:
         self._output = output
         self._files = 1
         self._progress = Progress(spark, Coverage(), run.tell)
+        self._held = held
 
     def look(self, found: Inventory) -> None:
         """Look at all of it, and write every table but that of the run."""
@@ -217,7 +222,8 @@ class _Engine:
         if is_url(self._run.out):
             from pyspark import StorageLevel
 
-            frame.persist(StorageLevel.DISK_ONLY).count()
+            self._held.callback(frame.persist(StorageLevel.DISK_ONLY).unpersist)
+            frame.count()
             return frame
         path = self._output.folder(f"{_STAGING}/{name}")
         _save(frame, path)

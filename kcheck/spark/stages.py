@@ -59,7 +59,7 @@ LISTED = (
     *KEY[:3],
     _TOLD,
     Column("whole", "int64", "Directories of the log dir; None where its row is no first one."),
-    Column("before", "int64", "So many rows of its directories, and the first row, stand before."),
+    Column("before", "int64", "Its directories in parts before this one, and one for its first row."),
     Column("items", "bytes", "Items."),
     _FINDINGS,
 )

@@ -252,6 +252,14 @@ def test_the_log_of_kraft_gives_way_to_a_snapshot_beyond_it() -> None:
     assert part in partition["files"]["removed"]
 
 
+def test_the_log_of_kraft_needs_to_know_its_election() -> None:
+    """Zeros are what a power failure leaves; up to 3.7 the file is removed."""
+    write(metadata_log(Path("d")), {"quorum-state": bytes(120)})
+    row, _ = one("d")
+    assert (row["outcome"], "quorum-state cannot be read" in row["reason"]) == ("abort", True)
+    assert one("d", asked=wish("3.7", mode="kraft"))[0]["outcome"] == "ok"
+
+
 def test_the_log_of_kraft_needs_a_snapshot_below_its_start() -> None:
     metadata_log(Path("d"), f"{5:020d}-{0:010d}.checkpoint", base=20)
     row, _ = one("d")

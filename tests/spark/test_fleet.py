@@ -151,6 +151,7 @@ def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_pa
         assert expected == {**tables(tmp_path / name), "runs": 1}
     count = len(expected["partitions"])
     assert [None, count, count] == [report.body.get("carried_over") for report in reports]
+    assert spark._jsc.getPersistentRDDs().isEmpty()  # what executors hold
 
 
 def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
