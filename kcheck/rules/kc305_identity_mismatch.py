@@ -47,7 +47,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     for view in views:
         if identity(view) is None:
             others = listed(str(known.view.where.log_dir) for known in found)
-            yield _finding(view.where, f"there is no meta.properties in this log dir, but in {others}", release)
+            yield _finding(view.where, f"there is no meta.properties in {view.where.log_dir}, but in {others}", release)
 
 
 Difference = tuple[str, list[Identity], list[str]]

@@ -142,7 +142,7 @@ def test_a_log_dir_that_was_never_formatted() -> None:
     """A broker of KRaft ends its start there, one with ZooKeeper writes the file; from 4.0 on every one is of KRaft."""
     for kafka in ("4.3", "3.9", "2.8"):
         (found,) = found_by(KC305, (owned(D1, KRAFT, kafka), log_dir(path=D2)), kafka)
-        assert "no meta.properties in this log dir, but in /data/d1" in found.message
+        assert "no meta.properties in /data/d2, but in /data/d1" in found.message
         assert D2 == found.where.log_dir
     for kafka, count in (("4.3", 1), ("3.9", 0)):
         assert count == len(found_by(KC305, (owned(D1, ZOOKEEPER, kafka), log_dir(path=D2)), kafka))
