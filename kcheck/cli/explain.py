@@ -13,6 +13,6 @@ def explain(
     leaving: Leaving,
 ) -> None:
     """Print a rule's page: what it means, what the broker does, what to do."""
-    from kcheck.scan.rules import one_rule
+    from kcheck.scan.rule_pages import one_rule
 
     leave(one_rule(rule), leaving)

@@ -82,6 +82,7 @@ def scan(
     from kcheck.disk.remote import is_url, mounted
     from kcheck.scan.check import Depth
     from kcheck.scan.fleet import Run
+    from kcheck.scan.fleet_inventory import is_inventory
     from kcheck.scan.fleet_stages import How
 
     if depth not in tuple(Depth):
@@ -94,7 +95,7 @@ def scan(
         raise UsageError(f"--engine {engine} is not known; known are {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
         raise UsageError(f"--master {master}: only --engine spark has one")
-    if engine == "spark" and jobs is not None and not any(map(is_url, roots)):
+    if engine == "spark" and jobs is not None and not any(is_url(root) or is_inventory(root) for root in roots):
         raise UsageError(f"--jobs {jobs}: Spark tells by itself how many; use --master 'local[{jobs}]'")
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")

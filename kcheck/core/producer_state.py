@@ -44,21 +44,21 @@ class Entry(NamedTuple):
 
 
 class Data(NamedTuple):
-    """A batch of records: its producer, its offsets; `last_sequence` is NONE without sequences."""
+    """A batch of records: its producer, its offsets, its sequences, which are NONE where it has none."""
 
     producer_id: int
     producer_epoch: int
     base_offset: int
     last_offset: int
+    base_sequence: int
     last_sequence: int
     max_timestamp: int
     transactional: bool
 
     def offset_delta(self, release: Release) -> int:
         """Return how many offsets lie between its first record and its last, as the release counts them."""
-        if release.counts_by_sequence and self.last_sequence == NONE:
-            return 0
-        return self.last_offset - self.base_offset
+        by_sequence = self.last_sequence - self.base_sequence
+        return by_sequence if release.counts_by_sequence else self.last_offset - self.base_offset
 
 
 class Marker(NamedTuple):

@@ -55,7 +55,8 @@ class Mode(StrEnum):
 class Settings(NamedTuple):
     """The settings of a broker that change what a start does; sizes in bytes.
 
-    `mode` is None where nothing was said: then what is in the log dir tells.
+    `mode` is None where nothing was said: then what is in the log dir tells. `index_size_said`: segment.index.bytes
+    counts for every topic, whatever the indexes of a log tell of its own.
     """
 
     mode: Mode | None = None
@@ -64,6 +65,7 @@ class Settings(NamedTuple):
     segment_bytes: int = 1 << 30
     preallocate: bool = False
     remote_storage: bool = False
+    index_size_said: bool = False
 
 
 _SIZES = {
@@ -74,6 +76,8 @@ _SIZES = {
     "segment.bytes": "segment_bytes",
     "log.segment.bytes": "segment_bytes",
 }
+INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
+"""The names of segment.index.bytes."""
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
@@ -169,12 +173,13 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
 def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
     """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
 
-    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`.
+    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`, from 2.5 on
+    below `low`.
     """
     if low == high and release.finds_nothing_in_nothing:
         return ()
     below = [base for base in bases if base <= low]
-    if below and high < below[-1]:
+    if (below and high < below[-1]) or (high < low and release.finds_nothing_in_nothing):
         raise ValueError("inconsistent range")
     return [base for base in bases if (below[-1] if below else low) <= base < high]
 

@@ -136,6 +136,10 @@ def scratch() -> Iterator[str]:
 
 def move(path: str, to: str) -> None:
     """Give a file that somebody else wrote, and has on the disk, its place in a directory of ours."""
+    store = store_of(path)
+    if store is not None:
+        store.rename(path, to)
+        return
     os.rename(path, to)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO
-from threading import Lock, local
+from threading import BoundedSemaphore, Lock, local
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from kcheck.errors import TooMuchReadError, UsageError
@@ -133,8 +133,11 @@ class Store:
         """Move the files below a directory below another one, over those of their names."""
         for below, files in self._tree(folder).items():
             for name in files.sizes:
-                old, new = (self._named("/".join(filter(None, (at, below, name)))) for at in (folder, other))
-                _asked(lambda old=old, new=new: self._system.mv(old, new))  # type: ignore[misc]  # defaults bind the variables
+                self.rename(*("/".join(filter(None, (at, below, name))) for at in (folder, other)))
+
+    def rename(self, path: str, other: str) -> None:
+        """Give a file another path, which may be that of a file."""
+        _asked(lambda: self._system.mv(self._named(path), self._named(other)))
 
     def _named(self, path: str) -> str:
         """Return a path as the file system has it."""
@@ -176,22 +179,32 @@ class Store:
 
 
 class _Left(local):
-    """How many bytes this thread may still read, None without a bound."""
+    """How many bytes this thread may still read, None without a bound; so many of them before it waits for others."""
 
     size: int | None = None
+    share: int | None = None
 
 
 _LEFT = _Left()
+_SHARE = 16 << 20
+"""So many bytes every thread may hold: more than what is read of most directories."""
+_BEYOND = BoundedSemaphore(4)
+"""So many threads may hold more, up to their own bound."""
 
 
 @contextmanager
-def reading_at_most(size: int) -> Iterator[None]:
-    """Let this thread read so many bytes of stores; TooMuchReadError once they are more."""
-    _LEFT.size = size
+def reading_at_most(size: int, *, holds: bool) -> Iterator[None]:
+    """Let this thread read so many bytes of stores; TooMuchReadError once they are more.
+
+    If it `holds` what it reads, it waits where too many others hold much.
+    """
+    _LEFT.size, _LEFT.share = size, _SHARE if holds else None
     try:
         yield
     finally:
-        _LEFT.size = None
+        if holds and _LEFT.share is None:
+            _BEYOND.release()
+        _LEFT.size = _LEFT.share = None
 
 
 def _take(size: int) -> None:
@@ -199,6 +212,11 @@ def _take(size: int) -> None:
         _LEFT.size -= size
         if _LEFT.size < 0:
             raise TooMuchReadError("more is read of it than of any directory that is in order")
+    if _LEFT.share is not None:
+        _LEFT.share -= size
+        if _LEFT.share < 0:
+            _BEYOND.acquire()
+            _LEFT.share = None
 
 
 class RemoteFile:
@@ -244,6 +262,8 @@ class Upload(FileIO):
 
 
 _MOUNTED: dict[str, Store] = {}
+_OPTIONS: list[Mapping[str, object]] = []
+"""Those of the contexts that are open."""
 
 
 def store_of(path: str) -> Store | None:
@@ -265,18 +285,24 @@ def mounted(roots: Sequence[str], options: Mapping[str, object]) -> Iterator[Non
 
     UsageError where that file system is not installed, or does not take the options.
     """
-    added = []
+    before = {*_MOUNTED}
+    _OPTIONS.append(options)
     try:
-        for root in filter(is_url, roots):
-            scheme, _, rest = root.partition("://")
-            prefix = f"{scheme}://{rest.partition('/')[0]}/"
-            if prefix not in _MOUNTED:
-                _MOUNTED[prefix] = Store(partial(_system, root, scheme, options))
-                added.append(prefix)
+        for root in roots:
+            mount(root)
         yield
     finally:
-        for prefix in added:
+        _OPTIONS.pop()
+        for prefix in _MOUNTED.keys() - before:
             del _MOUNTED[prefix]
+
+
+def mount(path: str) -> None:
+    """Let what is named only later be read, too, if it is a URL, as long as the paths that are mounted."""
+    scheme, is_remote, rest = path.partition("://")
+    prefix = f"{scheme}://{rest.partition('/')[0]}/"
+    if is_remote and is_url(path) and _OPTIONS and prefix not in _MOUNTED:
+        _MOUNTED[prefix] = Store(partial(_system, path, scheme, _OPTIONS[-1]))
 
 
 def _system(root: str, scheme: str, options: Mapping[str, object]) -> Any:

@@ -87,15 +87,17 @@ def is_remote(path: str) -> bool:
 def bounded(path: str, size_max: int | None) -> Iterator[None]:
     """Read at most `size_max` bytes of a directory in a store, or, where that is None, what is there a few times.
 
-    Threads have no bound of memory. TooMuchReadError where it is more.
+    TooMuchReadError where it is more. What is held of few bytes is bounded for all threads together; what is read a few
+    times is read by windows, and not held.
     """
     if store_of(path) is None:
         yield
         return
+    holds = size_max is not None
     if size_max is None:
         with suppress(UnreadableError):
             size_max = _AGAIN * sum(file_sizes(path).values())
-    with reading_at_most(size_max or 0):
+    with reading_at_most(size_max or 0, holds=holds):
         yield
 
 

@@ -4,19 +4,15 @@ Empty from 0.8 to 3.6 (LogManager); one JSON object with the broker epoch from 3
 which only the broker's registration uses.
 """
 
-import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kcheck.formats._contract import Format
+from kcheck.formats._jackson import tree
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_long
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
-
-_WHITE_SPACE = " \t\r\n"
-_DIGITS_MAX = 1000
-"""Jackson refuses a number of more characters (StreamReadConstraints)."""
 
 
 class CleanShutdown(NamedTuple):
@@ -57,25 +53,13 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
 
 def _read(data: bytes) -> CleanShutdown:
     """Read as Jackson does with its defaults: what follows the object is not looked at, numbers are coerced."""
-    text = data.decode("utf-8", "replace").lstrip(_WHITE_SPACE)
-    decoder = json.JSONDecoder(parse_constant=_refuse, parse_int=_int)
     try:
-        found = decoder.raw_decode(text)[0]
+        found: Any = tree(data.decode("utf-8", "replace"))
         epoch = _coerced(found["brokerEpoch"], LONG_MIN, LONG_MAX)
         version = _coerced(found.get("version"), INT_MIN, INT_MAX)
-    except (ValueError, RecursionError, ArithmeticError, LookupError, TypeError, AttributeError):
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
         return CleanShutdown()
     return CleanShutdown() if epoch is None else CleanShutdown(version or 0, epoch)
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(constant)
-
-
-def _int(digits: str) -> int:
-    if len(digits) > _DIGITS_MAX:
-        raise ValueError(digits[:FOUND_SIZE_MAX])
-    return int(digits)
 
 
 def _coerced(value: object, least: int, most: int) -> int | None:

@@ -34,7 +34,7 @@ class OffsetCheckpoint:
 
     def __iter__(self) -> Iterator[OffsetEntry]:
         """Return every line as an entry."""
-        return map(OffsetEntry, self.topics, self.partitions, map(Offset, self.offsets))
+        return map(OffsetEntry._make, zip(self.topics, self.partitions, self.offsets, strict=True))
 
     def __len__(self) -> int:
         """Return the number of lines."""

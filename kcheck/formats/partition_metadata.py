@@ -78,7 +78,7 @@ def _read(data: bytes, *, knows_later_versions: bool) -> tuple[PartitionMetadata
     lines = list(islice(found.lines, 2))
     first, refused_first = _field(lines, 1, malformed=found.malformed)
     second, refused_second = _field(lines, 2, malformed=found.malformed)
-    version, topic_id = java_int(first), _topic_id(second)
+    version, topic_id = java_int(first), java_uuid(second)
     value = PartitionMetadata(version, topic_id)
     refused_first = refused_first or _refused_version(version, knows_later_versions=knows_later_versions)
     if refused_first is None and refused_second is None:
@@ -111,7 +111,7 @@ def _refused_version(version: int | None, *, knows_later_versions: bool) -> _Ref
     return None
 
 
-def _topic_id(text: str) -> str | None:
+def java_uuid(text: str) -> str | None:
     """Return an id as Uuid.fromString reads it and Uuid.toString writes it; None where it is none."""
     match = _UUID.fullmatch(text)
     if match is None:

@@ -232,6 +232,7 @@ def _has_suffix(kind: FileKind, suffix: str) -> bool:
     return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 
+@lru_cache(4096)  # A directory has several files of each segment.
 def segment_prefix(base_offset: int) -> str:
     """Return the 20 digits that a segment's files begin with (LogFileUtils.filenamePrefixFromOffset)."""
     return f"{base_offset:020d}" if base_offset >= 0 else f"-{-base_offset:020d}"

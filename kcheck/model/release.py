@@ -271,14 +271,14 @@ class Release(NamedTuple):
 
     @property
     def producer_table(self) -> HashTable:
-        """What ProducerStateManager keeps producers in: a table of Scala up to 3.4, of 2.12 up to 2.3."""
+        """Up to 2.3 a hash table of Scala 2.12 orders the producers of a snapshot, to 3.4 one of 2.13, then Java's."""
         if self.version < (2, 4):
             return HashTable.SCALA_2_12
         return HashTable.SCALA_2_13 if self.version < (3, 5) else HashTable.JAVA
 
     @property
     def replay_table(self) -> HashTable:
-        """What a replay gathers the producers of a segment in: a table of Scala up to 3.9."""
+        """Up to 3.9 a hash table of Scala orders the producers that a replay finds in a segment, then Java's."""
         if self.version < (2, 4):
             return HashTable.SCALA_2_12
         return HashTable.SCALA_2_13 if self.version < (4,) else HashTable.JAVA_COMPUTED

@@ -11,8 +11,8 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView, a SegmentView, one that is not sound, a PartitionView, one whose segments were read, a LogDirView, every
-    LogDirView of one broker (a tuple), a ReplicasView.
+    A FileView, a SegmentView, one that is not sound, a PartitionView that is not plain, one whose segments were read, a
+    LogDirView, every LogDirView of one broker (a tuple), a ReplicasView.
     """
 
     FILE = "file"
@@ -24,6 +24,18 @@ class Scope(StrEnum):
     BROKER = "broker"
     REPLICAS = "replicas"
 
+
+SERIES = {
+    Scope.FILE: ("KC1", "KC2"),
+    Scope.SEGMENT: ("KC1",),
+    Scope.FAULTY_SEGMENT: ("KC1",),
+    Scope.PARTITION: ("KC2",),
+    Scope.READ_PARTITION: ("KC18", "KC2"),
+    Scope.LOG_DIR: ("KC3",),
+    Scope.BROKER: ("KC3",),
+    Scope.REPLICAS: ("KC4",),
+}
+"""How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 
 Check = Callable[[Any, Release], Iterable[Finding]]
 

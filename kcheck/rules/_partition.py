@@ -1,5 +1,6 @@
 """What the rules on a partition directory share."""
 
+from kcheck.core.leader_epochs import rise
 from kcheck.model.names import DirectoryState
 from kcheck.model.views import PartitionView
 from kcheck.rules._words import counted
@@ -8,6 +9,22 @@ from kcheck.rules._words import counted
 def served(view: PartitionView) -> bool:
     """Whether a broker loads the directory as a replica; -delete and -stray directories only wait for their end."""
     return view.state in (DirectoryState.CURRENT, DirectoryState.FUTURE)
+
+
+def is_plain(view: PartitionView) -> bool:
+    """Whether all that is known of a replica agrees, so that no rule about a partition finds anything in any release.
+
+    The stop before was not unclean, the checkpoints name no offset above the log end, and the epochs rise from the log
+    start to the log end; one of them is that of the last batch.
+    """
+    start, end, last = view.log_start_offset, view.log_end_offset, view.last_batch
+    entries = view.epochs.reads.value if view.epochs is not None and view.epochs.reads is not None else None
+    if not entries or start is None or end is None or view.clean_shutdown is False:
+        return False
+    told = (view.log_start_checkpoint or 0, view.recovery_point or 0, view.high_watermark or 0)
+    inside = max(told) <= end and start <= entries[0].start_offset and entries[-1].start_offset <= end
+    known = [entry.start_offset for entry in entries if last is None or entry.epoch == last.epoch]
+    return inside and rise(entries) and bool(known) and (last is None or known[0] <= last.last_offset)
 
 
 def has_data(view: PartitionView) -> bool:

@@ -8,7 +8,8 @@ What the broker does:
 - 4.0 and later, and KRaft brokers from 3.7: the log dir goes offline; the broker does not start if it is the metadata
   log dir, or if no log dir has a good file. Without any node id, or with a reserved directory.id, it does not start.
 - 2.8 to 3.6, and 0.9 to 2.7: it does not start.
-- With ZooKeeper, 2.8 to 3.9, a file without any entry is accepted and written anew.
+- With ZooKeeper, 2.8 to 3.9, a file without any entry is accepted and written anew. Up to 3.6 the broker does not start
+  if another of its log dirs has one with entries.
 
 What to do: stop the broker, keep a copy of the file outside of every log dir, and write it anew: copy version,
 node.id (or broker.id) and cluster.id from another log dir of the same broker. Never copy directory.id: leave it out,

@@ -37,10 +37,10 @@ EFFECTS = {
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the entries below 0."""
-    entries = offset_entries(view)
-    negative = [index for index, entry in enumerate(entries) if entry.offset < 0]
+    negative = [index for index, offset in enumerate(view.parsed.value.offsets) if offset < 0]
     if not negative or not readable(view):
         return
+    entries = offset_entries(view)
     first = entries[negative[0]]
     further = f" (and {counted(len(negative) - 1, 'further entry', 'further entries')})" if len(negative) > 1 else ""
     name = partition_name(first.topic, first.partition)

@@ -8,7 +8,8 @@ What the broker does:
 
 - Different node.id or broker.id: it does not start, in every release from 0.9 on.
 - Different cluster.id: it does not start, from 2.4 on.
-- A log dir without the file beside others that have it: it does not start (4.0 and later, and KRaft brokers before).
+- A log dir without the file beside others that have it: it does not start with KRaft. With ZooKeeper it does; but from
+  2.8 to 3.6 not where the file is there and empty.
 - Any other difference, for example directory.id after a downgrade from 3.7: it does not start with ZooKeeper from 2.8
   to 3.6, nor with KRaft from 2.8 to 3.3. Other releases do not mind.
 
@@ -20,6 +21,7 @@ another log dir of this broker, without directory.id.
 from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
@@ -42,12 +44,20 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             f"{value} in {known.view.where.log_dir}" for known, value in zip(identities, values, strict=True)
         )
         yield _finding(identities[-1].file.where, f"the log dirs have different {what}: {words}", release)
-    if not found or (release.version < KRAFT_ONLY and not _kraft(found)):
-        return  # With ZooKeeper it is made.
-    for view in views:
-        if identity(view) is None:
-            others = listed(str(known.view.where.log_dir) for known in found)
-            yield _finding(view.where, f"there is no meta.properties in {view.where.log_dir}, but in {others}", release)
+    if found:
+        for view in views:
+            lacks = None if identity(view) is not None else _lacks(view, found, release)
+            if lacks is not None:
+                others = listed(str(known.view.where.log_dir) for known in found)
+                yield _finding(view.where, f"{lacks} {view.where.log_dir}, but in {others}", release)
+
+
+def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | None:
+    """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
+    if release.version >= KRAFT_ONLY or (_of_kraft(found) and release.version >= COMPARES_ALL):
+        return "there is no meta.properties in"
+    compared = META_PROPERTIES in view.files and COMPARES_ALL <= release.version < COMPARES_IDS_ONLY
+    return "nothing stands in the meta.properties of" if compared else None
 
 
 Difference = tuple[str, list[Identity], list[str]]
@@ -60,13 +70,13 @@ def _different_ids(found: list[Identity], release: Release) -> Iterator[Differen
 
 
 def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Difference]:
-    limit = KRAFT_COMPARES_IDS_ONLY if _kraft(found) else COMPARES_IDS_ONLY
+    limit = KRAFT_COMPARES_IDS_ONLY if _of_kraft(found) else COMPARES_IDS_ONLY
     if COMPARES_ALL <= release.version < limit:
         for key in sorted({key for known in found for key, _ in known.properties}):
             yield from _different(f"values of {key}", [(known, known.get(key) or "none") for known in found])
 
 
-def _kraft(found: list[Identity]) -> bool:
+def _of_kraft(found: list[Identity]) -> bool:
     return all(known.version >= KRAFT_VERSION for known in found)
 
 

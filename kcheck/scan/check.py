@@ -16,9 +16,8 @@ from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.scan.contents import difference
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
-from kcheck.scan.inputs import Kind, Target, replica_targets
+from kcheck.scan.inputs import Kind, Target, agree, replica_targets
 from kcheck.scan.look import Look, format_of
-from kcheck.scan.replicas import agree
 from kcheck.scan.rules import check_replicas, check_segment
 from kcheck.scan.window import Window
 from kcheck.scan.workers import Task, Workers
@@ -117,7 +116,7 @@ def _look_at(target: Target, kind: Format | None, look: Look, deep: Deep, cluste
             log_dir, views = look.log_dir(target)
             deep.count_files(log_dir.view.files.values())
             deep.log_dirs += 1
-            agree(target, log_dir)
+            agree(target, log_dir.view)
             for view in views:
                 cluster.take(log_dir.view.cluster_id, view)
             deep.coverage.log_dirs += 1

@@ -44,9 +44,10 @@ Chosen = Callable[[str, Severity], bool]
 class Run(NamedTuple):
     """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
 
-    `jobs` are processes, or threads where a root is a URL: PROCESSES or THREADS where it is None. `options` are those
-    of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The findings that
-    are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the run does.
+    `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
+    those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
+    findings that are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the
+    run does.
     """
 
     name: str
@@ -69,17 +70,17 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
     import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
 
     started = run.now()
-    urls = [root for root in roots if is_url(root)]
-    run = run._replace(jobs=run.jobs or (THREADS if urls else PROCESSES))
-    with mounted([*urls, run.out], run.options):
-        return _scan(roots, run, started, in_threads=len(urls) > 0)
+    with mounted([*roots, run.out], run.options):
+        return _scan(roots, run, started)
 
 
-def _scan(roots: Sequence[str], run: Run, started: int, *, in_threads: bool) -> tuple[Report, bool]:
+def _scan(roots: Sequence[str], run: Run, started: int) -> tuple[Report, bool]:
     from kcheck.scan.fleet_groups import Groups
 
     found = inventory(roots)
     outside(run.out, found.log_dirs)
+    in_threads = any(is_url(log_dir.path) for log_dir in found.log_dirs)
+    run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
     coverage = Coverage()
     with (
         RunOutput(run.out, run.name, about(run)) as output,

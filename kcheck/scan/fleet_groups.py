@@ -1,7 +1,7 @@
 """The replicas of a fleet put together by partition, in bounded memory: sorted runs on a disk, merged by topic."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from kcheck.scan.fleet_replicas import FIELDS, KEY
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 32 << 20
+_HELD_SIZE = 8 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 8192
 """So many rows of a run are read at a time."""
@@ -50,7 +50,7 @@ class Groups:
         """Take replicas: KEY and FIELDS of `scan/fleet_replicas.py`."""
         if batch.num_rows:
             self._held.append(_encoded(batch))
-            self._held_size += self._held[-1].nbytes
+            self._held_size += self._held[-1].get_total_buffer_size()
             if self._held_size >= _HELD_SIZE:
                 self._spill()
 
@@ -59,11 +59,7 @@ class Groups:
         runs = [_Run(self._read(path)) for path in self._runs]
         if self._held:
             runs.append(_Run(self._sorted()))
-        is_sorted = len(runs) == 1
-        while runs := [run for run in runs if not run.is_over]:
-            upto = min(run.reaches() for run in runs)
-            whole = joined([part for run in runs for part in run.take(upto)])
-            yield from _grouped(whole if is_sorted else taken(whole, _order(whole)))
+        yield from _merged(runs)
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""
@@ -120,6 +116,19 @@ class _Run:
             if end < part.num_rows:
                 return
             self._part, self._at = next(self._parts, None), 0
+
+
+def grouped(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Yield the partitions of replicas that are sorted: KEY and FIELDS, as `Groups` takes them."""
+    return _merged([_Run(_encoded(batch) for batch in batches if batch.num_rows)])
+
+
+def _merged(runs: Sequence[_Run]) -> "Iterator[pa.RecordBatch]":
+    is_sorted = len(runs) == 1
+    while runs := [run for run in runs if not run.is_over]:
+        upto = min(run.reaches() for run in runs)
+        whole = joined([part for run in runs for part in run.take(upto)])
+        yield from _grouped(whole if is_sorted else taken(whole, _order(whole)))
 
 
 def _key(batch: "pa.RecordBatch", row: int) -> Key:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, real, split
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.model.finding import Finding, Location
@@ -58,6 +59,11 @@ def inventory(roots: Sequence[str]) -> Inventory:
     return Inventory(tuple(sorted(by_path.values())), tuple(findings))
 
 
+def is_inventory(root: str) -> bool:
+    """Whether a ROOT is the name of an inventory file."""
+    return root.endswith((".csv", ".parquet"))
+
+
 def _told(log_dir: FleetLogDir) -> str:
     told = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
     return " and ".join(f"{name} {value}" for name, value in told if value is not None) or "nobody"
@@ -73,7 +79,7 @@ def _of(root: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
             if target.kind is not Kind.LOG_DIR:
                 raise UsageError(f"{root} is one partition: name the log dir that it stands in")
             yield FleetLogDir(target.path, folder=target.folder)
-    elif root.endswith((".csv", ".parquet")) and exists(root):
+    elif is_inventory(root) and exists(root):
         yield from _of_file(root)
     elif "{" in root:
         start, layout = _layout(root)
@@ -131,6 +137,7 @@ def _of_file(path: str) -> Iterator[FleetLogDir]:
         log_dir, *told = (None if row.get(name) in (None, "") else str(row[name]) for name in ("log_dir", *_NAMES[:2]))
         if log_dir is None:
             raise UsageError(f"{path}: row {number} names no log_dir")
+        mount(log_dir)
         if not is_directory(log_dir):
             raise NotALogDirError(f"{path}: row {number}: {log_dir} is no directory")
         yield FleetLogDir(join(*split(log_dir)), *told)

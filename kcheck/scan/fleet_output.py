@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest.json"
 """A directory without it is no run."""
-_GROUP_COUNT, _GROUP_SIZE = 100_000, 16 << 20
+_GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """So many rows, or bytes, are held of each table before they are written."""
 _PART_COUNT = 5_000_000
 """A file has so many rows, and those of the group that ends it."""
@@ -118,7 +118,7 @@ class TableOutput:
             self.count += batch.num_rows
             self._held.append(batch)
             self._held_count += batch.num_rows
-            self._held_size += batch.nbytes
+            self._held_size += batch.get_total_buffer_size()
             if self._held_count >= _GROUP_COUNT or self._held_size >= _GROUP_SIZE:
                 self._flush()
             if self._part_count >= _PART_COUNT:

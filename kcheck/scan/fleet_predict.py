@@ -31,6 +31,7 @@ START = (
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
 """The columns that tell what a directory means for its log dir."""
@@ -88,7 +89,7 @@ def start_row(found: Prediction | None) -> tuple[object, ...]:
     if found is None:
         return (None,) * len(START)
     row = partition_row(found)
-    row |= {name: json.dumps(row[name]) for name in _JSON if row[name] is not None}
+    row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
     return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
 
 

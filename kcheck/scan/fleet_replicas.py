@@ -275,10 +275,9 @@ def replica_rows(batch: "pa.RecordBatch") -> "pa.RecordBatch":
     """Return the replicas in a batch of directories that are compared: KEY and FIELDS."""
     import pyarrow as pa
 
-    there = batch.filter(batch.column("compared"))
     names = [*KEY, *FIELDS]
-    columns = [there.column(f"of_{name}" if name in LISTS else name) for name in names]
-    return pa.RecordBatch.from_arrays(columns, names=names)
+    there = batch.select([f"of_{name}" if name in LISTS else name for name in names])
+    return pa.RecordBatch.from_arrays(there.filter(batch.column("compared")).columns, names=names)
 
 
 def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":

@@ -11,7 +11,8 @@ from kcheck.model.report import Report, Row
 from kcheck.scan.fleet_risk import partitions_at_risk
 from kcheck.scan.fleet_run import FleetRun, name_order
 from kcheck.scan.fleet_starts import starts_of
-from kcheck.scan.rules import all_rules, rule_pages
+from kcheck.scan.rule_pages import rule_pages
+from kcheck.scan.rules import all_rules
 from kcheck.tables import findings
 
 FINDING_COUNT = 50

@@ -95,6 +95,10 @@ _LISTS = {
     **{f"of_{name}": columns for name, columns in LISTS.items()},
 }
 
+_ABSENT = (None,) * len(partitions.TABLE.columns)
+
+DirectoryRow = tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]
+"""The values of a directory, and its lists."""
 Place = tuple[str | None, str | None]
 """Cluster and broker."""
 
@@ -102,8 +106,8 @@ Place = tuple[str | None, str | None]
 def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
     """Return items as a batch."""
     rows = [
-        item._replace(log_dir=raw(item.log_dir), name=raw(item.name))  # type: ignore[arg-type]  # bytes cross
-        for item in items
+        (cluster, broker, broker_id, raw(log_dir), raw(name), *told)
+        for cluster, broker, broker_id, log_dir, name, *told in items
     ]
     return batch_of(rows, ITEMS)
 
@@ -121,26 +125,29 @@ def log_dir_of(items: bytes) -> str:
     return _path(batch.column("log_dir")[0].as_py())
 
 
-def replicas_batch(scanned: Sequence[Scanned]) -> "pa.RecordBatch":
-    """Return what was found as a batch with one row a directory, its epochs, segments and findings in it."""
+def directory_row(scanned: Scanned) -> DirectoryRow:
+    """Return what was found in a directory as a row, its epochs, segments and findings in it."""
+    item, view, complete, found, state, start = scanned
+    own = _ABSENT if view is None else partitions.row(view, complete=complete)
+    place = (raw(item.name), view is not None, item.signature, False, item.cluster, item.broker)
+    return (
+        (*place, *own, *own_row(view, state), *start_row(start)),
+        (
+            *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
+            tuple(map(_finding, found)),
+            *own_lists(view, state),
+        ),
+    )
+
+
+def replicas_batch(rows: Sequence[DirectoryRow]) -> "pa.RecordBatch":
+    """Return the rows of directories as a batch."""
     import pyarrow as pa
 
-    absent = (None,) * len(partitions.TABLE.columns)
-    rows = []
-    for item, view, complete, _, state, start in scanned:
-        own = absent if view is None else partitions.row(view, complete=complete)
-        kept = (item.signature, False)
-        place = (raw(item.name), view is not None, *kept, item.cluster, item.broker)
-        rows.append((*place, *own, *own_row(view, state), *start_row(start)))
-    views = [each.view for each in scanned]
-    lists = [
-        *([() if view is None else tuple(table.rows(view)) for view in views] for table in _NESTED.values()),
-        [tuple(map(_finding, each.findings)) for each in scanned],
-        *zip(*(own_lists(each.view, each.state) for each in scanned), strict=True),
-    ]
-    inner = [nested(each, columns) for each, columns in zip(lists, _LISTS.values(), strict=True)]
+    outer, lists = zip(*rows, strict=True)
+    inner = [nested(each, columns) for each, columns in zip(zip(*lists, strict=True), _LISTS.values(), strict=True)]
     names = [*schema_of(_REPLICAS).names, *_LISTS]
-    return pa.RecordBatch.from_arrays([*arrays(rows, _REPLICAS), *inner], names=names)
+    return pa.RecordBatch.from_arrays([*arrays(outer, _REPLICAS), *inner], names=names)
 
 
 def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
@@ -148,19 +155,20 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     import pyarrow as pa
     from pyarrow import compute
 
-    seen = batch.filter(batch.column("seen"))
-    found = {"partitions": seen.select(schema_of(partitions.TABLE.run_columns).names)}
+    own = schema_of(partitions.TABLE.run_columns).names
+    seen = batch.select([*own, *(f"of_{name}" for name in _NESTED)]).filter(batch.column("seen"))
+    found = {"partitions": seen.select(own)}
     keys = schema_of((*PLACE, *DIRECTORY)).names
     schema = schema_of(predictions.TABLE.run_columns)
-    loaded = batch.filter(compute.is_valid(batch.column("start_outcome")))
-    columns = [loaded.column(name if name in keys else f"start_{name}") for name in schema.names]
-    found["predictions"] = pa.RecordBatch.from_arrays(columns, schema=schema)
+    told = batch.select([name if name in keys else f"start_{name}" for name in schema.names])
+    loaded = told.filter(compute.is_valid(batch.column("start_outcome")))
+    found["predictions"] = pa.RecordBatch.from_arrays(loaded.columns, schema=schema)
     for name, table in (*_NESTED.items(), ("findings", findings)):
         outer = batch if name == "findings" else seen
         lists = outer.column(f"of_{name}")
         parents = compute.list_parent_indices(lists)
-        own = [outer.column(key).take(parents) for key in (schema_of(PLACE).names if name == "findings" else keys)]
-        columns = [*own, *lists.flatten().flatten()]
+        outer = outer.select(schema_of(PLACE).names if name == "findings" else keys)
+        columns = [*(column.take(parents) for column in outer.columns), *lists.flatten().flatten()]
         found[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
     return found
 
@@ -172,7 +180,7 @@ def findings_batch(place: Place, found: Iterable[Finding]) -> "pa.RecordBatch":
 
 def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
     """Return what the rules of a log dir need of the directories in a batch."""
-    return batch.filter(batch.column("seen")).select(list(_LIGHT))
+    return batch.select(list(_LIGHT)).filter(batch.column("seen"))
 
 
 _LIGHT = (
@@ -201,7 +209,7 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
         directory = parse_directory(name)
         assert directory is not None
         topic, partition, state, _ = directory
-        of_it = Location(where.broker_id, where.log_dir, name, topic=topic, partition=partition)
+        of_it = Location(where.broker_id, where.log_dir, name, None, None, None, topic, partition)
         view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean)
         yield Light(view, complete, light_start(name, directory, start))
 

@@ -29,8 +29,10 @@ from kcheck.scan.fleet_memory import known_of, remembered, signature, with_known
 from kcheck.scan.fleet_predict import log_dir_row, predicted
 from kcheck.scan.fleet_replicas import lineage_of_runs, runs_of
 from kcheck.scan.fleet_rows import (
+    DirectoryRow,
     Item,
     Scanned,
+    directory_row,
     findings_batch,
     items_batch,
     items_of,
@@ -173,13 +175,13 @@ def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
 def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
     """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
     deep = None if how.depth == "checkpoints" else _deep(how)
-    held: list[Scanned] = []
+    held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
     segments = 0
     for batch in batches:
         for item in items_of(batch):
             found = attempt(partial(_bounded, item, deep, how), item.where)
             scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
-            held.append(scanned)
+            held.append(directory_row(scanned))
             segments += 0 if scanned.view is None else len(scanned.view.segments)
             if len(held) == _BATCH_COUNT or segments >= _SEGMENT_COUNT:
                 yield replicas_batch(held)

@@ -56,6 +56,16 @@ def broker_of(target: Target, view: LogDirView) -> object:
     return (target.folder or view.cluster_id, view.where.broker_id)
 
 
+def agree(target: Target, view: LogDirView) -> None:
+    """UsageError where a broker id that the user said contradicts meta.properties."""
+    identity = view.files.get(META_PROPERTIES)
+    if identity is None or target.broker_id is None:
+        return
+    own, where = identity.parsed.value.broker_id, identity.where
+    if own is not None and own != target.broker_id:
+        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
+
+
 def targets(paths: list[str]) -> tuple[Target, ...]:
     """Return what each path is, folders and server.properties resolved; NotALogDirError: nothing known in it."""
     return tuple(target for path in paths for target in _of(path, None))

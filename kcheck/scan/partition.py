@@ -48,10 +48,13 @@ class Checkpoints(NamedTuple):
 
     def of(self, topic: str, partition: int) -> Told:
         """Return what they say of one partition."""
-        tables = (self.recovery_point, self.log_start, self.high_watermark)
-        recovery_point, log_start, high_watermark = (table.get(topic, {}).get(partition) for table in tables)
-        cleaned = None if self.cleaned is None else partition in self.cleaned.get(topic, {})
-        return Told(recovery_point, log_start, high_watermark, cleaned)
+        none: dict[int, Offset] = {}
+        return Told(
+            self.recovery_point.get(topic, none).get(partition),
+            self.log_start.get(topic, none).get(partition),
+            self.high_watermark.get(topic, none).get(partition),
+            None if self.cleaned is None else partition in self.cleaned.get(topic, none),
+        )
 
 
 def read_partition(
@@ -146,7 +149,8 @@ def view_of(data: bytes, kind: Format, where: Location, release: Release) -> Fil
 
 def _read(data: bytes, kind: Format, release: Release) -> tuple[Parsed[Any], BrokerReads[Any] | None]:
     assert kind.parse is not None
-    return kind.parse(data), None if kind.broker_reads is None else kind.broker_reads(data, release)
+    reads = None if kind.broker_reads is None else kind.broker_reads(data, release)
+    return kind.parse(data), reads
 
 
 _read_alike = lru_cache(_ALIKE_COUNT)(_read)

@@ -10,11 +10,10 @@ from kcheck.model.views import PartitionView
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
 from kcheck.scan.host import LogDir
-from kcheck.scan.inputs import Target, broker_of
+from kcheck.scan.inputs import Target, agree, broker_of
 from kcheck.scan.look import Look, whole_log_dir
 from kcheck.scan.repair_partition import Partition
 from kcheck.scan.repair_site import Site
-from kcheck.scan.replicas import agree
 from kcheck.scan.start_host import Wish
 from kcheck.scan.window import Window
 from kcheck.scan.workers import Workers
@@ -32,7 +31,7 @@ def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> l
         look = Look(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
         for target in targets:
             log_dir, views = look.log_dir(target)
-            agree(target, log_dir)
+            agree(target, log_dir.view)
             found.append((target, log_dir, list(views)))
         look.compare()
     collected.extend(look.collected)

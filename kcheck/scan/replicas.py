@@ -11,12 +11,12 @@ from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
-from kcheck.model.names import META_PROPERTIES, DirectoryState, PartitionDirectory
+from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, partitions
-from kcheck.scan.inputs import Kind, Target
+from kcheck.scan.inputs import Kind, Target, agree
 from kcheck.scan.partition import Told, view_of
 from kcheck.scan.replica import ReplicaState, after_start
 from kcheck.scan.rules import check_file, check_partition
@@ -68,7 +68,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
         views, log_dir = _views(target, wanted, release)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
-            agree(target, log_dir)
+            agree(target, log_dir.view)
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
@@ -129,15 +129,6 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
         log_start_offset=said.get("start", Offset(0)),
     )  # fmt: skip
     return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
-
-
-def agree(target: Target, log_dir: LogDir) -> None:
-    """UsageError where a broker id that the user said contradicts meta.properties."""
-    identity = log_dir.view.files.get(META_PROPERTIES)
-    own = None if identity is None else identity.parsed.value.broker_id
-    if target.broker_id is not None and own is not None and own != target.broker_id:
-        where = identity.where if identity is not None else Location()
-        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
 
 
 def _one_cluster(identities: list[tuple[str, LogDirView]]) -> None:

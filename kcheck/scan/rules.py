@@ -1,39 +1,43 @@
-"""The rules: run over views, listed, explained."""
+"""The rules: run over views."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
-from kcheck.core.releases import NEWEST_TESTED
-from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Row
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
-from kcheck.repairs._contract import Repair
-from kcheck.rules._contract import Check, Rule, Scope
-from kcheck.tables import rules as rules_table
+from kcheck.rules._contract import SERIES, Check, Rule, Scope
+from kcheck.rules._partition import is_plain
+
+if TYPE_CHECKING:
+    from kcheck.repairs._contract import Repair
 
 
-def all_rules() -> tuple[Rule, ...]:
-    """Return every rule, by id."""
-    rules = [rule for rule in discover("kcheck.rules", "RULE") if isinstance(rule, Rule)]
+def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
+    """Return every rule whose id begins so, by id."""
+    begins = tuple(each.lower() for each in series)
+    rules = [rule for rule in discover("kcheck.rules", "RULE", begins) if isinstance(rule, Rule)]
     return tuple(sorted(rules, key=lambda rule: rule.id))
 
 
 @cache
 def _checks(scope: Scope) -> tuple[Check, ...]:
-    return tuple(rule.check for rule in all_rules() if rule.scope is scope)
+    return tuple(rule.check for rule in all_rules(SERIES[scope]) if rule.scope is scope)
 
 
 @cache
 def _checks_of_kind(kind: str) -> tuple[Check, ...]:
-    return tuple(rule.check for rule in all_rules() if rule.scope is Scope.FILE and kind in rule.kinds)
+    files = all_rules(SERIES[Scope.FILE])
+    return tuple(rule.check for rule in files if rule.scope is Scope.FILE and kind in rule.kinds)
 
 
-def all_repairs() -> tuple[Repair, ...]:
+def all_repairs() -> "tuple[Repair, ...]":
     """Return every repair, in the order in which they are asked."""
+    from kcheck.repairs._contract import Repair  # only where something was found
+
     found = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
     return tuple(sorted(found, key=lambda repair: (repair.rank, repair.name)))
 
@@ -62,7 +66,8 @@ def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
             yield from check_file(file, release)
     for segment in view.read or ():
         yield from check_segment(segment, release)
-    yield from _check(Scope.PARTITION, view, release)
+    if not is_plain(view):
+        yield from _check(Scope.PARTITION, view, release)
     if view.read is not None:
         yield from _check(Scope.READ_PARTITION, view, release)
 
@@ -94,47 +99,3 @@ def _run(checks: Iterable[Check], view: object, release: Release) -> Iterator[Fi
         for finding in check(view, release):
             names = _names_of_repairs(finding.id)
             yield finding._replace(repair={"names": names}) if names else finding
-
-
-def every_rule() -> Report:
-    """Return the answer of `kcheck rules`."""
-    return _report("rules", all_rules())
-
-
-def one_rule(wanted: str) -> Report:
-    """Return the answer of `kcheck explain`; UsageError lists the known."""
-    found = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
-    if not found:
-        known = ", ".join(rule.id for rule in all_rules())
-        raise UsageError(f"{wanted} is not a rule; known are {known}")
-    return _report("explain", tuple(found))
-
-
-def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
-    """Return these rules as `kcheck explain` shows them; nothing for an id that is not known."""
-    wanted = {*ids}
-    return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
-
-
-def _report(verb: str, rules: tuple[Rule, ...]) -> Report:
-    rows = tuple(_row(rule) for rule in rules)
-    return Report(
-        verb=verb,
-        kafka=NEWEST_TESTED,
-        body={"rules": rows},
-        table="rules",
-        columns=rules_table.TABLE.columns,
-        kinds={"rules": "rule"},
-    )
-
-
-def _row(rule: Rule) -> Row:
-    page = (rule.page or "").strip()
-    return {
-        "id": rule.id,
-        "name": rule.name,
-        "severity": str(rule.severity),
-        "scope": str(rule.scope),
-        "title": page.splitlines()[0] if page else "",
-        "page": page,
-    }

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Column, Columns, Mask, Reader, highest_before, newest
 from kcheck.scan.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.scan.producers import FollowingProducers
-from kcheck.scan.records import Records
 from kcheck.scan.transactions import Following
+
+if TYPE_CHECKING:
+    from kcheck.scan.records import Records
 
 _EPOCH_COUNT_MAX = 10_000
 _PIECE_SIZE = 1 << 20
@@ -48,7 +51,7 @@ def examine(
         checks = {ending: _index_check(data[ending], where, base, ending) for ending in _INDEXES}
         index = checks[".index"]
         starts = index.position if isinstance(index, OffsetIndexCheck) else None
-        records = Records(descriptor) if look_inside else None
+        records = _records(descriptor) if look_inside else None
         reader = Reader(descriptor, size, verify=verify, starts=starts, grow=not look_inside)
         for columns in reader:
             batches.take(columns)
@@ -88,6 +91,12 @@ def examine(
         records=None if records is None else records.view(),
         unread=unread,
     )
+
+
+def _records(descriptor: Source) -> "Records":
+    from kcheck.scan.records import Records  # only where records are read
+
+    return Records(descriptor)
 
 
 _Check = OffsetIndexCheck | TimeIndexCheck

@@ -1,6 +1,6 @@
 """Which settings of a broker are meant: those of a server.properties, and those that were said one by one."""
 
-from kcheck.core.startup import Settings, settings
+from kcheck.core.startup import INDEX_SIZE, Settings, settings
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.errors import UsageError
 from kcheck.formats.meta_properties import properties
@@ -22,9 +22,10 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
             found |= properties(read_whole(path, follow=True, size_max=_SIZE_MAX))
         except UnreadableError as error:
             raise UsageError(f"{path}: {error}") from error
+    said: dict[str, str] = {}
     for text in defined:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"-D {text} is no KEY=VALUE")
-        found[name.strip()] = value
-    return settings(found, release)
+        said[name.strip()] = value
+    return settings(found | said, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))

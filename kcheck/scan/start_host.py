@@ -111,7 +111,7 @@ def begin(name: str, directory: PartitionDirectory, stored: Stored, context: Con
         return None if broker_accepts(name, context.release) is None else (stored, context)
     if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
         return None
-    return Stored(clean=False), context._replace(settings=Settings())
+    return Stored(clean=False), context._replace(settings=Settings(index_size_said=True))
 
 
 def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:

@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 
 from kcheck.core.segments import floor_slot
+from kcheck.core.startup import offset_of
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.entries import Offset
+from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
 from kcheck.scan.columns import Column, dtype_of
 from kcheck.scan.start_files import Content, Folder, StartError
@@ -171,3 +174,22 @@ class TimeIndex(Index):
         """Forget what stands for an offset and behind it."""
         slot = self._floor(offset, 1)
         self.truncate(slot if slot >= 0 and self.slot(slot)[1] == offset - self._base else slot + 1)
+
+
+def made_with(folder: Folder) -> int | None:
+    """Return the segment.index.bytes that the indexes of the last segment were made with, None where they do not tell.
+
+    While a broker writes to a segment both are as large as that allows, with zeros behind their entries. A stop in
+    order cuts them.
+    """
+    base = max((offset_of(name) or Offset(0) for name in folder.files if name.endswith(".log")), default=None)
+    layouts = {".index": OFFSET_INDEX_ENTRY.size, ".timeindex": TIME_INDEX_ENTRY.size}
+    sizes = []
+    for ending, slot in layouts.items():
+        name = segment_prefix(base or Offset(0)) + ending
+        data, size = folder.read(name) if name in folder else (b"", 0)
+        if size < slot or any(data[size - slot :]):
+            return None
+        sizes.append(size)
+    asked = max(sizes)
+    return asked if sizes == [asked // slot * slot for slot in layouts.values()] else None

@@ -20,6 +20,8 @@ from kcheck.scan.start_values import Context, Cut, Loaded
 
 _INDEX_ENDINGS = ENDINGS[1:]
 _SPLIT_COUNT_MAX = 1000
+ENDLESS = "offsets do not fit into their segments, however often these are split"
+"""Why a start that goes on for ever never ends."""
 
 Answer = TypeVar("Answer")
 
@@ -114,7 +116,7 @@ class LogLoader:
                 replaced = split(error.segment, self.segments)
                 if replaced is not None and self.context.release.version >= (3,):
                     self.producers.mark_deleted(replaced)
-        raise StartError("offsets do not fit into their segments, however often these are split")
+        raise StartError(ENDLESS)
 
     def _finish_swaps(self) -> None:
         """Do the passes over leftovers: LogLoader.load."""

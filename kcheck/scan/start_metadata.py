@@ -1,6 +1,10 @@
-"""What a start does to the log of KRaft once it is loaded: KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3."""
+"""What a start does to the log of KRaft once it is loaded: KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3.
+
+Then it reads what it knows of the last election (QuorumState).
+"""
 
 from kcheck.core.leader_epochs import latest_epoch
+from kcheck.formats import _quorum_state
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, PARTITION_METADATA, FileKind, parse_file, parse_metadata_snapshot
@@ -13,12 +17,17 @@ TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def finish(loader: LogLoader, log: Loaded) -> Loaded:
-    """Sort out the snapshots; StartError where none covers the start of the log.
+    """Sort out the snapshots; StartError where none covers the start of the log, or `quorum-state` cannot be read.
 
     The whole log gives way to the latest snapshot where that lies beyond it: a download that was not followed by the
     truncation.
     """
     kept = _sorted_out(loader.folder, log)
+    if _quorum_state.NAME in loader.folder:
+        data, size = loader.folder.read(_quorum_state.NAME)
+        why = _quorum_state.problem(data.ljust(size, b"\0"), loader.context.release)
+        if why is not None:
+            raise StartError(f"{_quorum_state.NAME} cannot be read: {why}")
     if PARTITION_METADATA not in loader.folder:
         loader.folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
     if not kept:

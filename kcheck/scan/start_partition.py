@@ -25,6 +25,7 @@ from kcheck.scan import start_metadata
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
 from kcheck.scan.start_files import Folder, QueuedError, StartError, UnseenError
+from kcheck.scan.start_index import made_with
 from kcheck.scan.start_log import LogLoader
 from kcheck.scan.start_segment import Segment
 from kcheck.scan.start_values import Context, Cut, Loaded, Lost, Prediction, Stored, unstable
@@ -47,8 +48,8 @@ def start_partition(
     log: Loaded | None = None
     try:
         loader = LogLoader(
-            folder, context, clean=stored.clean, log_start=stored.log_start, recovery_point=stored.recovery_point,
-            deleted=name.endswith("-delete"),
+            folder, _of_its_own(folder, context), clean=stored.clean, log_start=stored.log_start,
+            recovery_point=stored.recovery_point, deleted=name.endswith("-delete"),
         )  # fmt: skip
         log = loader.load()
         if directory.topic == CLUSTER_METADATA and skipped_by_broker(name, context.release):
@@ -80,6 +81,12 @@ def start_partition(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
         uncertain=loader.uncertain, touched=touched,
     )  # fmt: skip
+
+
+def _of_its_own(folder: Folder, context: Context) -> Context:
+    """Return the settings of a topic, as far as its files tell them."""
+    size = None if context.settings.index_size_said else made_with(folder)
+    return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
 
 
 def _folder(path: str) -> Folder:

@@ -252,6 +252,7 @@ def _data(columns: Columns, row: int) -> Data:
         int(columns.producer_epoch[row]),
         base,
         last,
+        sequence,
         NO_SEQUENCE if sequence == NO_SEQUENCE else increment_sequence(sequence, last - base),
         int(columns.max_timestamp[row]),
         bool(columns.attributes[row] & TRANSACTIONAL),

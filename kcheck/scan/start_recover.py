@@ -71,9 +71,10 @@ class _Indexes:
         largest_at = place
         if stop:
             largest_at = np.where(place >= 0, columns.last_offset[np.maximum(place, 0)], self._largest_at)
-        end, failure = self._check(columns, rows, raised[1:], largest_at)
-        kept = rows[rows < (stop if failure is None else end)]
-        self._append(columns, kept, raised[1:], largest_at)
+        end, failure, half = self._check(columns, rows, raised[1:], largest_at)
+        self._append(columns, rows[rows < (stop if failure is None else end)], raised[1:], largest_at)
+        if half:
+            self._append_offsets(columns, rows[rows == end])
         if stop:
             self._largest, self._largest_at = int(raised[-1]), int(largest_at[-1])
         return (stop, None) if failure is None else (end, failure)
@@ -90,10 +91,10 @@ class _Indexes:
 
     def _check(
         self, columns: Columns, rows: Column, largest: Column, largest_at: Column
-    ) -> tuple[int, Exception | None]:
-        """Return the first row at which an index refuses its entry, and how."""
+    ) -> tuple[int, Exception | None, bool]:
+        """Return the first row at which an index refuses its entry, how, and whether the other one has taken it."""
         if not rows.size:
-            return 0, None
+            return 0, None, False
         offsets = self._keys(columns, rows)
         before = offsets[0] - 1 if self._last_offset is None else self._last_offset
         falls = offsets <= np.concatenate(([before], offsets[:-1]))
@@ -108,36 +109,42 @@ class _Indexes:
         time_full = timed_before >= self._segment.time_index.room - 1
         bad = falls | back | full | time_full
         if not bad.any():
-            return 0, None
+            return 0, None, False
         first = int(np.argmax(bad))
         row = int(rows[first])
+        half = not (falls[first] or full[first])
         position = int(columns.position[row])
         if full[first] or (time_full[first] and not falls[first]):
             limit = self._segment.context.settings.segment_index_bytes
-            return row, StartError(
+            failure: Exception = StartError(
                 f"IllegalArgumentException: the indexes of {self._segment.log_name} need more room than"
                 f" segment.index.bytes, {limit}"
             )
-        return row, OffsetOrderError(
-            f"the batch at position {position} of {self._segment.log_name} ends at offset"
-            f" {int(offsets[first])}, not above that of the index entry before it"
-        )
+        else:
+            failure = OffsetOrderError(
+                f"the batch at position {position} of {self._segment.log_name} ends at offset"
+                f" {int(offsets[first])}, not above that of the index entry before it"
+            )
+        return row, failure, half
 
     def _append(self, columns: Columns, rows: Column, largest: Column, largest_at: Column) -> None:
         if not rows.size:
             return
+        self._append_offsets(columns, rows)
         times, time_offsets = largest[rows], largest_at[rows]
         fresh = times > np.concatenate(([self._last_time], times[:-1]))
+        self._timestamps.append(times[fresh])
+        self._time_offsets.append(time_offsets[fresh] - self._segment.base)
+        self.timed += int(np.count_nonzero(fresh))
+        if fresh.any():
+            self._last_time, self._last_time_offset = int(times[fresh][-1]), int(time_offsets[fresh][-1])
+
+    def _append_offsets(self, columns: Columns, rows: Column) -> None:
         offsets = self._keys(columns, rows)
         self._offsets.append(offsets - self._segment.base)
         self._positions.append(columns.position[rows])
-        self._timestamps.append(times[fresh])
-        self._time_offsets.append(time_offsets[fresh] - self._segment.base)
         self.count += len(rows)
-        self.timed += int(np.count_nonzero(fresh))
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
-        if fresh.any():
-            self._last_time, self._last_time_offset = int(times[fresh][-1]), int(time_offsets[fresh][-1])
 
     def _keys(self, columns: Columns, rows: Column) -> Column:
         """Return the offsets that the index names: those of the last records, up to 1.1 those of the first."""

@@ -68,10 +68,10 @@ def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
             loader.recover_segment(swap, None, ends_start=True)
         except SegmentOverflowError as error:
             raise StartError(f"LogSegmentOffsetOverflowException: {error}") from error
-        end = swap.next_offset()
-        if end < base:
-            raise StartError(f"IllegalArgumentException: {swap.log_name} ends below its base offset")
-        held = segments_from(sorted(loader.segments), base, end, release=release)
+        try:
+            held = segments_from(sorted(loader.segments), base, swap.next_offset(), release=release)
+        except ValueError as error:
+            raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
         old = [each for each in held if not release.splits_segments or loader.segments[each].next_offset() > base]
         for each in old:
             loader.segments.pop(each).mark_deleted()

@@ -279,6 +279,7 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
         other.close()
     let_go_sockets(connection.fileno())
     gc.set_threshold(_GARBAGE_COUNT)
+    gc.freeze()  # What the parent had stays: it is looked at no more.
     if limits is not None:
         bound_memory(limits.memory)
     try:

@@ -1,15 +1,14 @@
 """`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
 
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import real
-from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
@@ -19,14 +18,14 @@ from kcheck.scan.fleet import THREADS, Judged, Run, about, conclude, outside
 from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
 from kcheck.scan.fleet_memory import Memory, aside
 from kcheck.scan.fleet_output import Part, RunOutput, run_tables
-from kcheck.scan.fleet_replicas import FIELDS, KEY, replicas_schema
+from kcheck.scan.fleet_replicas import KEY, replicas_schema
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import Identified
 from kcheck.scan.rules import all_rules
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
 from kcheck.spark.session import in_a_line
-from kcheck.spark.stages import Asked, ddl, ddl_of
+from kcheck.spark.stages import Asked, ddl, ddl_of, stores_of
 from kcheck.spark.tables import WRITTEN, write_all
 
 if TYPE_CHECKING:
@@ -36,17 +35,14 @@ T = TypeVar("T")
 
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
-_OF_SLICE = {"checkpoints": 500}
-"""So many directories are looked at by one task, where little is read of each."""
+_OF_SLICE = {"checkpoints": 4000}
+"""So many directories are looked at by one task, where little is read of each: its start costs as much as 200 do."""
 _OF_SLICE_DEEP = 8
-_PARTS_OF_FILE = 16
-"""So many parts of a log dir are looked at together where what is found is remembered."""
-_LOG_DIRS_OF_SLICE = 16
-_BROKER_SLICES_OF_CORE = 4
+_LOG_DIRS_OF_SLICE = 64
 _SIDE_BY_SIDE = 4
 """So many jobs wait for executors."""
-_OF_FILE = 10_000
-"""The rows of so many directories stand in a file."""
+_OF_FILE = 40_000
+"""The rows of so many directories stand in a file, and their replicas are compared by one task."""
 _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
 
@@ -58,22 +54,32 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
     stopped before what a dead run has left is removed.
     """
     started = run.now()
-    for url in filter(is_url, (run.out, run.how.since or "")):
-        raise UsageError(f"{url}: Spark writes to, and remembers in, directories that all of its machines have")
-    urls = tuple(root for root in roots if is_url(root))
-    with mounted(urls, run.options):
-        found = inventory(roots)
+    with mounted([*roots, run.out, run.how.since or ""], run.options):
+        return _scan(roots, run, started, session)
+
+
+def _scan(
+    roots: Sequence[str], run: Run, started: int, session: AbstractContextManager["SparkSession"]
+) -> tuple[Report, bool]:
+    found = inventory(roots)
     outside(run.out, found.log_dirs)
     since = None if run.how.since is None else real(run.how.since)
-    asked = Asked(run.how._replace(since=since), run.seconds, urls, tuple(run.options.items()), run.jobs or THREADS)
+    asked = Asked(
+        run.how._replace(since=since),
+        run.seconds,
+        stores_of(found.log_dirs),
+        tuple(run.options.items()),
+        run.jobs or THREADS,
+    )
     with (
         RunOutput(run.out, run.name, about(run)) as output,
         Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
         session as spark,
         in_a_line(),
+        ExitStack() as held,
     ):
         folder = None if memory.folder is None else real(memory.folder)
-        engine = _Engine(run, asked._replace(memory=folder), spark, output)
+        engine = _Engine(run, asked._replace(memory=folder), spark, output, held)
         engine.look(found)
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, engine.carried)
@@ -81,9 +87,12 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
 
 
 class _Engine:
-    """One run, and what is to be said of its findings."""
+    """One run, and what is to be said of its findings.
 
-    def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput) -> None:
+    `held` is told how executors forget what they hold.
+    """
+
+    def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput, held: ExitStack) -> None:
         self.judged = Judged(run)
         self.carried = 0
         self._asked = asked
@@ -92,6 +101,7 @@ class _Engine:
         self._output = output
         self._files = 1
         self._progress = Progress(spark, Coverage(), run.tell)
+        self._held = held
 
     def look(self, found: Inventory) -> None:
         """Look at all of it, and write every table but that of the run."""
@@ -101,19 +111,18 @@ class _Engine:
         place = to_bytes(findings_batch((None, None), found.findings))
         before = [place, *failed]
         with self._progress.phase("list"):
-            listed, count = self._listed(log_dirs, cores)
+            listed, counts = self._listed(log_dirs, cores)
         with self._progress.phase("scan"):
-            scanned = self._scanned(listed, count, cores)
-        brokers = min(len({each.group for each in log_dirs}), _BROKER_SLICES_OF_CORE * cores)
+            scanned = self._scanned(listed, counts, cores)
         with self._progress.phase("compare"):
             of_brokers, compared = _side_by_side(
-                partial(self._of_brokers, listed, scanned, brokers),
-                partial(self._compared, scanned, self._files),
+                partial(self._of_brokers, scanned, _slices(len(counts), cores)),
+                partial(self._compared, scanned),
             )
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
         columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
         with self._progress.phase("tables"):
-            self._write([self._frame(rows, columns), listed, scanned, of_brokers, compared])
+            self._write([self._frame(rows, columns), scanned, of_brokers, compared])
         self._output.drop(_STAGING)
 
     def _cores(self) -> int:
@@ -130,7 +139,8 @@ class _Engine:
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
         """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
         rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
-        frame = self._frame(rows, stages.NAMED).repartition(min(cores, max(len(rows), 1)), "at")
+        slices = min(cores, max(len(rows), 1))
+        frame = _dealt(self._frame(rows, stages.NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
             answers = self._mapped(frame, stages.identify_all, stages.IDENTIFIED).toArrow().to_pylist()
         answers.sort(key=lambda row: row["at"])
@@ -138,69 +148,48 @@ class _Engine:
         failed = [row["findings"] for row in answers if row["findings"] is not None]
         return sorted(found, key=lambda each: (each.group, each.path)), failed
 
-    def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", int]:
-        """Return the parts of all log dirs, and the number of their directories."""
-        from pyspark.sql import functions
-
+    def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
+        """Return the parts of all log dirs, and the number of directories of each log dir."""
         brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
-        rows = [(brokers[each.group], at, 0, 0, stages.told(each), 0, None, None) for at, each in enumerate(log_dirs)]
-        frame = self._frame(rows, stages.LISTED)
-        slices = min(max(cores, len(rows) // _LOG_DIRS_OF_SLICE), _SLICES_MAX)
-        listed = self._staged("list", self._mapped(frame.repartition(slices, "at"), stages.list_all, stages.LISTED))
-        (row,) = listed.agg(functions.sum("count")).collect()
-        self._progress.coverage.planned["partitions"] = count = row[0] or 0
-        self._files = min(1 + count // _OF_FILE, _SLICES_MAX)
-        return listed, count
+        rows = [(brokers[each.group], at, stages.told(each)) for at, each in enumerate(log_dirs)]
+        slices = _slices(len(rows), cores)
+        named = _dealt(self._frame(rows, stages.NUMBERED), slices, f"at % {slices}")
+        listed = self._staged("list", self._mapped(named, stages.list_all, stages.LISTED))
+        firsts = listed.where("whole is not null").select("at", "whole").toArrow()
+        counts = [count for _, count in sorted(zip(*firsts.to_pydict().values(), strict=True))]
+        self._progress.coverage.planned["partitions"] = sum(counts)
+        self._files = min(1 + sum(counts) // _OF_FILE, _SLICES_MAX)
+        return listed, counts
 
-    def _scanned(self, listed: "DataFrame", count: int, cores: int) -> "DataFrame":
+    def _scanned(self, listed: "DataFrame", counts: Sequence[int], cores: int) -> "DataFrame":
+        """Return what was found in all parts, looked at in slices that are alike: each log dir counts for one more."""
         from pyspark.sql import functions
 
-        slices = min(max(cores, count // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
-        # By hash, not in turn: a task that is run again must have the rows that it had. One listing of a store tells of
-        # a whole log dir, which is therefore that of one task. What is remembered has a file for each task.
-        parts = sys.maxsize if self._asked.urls else _PARTS_OF_FILE if self._asked.memory is not None else 1
-        items = (
-            listed.where("items is not null")
-            .repartition(slices, "at", functions.expr(f"part div {parts}"))
-            .sortWithinPartitions("at", "part")
-        )
+        *before, whole = accumulate((1 + count for count in counts), initial=0)
+        slices = min(max(cores, whole // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
+        places = functions.broadcast(self._frame([*enumerate(before)], stages.PLACED))
+        # One listing of a store tells of a whole log dir, which is therefore that of one task.
+        at = "place" if self._asked.urls else "place + before"
+        items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(whole, 1)}")
+        items = items.drop("place").sortWithinPartitions("at", "part")
         scanned = self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
         if self._run.how.since is not None:
             (row,) = scanned.agg(functions.sum("carried")).collect()
             self.carried = row[0] or 0
         return scanned
 
-    def _of_brokers(self, listed: "DataFrame", scanned: "DataFrame", slices: int) -> "DataFrame":
-        from pyspark.sql import functions
-
-        named = listed.where("told is not null").selectExpr(*stages.KEY_NAMES, "told", "cast(null as binary) as light")
-        seen = scanned.where("light is not null").selectExpr(*stages.KEY_NAMES, "cast(null as string) as told", "light")
-        each = functions.struct(*stages.KEY_NAMES[1:], "told", "light")
-        brokers = (
-            named.union(seen)
-            .repartition(max(slices, 1), "broker")
-            .groupBy("broker")
-            .agg(functions.collect_list(each).alias("seen"))
-        )
-        look = self._mapped(brokers, stages.look_at_all, stages.BROKERS)
+    def _of_brokers(self, scanned: "DataFrame", slices: int) -> "DataFrame":
+        seen = scanned.where("told is not null or light is not null")
+        dealt = _dealt(seen.select(*stages.KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
+        look = self._mapped(dealt.sortWithinPartitions(*stages.KEY_NAMES), stages.look_at_all, stages.BROKERS)
         return self._staged("brokers", look)
 
-    def _compared(self, scanned: "DataFrame", slices: int) -> "DataFrame":
-        """Return what is found in partitions that stand on several brokers; their replicas meet here."""
-        from pyspark.sql import functions
-
+    def _compared(self, scanned: "DataFrame") -> "DataFrame":
+        """Return what is found in partitions that stand on several brokers; the replicas of whole topics meet here."""
         seen = scanned.where("replicas is not null").select("replicas")
-        replicas = seen.mapInArrow(stages.opened, ddl_of(replicas_schema())).repartition(slices, *KEY)
-        groups = replicas.groupBy(*KEY).agg(functions.collect_list(functions.struct(*FIELDS)).alias("replicas"))
-        groups = groups.withColumn("brokers", functions.expr("size(array_distinct(replicas.broker_id))"))
-        staged = self._staged("groups", groups)
-        topics = staged.groupBy("cluster", "topic").agg(functions.max("brokers").cast("bigint").alias("largest"))
-        topics = topics.withColumnsRenamed({"cluster": "of_cluster", "topic": "of_topic"})
-        whole = staged.join(topics, functions.expr("cluster <=> of_cluster and topic = of_topic")).select(
-            *KEY, functions.col("largest").alias("replicas_of_topic"), "replicas"
-        )
-        in_order = whole.repartitionByRange(slices, *KEY).sortWithinPartitions(*KEY)
-        return self._staged("compare", self._mapped(in_order, stages.compare_all, stages.COMPARED))
+        replicas = seen.mapInArrow(stages.opened, ddl_of(replicas_schema()))
+        topics = replicas.repartitionByRange(self._files, *KEY[:2]).sortWithinPartitions(*KEY, "broker_id")
+        return self._staged("compare", self._mapped(topics, stages.compare_all, stages.COMPARED))
 
     def _write(self, staged: "Sequence[DataFrame]") -> None:
         """Write the rows of all tables in the order of their keys."""
@@ -213,7 +202,7 @@ class _Engine:
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
         folder = real(self._output.folder(f"{_STAGING}/tables"))
-        write = partial(write_all, folder=folder, about=self._output.about, shown=shown)
+        write = partial(write_all, folder=folder, about=self._output.about, shown=shown, options=self._asked.options)
         written = frame.mapInArrow(write, ddl(WRITTEN)).toArrow().to_pylist()
         files = sorted(
             (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
@@ -226,7 +215,16 @@ class _Engine:
                 self.judged.count(row["id"], Severity(row["severity"]), row["count"])
 
     def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
-        """Have rows on the disk: what comes behind reads them as often as it likes."""
+        """Have rows on the disk: what comes behind reads them as often as it likes.
+
+        Spark itself cannot write where `--out` is a URL: its executors hold them, and make anew what one has lost.
+        """
+        if is_url(self._run.out):
+            from pyspark import StorageLevel
+
+            self._held.callback(frame.persist(StorageLevel.DISK_ONLY).unpersist)
+            frame.count()
+            return frame
         path = self._output.folder(f"{_STAGING}/{name}")
         _save(frame, path)
         return self._spark.read.schema(frame.schema).parquet(path)
@@ -238,6 +236,18 @@ class _Engine:
         import pyarrow as pa
 
         return self._spark.createDataFrame(pa.Table.from_batches([batch_of(rows, columns)]))
+
+
+def _slices(log_dirs: int, cores: int) -> int:
+    """Return in how many slices log dirs are listed, and looked at as a whole."""
+    return min(max(cores, log_dirs // _LOG_DIRS_OF_SLICE), max(log_dirs, 1), _SLICES_MAX)
+
+
+def _dealt(frame: "DataFrame", slices: int, number: str) -> "DataFrame":
+    """Return rows in slices whose number is told: a task that is run again has the rows that it had."""
+    from pyspark.sql import functions
+
+    return frame.repartitionById(slices, functions.expr(f"cast({number} as int)"))
 
 
 def _side_by_side(*calls: Callable[[], T]) -> list[T]:

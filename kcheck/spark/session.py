@@ -27,7 +27,8 @@ _ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 SQL_WISHES = {"spark.sql.parquet.compression.codec": "zstd"}
 NEEDS = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a row holds dozens of directories
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),  # a row may hold hundreds of directories
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "512",  # for a release that does not know the former here
     "spark.sql.parquet.columnarReaderBatchSize": "64",  # the same
 }
 """What the tables, and rows of this size, ask for."""

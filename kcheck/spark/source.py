@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from kcheck.core.releases import NEWEST_TESTED, release
 from kcheck.disk.output import reading
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
@@ -28,7 +28,7 @@ from kcheck.scan.fleet_output import MANIFEST, run_tables
 from kcheck.scan.fleet_rows import findings_batch
 from kcheck.scan.fleet_stages import How, Identified
 from kcheck.spark.session import ship
-from kcheck.spark.stages import OF_BROKER, OF_SCANNED, Asked, broker_rows, ddl, identified_of
+from kcheck.spark.stages import OF_BROKER, OF_SCANNED, Asked, broker_rows, ddl, identified_of, stores_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,13 +83,14 @@ class KcheckReader(DataSourceReader):
         if path is None:
             raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
         asked = self._asked()
-        with mounted(asked.urls, dict(asked.options)):
+        with mounted([path], dict(asked.options)):
             if split(path)[1].startswith("run="):
                 return [InputPartition(_Part(file=file)) for file in self._files(path)]
             if self._table not in (*OF_SCANNED, *_OF_BROKER):
                 raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
             found = inventory([path])
-        answers = [*identified_of(found.log_dirs, asked)]
+            asked = asked._replace(urls=stores_of(found.log_dirs))
+            answers = [*identified_of(found.log_dirs, asked)]
         log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
         failed = ((each.cluster, each.broker, answer) for each, answer in answers if isinstance(answer, Finding))
         told = (*((None, None, finding) for finding in found.findings), *failed)
@@ -105,7 +106,7 @@ class KcheckReader(DataSourceReader):
         asked = self._asked()
         if part.file is not None:
             with (
-                mounted(asked.urls, dict(asked.options)),
+                mounted([part.file], dict(asked.options)),
                 reading(part.file) as (stream, _),
                 parquet.ParquetFile(stream) as file,
             ):
@@ -113,6 +114,7 @@ class KcheckReader(DataSourceReader):
             return
         for cluster, broker, finding in part.told:
             yield findings_batch((cluster, broker), (finding,))
+        asked = asked._replace(urls=stores_of(part.log_dirs))
         for name, batch in broker_rows(part.log_dirs, asked, whole=self._table in _OF_BROKER):
             if name == self._table:
                 yield batch
@@ -131,9 +133,8 @@ class KcheckReader(DataSourceReader):
             raise UsageError(f"depth {depth} is not known; known are {', '.join(Depth)}")
         wanted = Wanted(topics=() if topics is None else (topics,))
         how = How(depth, wanted, release(self._options.get("kafka", NEWEST_TESTED)))
-        path = self._options["path"]
-        urls = (path,) if is_url(path) else ()
-        return Asked(how, float(self._options.get("time_limit", _TIME_LIMIT)), urls, self._storage_options())
+        seconds = float(self._options.get("time_limit", _TIME_LIMIT))
+        return Asked(how, seconds, options=self._storage_options())
 
     def _storage_options(self) -> tuple[tuple[str, object], ...]:
         text = self._options.get("storage_options", "{}")

@@ -9,10 +9,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.remote import mounted
+from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, hold_listing
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
@@ -51,7 +53,17 @@ _TOLD = Column("told", "string", "A log dir as JSON; None where its row is no fi
 NAMED = (KEY[1], _TOLD)
 """Log dirs as the inventory names them."""
 IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
-LISTED = (*KEY, _TOLD, Column("count", "int64", "Directories."), Column("items", "bytes", "Items."), _FINDINGS)
+NUMBERED = (*KEY[:2], _TOLD)
+PLACED = (KEY[1], Column("place", "int64", "So many directories and log dirs stand before it."))
+LISTED = (
+    *KEY[:3],
+    _TOLD,
+    Column("whole", "int64", "Directories of the log dir; None where its row is no first one."),
+    Column("before", "int64", "Its directories in parts before this one, and one for its first row."),
+    Column("items", "bytes", "Items."),
+    _FINDINGS,
+)
+"""The parts of log dirs; before them a row that has none, and tells what the log dir is."""
 OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
 """Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
 OF_COMPARED = ("replica_sets", "truncation_plans")
@@ -59,6 +71,7 @@ OF_BROKER = ("checkpoints", "log_dirs", "predictions")
 
 SCANNED = (
     *KEY,
+    _TOLD,
     Column("carried", "int64", "So many directories are the same as before."),
     *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
 )
@@ -67,7 +80,6 @@ COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED
 
 _DEEP = (*(f"kcheck.scan.{name}" for name in ("check", "contents", "deep", "records", "segment")), "cramjam")
 """What looks into segments."""
-_COMPARED_COUNT = 4096
 _HELD_SIZE = 8 << 20
 """So many bytes are passed on together."""
 
@@ -75,8 +87,8 @@ _HELD_SIZE = 8 << 20
 class Asked(NamedTuple):
     """How directories are looked at; one that takes more than `seconds` becomes a finding.
 
-    `urls` are roots that are no directories, `options` those of their file system: so many `requests` are made at once.
-    What is found is kept in the folder `memory`, if there is one.
+    `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
+    every file system. What is found is kept in the folder `memory`, if there is one.
     """
 
     how: How
@@ -85,6 +97,12 @@ class Asked(NamedTuple):
     options: tuple[tuple[str, object], ...] = ()
     requests: int = THREADS
     memory: str | None = None
+
+
+def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
+    """Return a URL in each store that log dirs are in."""
+    urls = (each.path for each in log_dirs if is_url(each.path))
+    return tuple({tuple(url.split("/")[:3]): url for url in urls}.values())
 
 
 def told(value: FleetLogDir | Identified) -> str:
@@ -131,12 +149,15 @@ def list_all(batches: "Batches", asked: Asked) -> "Batches":
             key = (row["broker"], row["at"])
             if isinstance(answer, Finding):
                 failed = to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))
-                yield batch_of([(*key, 0, 0, None, 0, None, failed)], LISTED)
+                yield batch_of([(*key, 0, None, 0, 0, None, failed)], LISTED)
                 continue
-            parts = [
-                (*key, part, 0, None, count, items, None) for part, (count, items) in enumerate(answer or (), start=1)
-            ]
-            yield from _in_batches([(*key, 0, 0, row["told"], 0, None, None), *parts], LISTED)
+            parts = answer or ()
+            places = [*accumulate((count for count, _ in parts), initial=1)]
+            first = (*key, 0, row["told"], places[-1] - 1, 0, None, None)
+            others = (
+                (*key, at, None, None, places[at - 1], items, None) for at, (_, items) in enumerate(parts, start=1)
+            )
+            yield from _in_batches([first, *others], LISTED)
 
 
 def scan_all(batches: "Batches", asked: Asked) -> "Batches":
@@ -146,23 +167,31 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
             for row in _rows(batches):
+                if row["items"] is None:
+                    yield row, ()
+                    continue
                 with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
                     hold_listing(log_dir_of(row["items"]))
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
         def rows() -> Iterator[tuple[Any, ...]]:
             last = ""
-            for row, (answer,) in workers.run(tasks(), ahead=_ahead(asked)):
-                key, log_dir = (row["broker"], row["at"], row["part"]), log_dir_of(row["items"])
+            for row, answers in workers.run(tasks(), ahead=_ahead(asked)):
+                key = (row["broker"], row["at"], row["part"])
+                if row["items"] is None:
+                    *others, _ = _as_bytes({}, SCANNED)
+                    yield (*key, 0, row["told"], 0, *others, row["findings"])
+                    continue
+                log_dir = log_dir_of(row["items"])
                 if log_dir != last:
                     drop_listing(last)
                     last = log_dir
-                for piece, (name, batch) in enumerate(retry.scanned(row["items"], answer)):
+                for piece, (name, batch) in enumerate(retry.scanned(row["items"], *answers)):
                     found, before = {name: batch}, notes.carried
                     if name == "replicas":
                         notes.add(log_dir, batch)
                         found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
-                    yield (*key, piece, notes.carried - before, *_as_bytes(found, SCANNED))
+                    yield (*key, piece, None, notes.carried - before, *_as_bytes(found, SCANNED))
 
         yield from _in_batches(rows(), SCANNED)
 
@@ -176,52 +205,40 @@ def _task_number() -> int:
 
 
 def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
-    """Yield rows of tables for each broker; a row that comes in has all that was listed and seen of one."""
+    """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            for row in _rows(batches):
+            for broker, seen in groupby(_rows(batches), key=itemgetter("broker")):
                 found: list[tuple[Identified, list[bytes]]] = []
-                for each in sorted(row["seen"], key=lambda each: [each[name] for name in KEY_NAMES[1:]]):
-                    if each["told"] is not None:
-                        found.append((identified(each["told"]), []))
+                for row in seen:
+                    if row["told"] is not None:
+                        found.append((identified(row["told"]), []))
                     else:
-                        found[-1][1].append(each["light"])
+                        found[-1][1].append(row["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(found)):
-                    yield (row["broker"], BEHIND, 0, piece, *_as_bytes({name: batch}, BROKERS))
+                    yield (broker, BEHIND, 0, piece, *_as_bytes({name: batch}, BROKERS))
 
         yield from _in_batches(rows(), BROKERS)
 
 
 def compare_all(batches: "Batches", asked: Asked) -> "Batches":
-    """Yield rows of tables for partitions, which come sorted and with all of their replicas."""
+    """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
+    from kcheck.scan.fleet_groups import grouped  # worth its import where partitions are compared
+
     number = _task_number()
     import_module("kcheck.scan.cross")  # as in `_workers`
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in _large(batches))
+            tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in grouped(batches))
             for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(asked))):
                 for piece, (name, found) in enumerate(retry.compared(batch, answer)):
                     yield (BEHIND, number, part, piece, *_as_bytes({name: found}, COMPARED))
 
         yield from _in_batches(rows(), COMPARED)
-
-
-def _large(batches: "Batches") -> "Batches":
-    """Yield the rows of many batches as one: the comparison of many partitions costs little more than that of one."""
-    import pyarrow as pa
-
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(each.num_rows for each in held) >= _COMPARED_COUNT:
-            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
-            held = []
-    if held:
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
 
 def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
@@ -271,7 +288,7 @@ def _workers(asked: Asked) -> Iterator[Workers | Threads]:
     all_rules()
     for name in () if asked.how.depth == "checkpoints" else _DEEP:
         import_module(name)
-    with mounted(asked.urls, dict(asked.options)):
+    with mounted([*asked.urls, asked.memory or "", asked.how.since or ""], dict(asked.options)):
         if asked.urls:
             workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)
         else:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kcheck.disk.output import make_directory
+from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of
@@ -30,28 +31,35 @@ WRITTEN = (
 
 
 def write_all(
-    batches: "Batches", folder: str, about: Mapping[str, str], shown: frozenset[tuple[str, str]]
+    batches: "Batches",
+    folder: str,
+    about: Mapping[str, str],
+    shown: frozenset[tuple[str, str]],
+    options: tuple[tuple[str, object], ...],
 ) -> "Batches":
     """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
 
     Every attempt writes into a folder of its own: only the files of one that ended well are told to anybody. Of the
-    findings those that are `shown` are written.
+    findings those that are `shown` are written. `options` are those of the file system that `folder` needs.
     """
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None
     own = join(folder, f"{context.partitionId()}-{context.taskAttemptId()}")
-    make_directory(own)
-    tables: dict[str, TableOutput] = {}
-    kinds: Counter[tuple[str, str]] = Counter()
-    for outer in batches:
-        for name in outer.schema.names[len(KEY) :]:
-            for batch in opened_column(outer.column(name)):
-                if name not in tables:
-                    tables[name] = TableOutput(own, run_tables()[name], about)
-                tables[name].write(_counted(batch, kinds, shown) if name == "findings" else batch)
-    files = [(context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()]
+    with mounted([folder], dict(options)):
+        make_directory(own)
+        tables: dict[str, TableOutput] = {}
+        kinds: Counter[tuple[str, str]] = Counter()
+        for outer in batches:
+            for name in outer.schema.names[len(KEY) :]:
+                for batch in opened_column(outer.column(name)):
+                    if name not in tables:
+                        tables[name] = TableOutput(own, run_tables()[name], about)
+                    tables[name].write(_counted(batch, kinds, shown) if name == "findings" else batch)
+        files = [
+            (context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()
+        ]
     found = [(None, None, None, None, None, *kind, count) for kind, count in kinds.items()]
     yield batch_of([*files, *found], WRITTEN)
 

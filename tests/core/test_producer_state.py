@@ -17,7 +17,7 @@ from kcheck.core.releases import release
 
 def data(offset: int, *, producer_id: int = 1, epoch: int = 0, transactional: bool = True) -> Data:
     """Return a batch of two records."""
-    return Data(producer_id, epoch, offset, offset + 1, 5, 1000, transactional)
+    return Data(producer_id, epoch, offset, offset + 1, 4, 5, 1000, transactional)
 
 
 def marker(offset: int, *, producer_id: int = 1, epoch: int = 0, aborts: bool = False) -> Marker:
@@ -181,7 +181,7 @@ def test_old_releases_end_what_is_not_open() -> None:
 def test_the_oldest_releases_count_by_sequences() -> None:
     """Up to 2.0 a batch without sequences has the length 0; in 0.11 a marker is the last batch."""
     states = ProducerStates(release("0.11.0"))
-    states.append(data(0)._replace(last_sequence=-1))
+    states.append(data(0)._replace(base_sequence=-1, last_sequence=-1))
     assert {1: 1} == states.ongoing
     states.append(marker(2))
     assert Entry(1, 0, -1, 2, 0, 2000, 3) == states.entries[1]

@@ -109,6 +109,7 @@ def test_log_dirs_of_one_broker() -> None:
     assert not found_by(KC305, (log_dir(path=D1),))
     assert not found_by(KC305, (log_dir(path=D1), log_dir(path=D2)))
     assert not found_by(KC306, (log_dir(path=D1), owned(D2, KRAFT)))
+    assert not found_by(KC305, (owned(D1, ZOOKEEPER, "3.4"), log_dir(path=D2)), "3.4")
 
 
 @pytest.mark.parametrize(
@@ -139,13 +140,21 @@ def test_a_downgrade_meets_directory_ids() -> None:
 
 
 def test_a_log_dir_that_was_never_formatted() -> None:
-    """A broker of KRaft ends its start there, one with ZooKeeper writes the file; from 4.0 on every one is of KRaft."""
-    for kafka in ("4.3", "3.9", "2.8"):
-        (found,) = found_by(KC305, (owned(D1, KRAFT, kafka), log_dir(path=D2)), kafka)
+    """KRaft wants the file in every log dir; from 4.0 on every broker is a KRaft broker."""
+    for ours, kafka in ((KRAFT, "3.4"), (KRAFT, "4.3"), (ZOOKEEPER, "4.3")):
+        (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
         assert "no meta.properties in /data/d2, but in /data/d1" in found.message
         assert D2 == found.where.log_dir
-    for kafka, count in (("4.3", 1), ("3.9", 0)):
-        assert count == len(found_by(KC305, (owned(D1, ZOOKEEPER, kafka), log_dir(path=D2)), kafka))
+
+
+def test_a_log_dir_whose_file_is_empty() -> None:
+    """ZooKeeper compares all properties from 2.8 to 3.6."""
+    for kafka, count in (("2.7", 0), ("2.8", 1), ("3.6", 1), ("3.7", 0)):
+        found = found_by(KC305, (owned(D1, ZOOKEEPER, kafka), owned(D2, b"", kafka)), kafka)
+        assert count == len(found)
+        assert all(
+            "nothing stands in the meta.properties of /data/d2, but in /data/d1" in each.message for each in found
+        )
 
 
 def test_two_log_dirs_with_one_directory_id() -> None:

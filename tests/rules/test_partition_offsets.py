@@ -1,10 +1,13 @@
 """KC211 to KC216: the checkpoints' values against the log."""
 
+from random import Random
+
 import pytest
 
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.rules._contract import Scope
+from kcheck.rules._partition import is_plain
 from kcheck.rules.kc204_epochs_missing import RULE as KC204
 from kcheck.rules.kc211_log_start_above_log_end import RULE as KC211
 from kcheck.rules.kc212_recovery_point_above_log_end import RULE as KC212
@@ -31,6 +34,31 @@ def test_a_stopped_partition_is_clean(clean: bool | None) -> None:
     assert [f.id for f in found_by_all(view, Scope.PARTITION) if f.id != "KC203"] == []
     assert not found_by_all(partition(epoch_file=file, last_batch=last, log_end=100, clean=clean), Scope.PARTITION)
     assert not found_by_all(partition(recovery_point=9, high_watermark=9, log_start=9, clean=clean), Scope.PARTITION)
+
+
+def test_no_rule_finds_anything_in_a_plain_partition() -> None:
+    """So they need not be asked about it, whatever its offsets and epochs are, and whatever the release."""
+    chance, plain = Random(7), 0
+    values: list[int | None] = [None, *range(6)]
+
+    def some() -> int | None:
+        return values[chance.randrange(len(values))]
+
+    for _ in range(6000):
+        lines = sorted((chance.randrange(3), chance.randrange(-1, 5)) for _ in range(chance.randrange(4)))
+        text = "".join(f"{epoch} {offset}\n" for epoch, offset in lines)
+        first, kafka = chance.randrange(6), chance.choice(("1.1.1", "2.1", "2.6", "2.8", "4.3"))
+        view = partition(
+            epoch_file=epochs(f"0\n{len(lines)}\n{text}".encode(), kafka), log_end=some(), log_start=some(),
+            recovery_point=some(), high_watermark=some(), first_segment=chance.choice((0, 0, 2)),
+            last_batch=chance.choice((None, batch(first, first + 1, some()))),
+            clean=chance.choice((True, True, False, None)), segment_sizes=(700,) * chance.randrange(1, 3),
+        )  # fmt: skip
+        if is_plain(view):
+            plain += 1
+            assert not found_by_all(view, Scope.PARTITION, kafka)
+    assert plain > 100
+    assert not is_plain(partition(log_end=5))
 
 
 def test_a_new_partition_is_clean() -> None:

@@ -8,15 +8,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Event
+from threading import BoundedSemaphore, Event
 from typing import Any
 
 import fsspec
+import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 from kcheck.disk import remote
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
+from kcheck.scan import fleet_stages
 from kcheck.scan.fleet_memory import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
@@ -129,6 +132,22 @@ def test_the_rows_are_those_of_a_disk(
     assert local["truncation_plans"]
     _, named = scanned(tmp_path, f"{url}/broker-1", name="folder", options=s3, jobs=8)
     assert {"1"} == {row["broker"] for row in named["log_dirs"]}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_inventory_in_a_store_names_log_dirs_in_stores(kind: str, s3: dict[str, Any], tmp_path: Path) -> None:
+    """They are in another bucket than it, and no root says so."""
+    folder = BROKERS / "4.3.1" / "diverged"
+    url = upload(folder, f"named-{kind}", s3)
+    names = ("broker-1/data1", "broker-2/data1")
+    file = tmp_path / f"fleet.{kind}"
+    write: Any = csv.write_csv if kind == "csv" else parquet.write_table
+    write(pa.table({"log_dir": [f"{url}/{name}" for name in names]}), file)
+    there = upload(tmp_path, f"names-{kind}", s3)
+    _, expected = scanned(tmp_path, *(folder / name for name in names), name="disk")
+    for name, root in {"there": f"{there}/{file.name}", "here": file}.items():
+        _, found = scanned(tmp_path, root, name=name, options=s3, jobs=None)
+        assert as_on_disk(expected, url, folder) == as_on_disk(found, url, folder)
 
 
 def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,8 +288,40 @@ def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatc
     assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
 
 
+def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has read more than its share waits until others have ended."""
+    system = fsspec.filesystem("memory")
+    for topic in "abcdefgh":
+        partition_dir(tmp_path / f"{topic}-0", [run(0, 9)], epoch_entries=[(0, 0)])
+        for path in (tmp_path / f"{topic}-0").iterdir():
+            system.pipe_file(f"/large/1/d/{topic}-0/{path.name}", path.read_bytes())
+    original, active, most = Store.read, set(), 0
+
+    def slow(store: Store, path: str, start: int, end: int) -> bytes:
+        nonlocal most
+        found = original(store, path, start, end)
+        if "-0/" in path:
+            active.add(path)
+            most = max(most, len(active))
+            time.sleep(0.02)
+            active.discard(path)
+        return found
+
+    monkeypatch.setattr(Store, "read", slow)
+    monkeypatch.setattr(remote, "_SHARE", 1)
+    monkeypatch.setattr(remote, "_BEYOND", BoundedSemaphore(2))
+    monkeypatch.setattr(fleet_stages, "REMOTE_ITEM_COUNT", 1)
+    try:
+        _, rows = scanned(tmp_path, "memory://large/{broker}/{log_dir}", jobs=8)
+    finally:
+        system.rm("/large", recursive=True)
+    assert (8, 2) == (len(rows["partitions"]), most)
+    assert remote._BEYOND.acquire(blocking=False)
+    assert remote._BEYOND.acquire(blocking=False)
+
+
 def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
-    """Its package, options that are options, and a directory of this machine for the tables."""
+    """Its package, and options that are options."""
     for arguments, why in (
         (("dropbox://x",), "dropbox"),
         (("nosuch://x",), "nosuch"),
@@ -278,8 +329,6 @@ def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
     ):
         done = kcheck("fleet", "scan", *arguments, "--out", tmp_path)
         assert (2, True) == (done.code, why in done.err)
-    done = kcheck("fleet", "scan", tmp_path, "--out", "memory://runs", "--engine", "spark")
-    assert (2, True) == (done.code, "memory://runs: Spark writes to" in done.err)
     done = kcheck("check", "s3://bucket/x")
     assert 2 == done.code
 

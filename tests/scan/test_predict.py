@@ -252,6 +252,14 @@ def test_the_log_of_kraft_gives_way_to_a_snapshot_beyond_it() -> None:
     assert part in partition["files"]["removed"]
 
 
+def test_the_log_of_kraft_needs_to_know_its_election() -> None:
+    """Zeros are what a power failure leaves; up to 3.7 the file is removed."""
+    write(metadata_log(Path("d")), {"quorum-state": bytes(120)})
+    row, _ = one("d")
+    assert (row["outcome"], "quorum-state cannot be read" in row["reason"]) == ("abort", True)
+    assert one("d", asked=wish("3.7", mode="kraft"))[0]["outcome"] == "ok"
+
+
 def test_the_log_of_kraft_needs_a_snapshot_below_its_start() -> None:
     metadata_log(Path("d"), f"{5:020d}-{0:010d}.checkpoint", base=20)
     row, _ = one("d")
@@ -364,3 +372,23 @@ def test_every_case_is_predicted(kafka: str) -> None:
         report = predict([str(path)], wish(kafka)).report
         document(report)
         assert [] == [found.message for found in report.collected if found.id == "KC000"]
+
+
+@pytest.mark.parametrize(
+    ("index", "times", "asked", "abort"),
+    [
+        (96, 96, None, True),
+        (96, 96, "4096", False),
+        (1200, 1200, None, False),
+        (96, 1200, None, False),
+        (0, 96, None, False),
+    ],
+)
+def test_a_topic_has_indexes_of_its_own(index: int, times: int, asked: str | None, abort: bool, tmp_path: Path) -> None:
+    """A killed broker left them as large as segment.index.bytes allows, if both say so, and nobody says otherwise."""
+    batches = [batch(at, 1, timestamp=1000 + at, payload=bytes(50)) for at in range(30)]
+    path = broker(tmp_path / "d", batches, clean=False)
+    write(path / "t-0", {INDEX: bytes(index), f"{0:020d}.timeindex": bytes(times)})
+    defined = ("index.interval.bytes=1", *(() if asked is None else (f"segment.index.bytes={asked}",)))
+    found = one(path, asked=Wish(None, settings_of([], None, defined, release()), release()))[1]
+    assert (found["outcome"] == "abort") == abort

@@ -1,6 +1,7 @@
 """A scan by Spark: its rows are those of one machine, in their order, whatever happens to an executor."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -8,10 +9,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 from pyspark.sql import SparkSession
 
 from kcheck.core.releases import release
+from kcheck.disk.output import discard
+from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Wanted
@@ -20,6 +24,7 @@ from kcheck.scan.fleet import Run
 from kcheck.scan.fleet_inventory import inventory
 from kcheck.scan.fleet_memory import kept_by, left_by
 from kcheck.scan.fleet_stages import How
+from kcheck.spark import fleet as by_spark
 from kcheck.spark import stages
 from kcheck.spark.fleet import scan
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
@@ -72,9 +77,17 @@ def cases() -> Iterator[Path]:
         yield path
 
 
-def test_every_broker_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: Path) -> None:
-    """Table by table, row by row, in the same order; `test_cluster.py` holds it for every damaged copy as well."""
+def test_every_broker_has_the_rows_of_one_machine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Table by table, row by row, in the same order, though many tasks compare, and write, a part of them each.
+
+    `test_cluster.py` holds it for every damaged copy as well.
+    """
+    monkeypatch.setattr(by_spark, "_OF_FILE", 400)
+    monkeypatch.setattr(by_spark, "_OF_SLICE", {"checkpoints": 300})
     _, rows = both(spark, tmp_path, [*brokers()])
+    assert len([*tmp_path.glob("run=there/partitions/*")]) > 1
     assert all(rows.values())
     assert len({row["id"] for row in rows["findings"]}) > 5
 
@@ -105,6 +118,40 @@ def test_log_dirs_in_a_store_have_the_rows_of_one_machine(
     _, rows = both(spark, tmp_path / "out", [f"{url}/{{broker}}/{{log_dir}}", data], depth="headers", options=s3)
     assert {str(data), f"{url}/broker-1/data1", f"{url}/broker-2/data1"} == {row["log_dir"] for row in rows["log_dirs"]}
     assert all(rows[name] for name in ("truncation_plans", "predictions", "segments"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_path: Path) -> None:
+    """With what it remembers, and the log dirs that an inventory there names; it is gone on with, as on a disk."""
+    folder = FIXTURES / "brokers" / "4.3.1" / "diverged"
+    url = upload(folder, "spark-runs", s3)
+    (tmp_path / "names").mkdir()
+    paths = (f"{url}/broker-1/data1", f"{folder}/broker-2/data1")
+    (tmp_path / "names" / "fleet.csv").write_text("\n".join(("log_dir", *paths)))
+    root, out = upload(tmp_path / "names", "spark-names", s3) + "/fleet.csv", f"{url}/out"
+    fleet.scan([root], asked(tmp_path / "here", "r", options=s3))
+    looked = How("checkpoints", Wanted(), release("4.3"), remembers=True)
+    first = Run(**{**asked(tmp_path, "a", options=s3)._asdict(), "out": out, "how": looked})
+    reports = [scan([root], first, nullcontext(spark))[0]]
+    with mounted([out], s3):
+        since = first._replace(name="b", how=looked._replace(since=kept_by(f"{out}/run=a")))
+        reports.append(scan([root], since, nullcontext(spark))[0])
+        discard(f"{out}/run=b/_manifest.json")
+        left = left_by(out, "b")
+        reports.append(scan([root], since._replace(how=looked._replace(since=left)), nullcontext(spark))[0])
+    system = fsspec.filesystem("s3", use_listings_cache=False, **s3)
+    assert ["run=a", "run=b"] == sorted(path.rpartition("/")[2] for path in system.ls(out))
+    expected = {**tables(tmp_path / "here" / "run=r"), "runs": 1}
+    for name in "ab":
+        assert sorted((*expected, "_manifest.json", "_seen")) == sorted(
+            path.rpartition("/")[2] for path in system.ls(f"{out}/run={name}")
+        )
+        system.get(f"{out}/run={name}/", str(tmp_path / name) + "/", recursive=True)
+        shutil.rmtree(tmp_path / name / "_seen")
+        assert expected == {**tables(tmp_path / name), "runs": 1}
+    count = len(expected["partitions"])
+    assert [None, count, count] == [report.body.get("carried_over") for report in reports]
+    assert spark._jsc.getPersistentRDDs().isEmpty()  # what executors hold
 
 
 def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,11 +208,11 @@ def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, t
     scan([str(data)], asked(out, "a")._replace(how=looked), nullcontext(spark))
     partition_dir(data / "c-0", [run(100, 109)])
     since = looked._replace(since=kept_by(str(out / "run=a")))
-    by_spark, _ = scan([str(data)], asked(out, "b")._replace(how=since), nullcontext(spark))
+    there, _ = scan([str(data)], asked(out, "b")._replace(how=since), nullcontext(spark))
     here, _ = fleet.scan([str(data)], asked(out, "c")._replace(how=since))
     again, _ = fleet.scan([str(data)], asked(out, "d")._replace(how=since._replace(since=kept_by(str(out / "run=b")))))
     fleet.scan([str(data)], asked(out, "e")._replace(how=looked))
-    assert [5, 5, 6] == [report.body["carried_over"] for report in (by_spark, here, again)]
+    assert [5, 5, 6] == [report.body["carried_over"] for report in (there, here, again)]
     expected = tables(out / "run=e")
     assert all({**expected, "runs": 1} == {**tables(out / f"run={name}"), "runs": 1} for name in "bcd")
 

@@ -151,7 +151,7 @@ public class Boot {
         }
         scala.collection.immutable.Set<Object> topics = scala.collection.immutable.Set$.MODULE$.empty();
         for (var names = job.get("topics").fieldNames(); names.hasNext(); )
-            topics = (scala.collection.immutable.Set<Object>) topics.$plus(names.next());
+            topics = (scala.collection.immutable.Set<Object>) call(topics, "$plus", names.next());
         scala.Function1<Object, Object> isStray = this::isStray;
         Method startup = named(manager.getClass(), "startup").findFirst().orElseThrow();
         startup.invoke(manager, Arrays.copyOf(new Object[] {topics, isStray}, startup.getParameterCount()));

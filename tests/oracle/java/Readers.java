@@ -1,5 +1,5 @@
 // Asks the readers of one kind of small file, or of directory names, of the release on the class path. Arguments: a
-// folder to work in, and offsets, epochs, partition.metadata, meta.properties or directory. A case is a line with the
+// folder to work in, and offsets, epochs, partition.metadata, meta.properties, quorum-state or directory. A case is a line with the
 // bytes of the file or the name in base64, its answer a line with what the reader returns, or "!" and the simple class
 // names of the exception and of its causes. Text in answers is base64 of UTF-16.
 // By reflection: packages and constructors change from release to release.
@@ -49,6 +49,10 @@ public class Readers {
                     Object parsed = parse(new File(new String(bytes, StandardCharsets.UTF_8)));
                     return base64((String) call(parsed, "topic")) + " " + call(parsed, "partition");
                 case "meta.properties": return metaProperties(file);
+                case "quorum-state":
+                    Class<?> store = firstOf("org.apache.kafka.raft.FileQuorumStateStore",
+                        "org.apache.kafka.raft.FileBasedStateStore");
+                    return String.valueOf(call(store.getConstructors()[0].newInstance(file), "readElectionState"));
                 default: throw new IllegalArgumentException(kind);
             }
         } catch (InvocationTargetException e) {

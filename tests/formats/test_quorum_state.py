@@ -1,0 +1,54 @@
+"""Which quorum-state a broker takes; the oracle test holds the same over many more."""
+
+import json
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.formats._quorum_state import problem
+
+OLD = {
+    "clusterId": "", "leaderId": 100, "leaderEpoch": 1, "votedId": -1, "appliedOffset": 0,
+    "currentVoters": [{"voterId": 100}], "data_version": 0,
+}  # fmt: skip
+NEW = {"leaderId": -1, "leaderEpoch": 2, "votedId": 1, "votedDirectoryId": "J8aAPcfLQt2bqs1JT_rMgQ", "data_version": 1}
+
+
+def test_what_brokers_write() -> None:
+    """Version 0, from 3.8 on also version 1; what is not asked for is not looked at."""
+    for kafka in ("3.7", "4.3"):
+        assert problem(json.dumps(OLD).encode() + b"}\nx", release(kafka)) is None
+    assert problem(json.dumps(NEW | {"x": 1}).encode(), release("4.3")) is None
+    assert problem(json.dumps(NEW).encode(), release("3.7")) == "it has no clusterId"
+    assert problem(json.dumps(OLD | {"votedDirectoryId": 1, "data_version": 9}).encode(), release("3.7")) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b"\xff", "it is no UTF-8"),
+        (b"\n{}", "it begins with no JSON"),
+        (bytes(60), "it begins with no JSON"),
+        (b'{"data_version":NaN}', "it begins with no JSON"),
+        (b'{"data_version":' + b"1" * 1001 + b"}", "it begins with no JSON"),
+        (b"[]", "its first line is no JSON object with data_version"),
+        (b"{}", "its first line is no JSON object with data_version"),
+        (b'{"data_version":2.5}', "data_version 2 is not known"),
+        (b'{"data_version":1e999}', "it has no leaderId"),
+        (b'{"data_version":true}', "it has no leaderId"),
+        (json.dumps(OLD | {"leaderId": 1 << 31}).encode(), "its leaderId makes no sense"),
+        (json.dumps(OLD | {"currentVoters": [1]}).encode(), "its currentVoters makes no sense"),
+        (json.dumps(NEW | {"votedDirectoryId": "x"}).encode(), "its votedDirectoryId makes no sense"),
+        (json.dumps(NEW | {"currentVoters": OLD["currentVoters"]}).encode(), "its currentVoters makes no sense"),
+    ],
+)
+def test_what_ends_a_start(data: bytes, why: str) -> None:
+    """An exception is thrown before the broker knows its epoch."""
+    assert why == problem(data, release("4.3"))
+
+
+@pytest.mark.parametrize(("data", "why"), [(bytes(60), None), (b"{}", None), (b'{"data_version":0}', "no leaderId")])
+def test_old_releases_forget_what_they_cannot_read(data: bytes, why: str | None) -> None:
+    """Up to 3.7 they remove what is no such object, and go on without."""
+    assert (problem(data, release("3.7")) or "None").endswith(str(why))

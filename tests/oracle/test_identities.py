@@ -1,0 +1,74 @@
+"""Log dirs that are not those of one broker end its start, as predict says, or do not (MetaPropertiesEnsemble).
+
+Up to 3.6 KafkaRaftServer and BrokerMetadataCheckpoint judge. `KCHECK_SWEEP` at 10 takes more releases.
+"""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.model.finding import Finding
+from kcheck.scan.inputs import Kind, Target
+from kcheck.scan.predict import start_of
+from kcheck.scan.start_host import Wish, decided
+from tests.builders import log_dir
+from tests.oracle.ask import SWEEP, Ask
+from tests.oracle.test_predict import WHOLE
+
+pytestmark = pytest.mark.oracle
+
+KRAFT = "version=1\nnode.id=1\ncluster.id=c\n"
+ID = "directory.id=Ug4N9fFPyhO7FVKk373dnQ\n"
+OTHER_ID = "directory.id=NvzalnNNgDvNV3yczbG-qw\n"
+ZOOKEEPER = "version=0\nbroker.id=1\ncluster.id=c\n"
+FILES = {
+    Mode.KRAFT: (None, KRAFT, KRAFT + ID, KRAFT + OTHER_ID, KRAFT.replace("=1\nc", "=2\nc"), KRAFT + "x=y\n",
+                 KRAFT.replace("=c", "=d")),
+    Mode.ZOOKEEPER: (None, ZOOKEEPER, ZOOKEEPER.replace("=1\nc", "=2\nc"), ZOOKEEPER.replace("=c", "=d"), "",
+                     ZOOKEEPER + "x=y\n"),
+}  # fmt: skip
+VERSIONS = (
+    ("4.3.1", Mode.KRAFT), ("3.9.2", Mode.ZOOKEEPER), ("3.6.2", Mode.KRAFT), ("3.6.2", Mode.ZOOKEEPER),
+)  # fmt: skip
+MORE = (
+    ("4.0.2", Mode.KRAFT), ("3.9.2", Mode.KRAFT), ("2.8.2", Mode.ZOOKEEPER), ("3.7.2", Mode.KRAFT), ("3.7.2", Mode.ZOOKEEPER), ("3.4.1", Mode.KRAFT),
+    ("3.3.2", Mode.KRAFT), ("3.3.2", Mode.ZOOKEEPER), ("3.0.2", Mode.ZOOKEEPER),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "mode"), [*VERSIONS, *(MORE if SWEEP >= WHOLE else ())])
+def test_identities(version: str, mode: Mode, ask: Ask, tmp_path: Path) -> None:
+    """Two log dirs with every pair of files, or none; the first is the good one, or lacks its file too."""
+    cases = [files for files in product(FILES[mode][:3], FILES[mode]) if any(files)]
+    groups = [_laid(tmp_path / str(number), files) for number, files in enumerate(cases)]
+    ours = [_starts(group, version, mode) for group in groups]
+    answers = ask(version, "LogDirs.java", [",".join(map(str, group)) for group in groups], str(mode))
+    wrong = [
+        f"{files}: {'starts' if our else 'ends'}, but: {answer}"
+        for files, our, answer in zip(cases, ours, answers, strict=True)
+        if our != (answer == "starts")
+    ]
+    assert not wrong, f"{len(wrong)} of {len(cases)} differ:\n" + "\n".join(wrong)
+
+
+def _laid(folder: Path, files: tuple[str | None, ...]) -> list[Path]:
+    paths = []
+    for number, text in enumerate(files, 1):
+        path = folder / f"data{number}"
+        log_dir(path)
+        (path / "meta.properties").unlink()
+        if text is not None:
+            (path / "meta.properties").write_text(text)
+        paths.append(path)
+    return paths
+
+
+def _starts(paths: list[Path], version: str, mode: Mode) -> bool:
+    chosen = release(version)
+    wish = Wish(None, settings({"mode": mode}, chosen), chosen)
+    collected: list[Finding] = []
+    starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in paths]
+    return all(each.outcome is Outcome.OK for each in decided([each._replace(broker="one") for each in starts], chosen))
