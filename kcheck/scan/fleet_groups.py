@@ -19,7 +19,7 @@ _HELD_SIZE = 8 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 8192
 """So many rows of a run are read at a time."""
-_GROUP_COUNT = 2048
+_GROUP_COUNT = 8192
 """So many partitions make a batch."""
 _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""
