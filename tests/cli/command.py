@@ -1,8 +1,6 @@
 """kcheck as a shell runs it, and in process where streams do not matter."""
 
-import atexit
 import contextlib
-import gc
 import io
 import os
 import subprocess
@@ -15,7 +13,6 @@ from unittest import mock
 
 from kcheck.cli.app import main
 
-atexit.unregister(gc.freeze)  # Other libraries of the tests complain about what is left at the end.
 # The script that pip installs, as an operator runs it. Under `python -m` an interrupt that Python meets within eval(),
 # as where a NamedTuple is made, ends the process by the signal: a shell shows 130 for both, subprocess -2.
 KCHECK = (str(Path(sys.executable).with_name("kcheck")),)
