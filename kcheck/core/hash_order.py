@@ -19,11 +19,14 @@ Buckets = list[list[int]]
 
 def in_order(keys: Iterable[int], table: HashTable) -> list[int]:
     """Return different longs, which are not negative, as a table tells them; they come in the order they were put."""
+    put = list(keys)
+    if len(put) < 2:
+        return put
     if table is HashTable.SCALA_2_12:
-        return _in_scala_2_12_order(keys)
+        return _in_scala_2_12_order(put)
     if table is HashTable.SCALA_2_13:
-        return _in_scala_2_13_order(keys)
-    return _in_java_order(keys, in_front=table is HashTable.JAVA_COMPUTED)
+        return _in_scala_2_13_order(put)
+    return _in_java_order(put, in_front=table is HashTable.JAVA_COMPUTED)
 
 
 def _hash(key: int) -> int:
@@ -34,7 +37,7 @@ def _folded(key: int) -> int:
     return _hash(key) ^ _hash(key) >> 16
 
 
-def _in_java_order(keys: Iterable[int], *, in_front: bool) -> list[int]:
+def _in_java_order(keys: list[int], *, in_front: bool) -> list[int]:
     """Return them as java.util.HashMap does; `in_front`: each by computeIfAbsent, which puts it first in its bucket."""
     buckets: Buckets = [[] for _ in range(_ROOM)]
     for count, key in enumerate(keys, 1):
@@ -55,16 +58,15 @@ def _grown(buckets: Buckets) -> Buckets:
     return found
 
 
-def _in_scala_2_13_order(keys: Iterable[int]) -> list[int]:
+def _in_scala_2_13_order(keys: list[int]) -> list[int]:
     """Return them as scala.collection.mutable.HashMap of Scala 2.13 does: a bucket is sorted by its signed hashes."""
-    put = list(keys)
     room = _ROOM
-    while len(put) >= room * 3 // 4:
+    while len(keys) >= room * 3 // 4:
         room *= 2
-    return sorted(put, key=lambda key: (_folded(key) & room - 1, _folded(key) ^ _SIGN))
+    return sorted(keys, key=lambda key: (_folded(key) & room - 1, _folded(key) ^ _SIGN))
 
 
-def _in_scala_2_12_order(keys: Iterable[int]) -> list[int]:
+def _in_scala_2_12_order(keys: list[int]) -> list[int]:
     """Return them as scala.collection.mutable.HashMap of Scala 2.11 and 2.12 does: from the last bucket on."""
     buckets: Buckets = [[] for _ in range(_ROOM)]
     for count, key in enumerate(keys, 1):

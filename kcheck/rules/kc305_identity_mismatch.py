@@ -49,7 +49,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             lacks = None if identity(view) is not None else _lacks(view, found, release)
             if lacks is not None:
                 others = listed(str(known.view.where.log_dir) for known in found)
-                yield _finding(view.where, f"{lacks} this log dir, but in {others}", release)
+                yield _finding(view.where, f"{lacks} {view.where.log_dir}, but in {others}", release)
 
 
 def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | None:

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join
-from kcheck.formats import producer_snapshot, transaction_index
+from kcheck.formats import _metadata_snapshot, producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import FileKind, parse_file, segment_prefix
@@ -209,7 +209,11 @@ def _folder(view: PartitionView) -> str:
     return join(view.where.log_dir or "", view.where.dir or "")
 
 
-_RULED = {FileKind.TRANSACTION_INDEX: transaction_index.FORMAT, FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT}
+_RULED = {
+    FileKind.TRANSACTION_INDEX: transaction_index.FORMAT,
+    FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT,
+    FileKind.METADATA_SNAPSHOT: _metadata_snapshot.FORMAT,
+}
 """The small files of a partition directory that are not read with its tail."""
 
 

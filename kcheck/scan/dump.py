@@ -7,6 +7,7 @@ from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import exists, split
 from kcheck.errors import UsageError
+from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Report, Row
 from kcheck.rules import kc001_unreadable
@@ -14,7 +15,7 @@ from kcheck.scan.dump_batches import batch_rows
 from kcheck.scan.dump_file import Damage, File
 from kcheck.scan.dump_filter import Filter, Found, Shown
 from kcheck.scan.dump_records import columns
-from kcheck.scan.dump_rows import KINDS, METADATA_SNAPSHOT, Kind
+from kcheck.scan.dump_rows import KINDS, Kind
 from kcheck.scan.look import format_of
 from kcheck.tables import files
 
@@ -64,7 +65,7 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Ki
             pass
     except UnreadableError:
         return None
-    snapshot = METADATA_SNAPSHOT
+    snapshot = _metadata_snapshot.FORMAT
     own = as_kind == snapshot.kind if as_kind is not None else snapshot.matches(split(path)[1])
     name = (snapshot if own else format_of(path, as_kind)).kind
     kind = KINDS.get(name)

@@ -5,11 +5,18 @@ from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, pread
 from kcheck.disk.walk import split
-from kcheck.formats import offset_index, producer_snapshot, record_batch, time_index, transaction_index
+from kcheck.formats import (
+    _metadata_snapshot,
+    offset_index,
+    producer_snapshot,
+    record_batch,
+    time_index,
+    transaction_index,
+)
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
 from kcheck.formats.transaction_index import AbortedTxn
-from kcheck.model.names import FileKind, parse_file, parse_metadata_snapshot
+from kcheck.model.names import parse_metadata_snapshot
 from kcheck.model.report import Row
 from kcheck.scan.dump_batches import SPAN
 from kcheck.scan.dump_file import File
@@ -25,13 +32,6 @@ from kcheck.tables._contract import Table
 
 INDEX_SIZE_MAX = 2**31 - 1
 """An index or a snapshot larger than this is not read: no broker can map it."""
-
-METADATA_SNAPSHOT = Format(
-    kind="metadata-snapshot",
-    title="KRaft snapshot",
-    matches=lambda name: parse_file(name).kind in (FileKind.METADATA_SNAPSHOT, FileKind.BOOTSTRAP),
-)
-"""A log of batches; only a dump reads it, so it is no plug that `inspect` and `check` would find."""
 
 
 def _no_head(file: File) -> Row:
@@ -150,7 +150,7 @@ KINDS = {
     kind.format.kind: kind
     for kind in (
         Kind(record_batch.FORMAT, "batches", batches.TABLE, SPAN, _no_head, None),
-        Kind(METADATA_SNAPSHOT, "batches", batches.TABLE, SPAN, _metadata_head, None),
+        Kind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, SPAN, _metadata_head, None),
         Kind(
             offset_index.FORMAT,
             "entries",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kcheck.disk.lock import locked_by
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
-from kcheck.formats import clean_shutdown, meta_properties, offset_checkpoint
+from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
@@ -18,6 +18,7 @@ from kcheck.model.names import (
     RECOVERY_POINT,
     REPLICATION_OFFSET,
     DirectoryState,
+    FileKind,
     PartitionDirectory,
     broker_accepts,
     parse_directory,
@@ -35,6 +36,7 @@ FILES: tuple[tuple[str, Format], ...] = (
     *((name, offset_checkpoint.FORMAT) for name in OFFSET_CHECKPOINTS),
     (META_PROPERTIES, meta_properties.FORMAT),
     (CLEAN_SHUTDOWN, clean_shutdown.FORMAT),
+    (FileKind.BOOTSTRAP, _metadata_snapshot.FORMAT),
 )
 
 

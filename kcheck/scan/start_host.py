@@ -184,7 +184,7 @@ def _strangers(starts: Iterable[LogDirStart], release: Release) -> Iterator[str]
     """Yield why log dirs are not those of one broker, or not different ones: no log is loaded then."""
     views = tuple(each.view for each in starts if each.view is not None)
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
-        yield from (f"{found.where.log_dir}: {found.message}" for found in rule.check(views, release))
+        yield from (finding.message for finding in rule.check(views, release))
 
 
 def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:

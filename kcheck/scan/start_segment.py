@@ -260,7 +260,7 @@ class Segment:
 
     def rename(self, suffix: str) -> None:
         """Give all files of the segment another suffix (changeFileSuffixes)."""
-        for ending in ENDINGS:
+        for ending in ENDINGS if self.context.release.has_producer_state else ENDINGS[:-1]:
             self.folder.rename(self.name(ending), segment_prefix(Offset(self.base)) + ending + suffix)
         self.suffix = suffix
         for index, ending in ((self._offset_index, ".index"), (self._time_index, ".timeindex")):

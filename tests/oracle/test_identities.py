@@ -31,12 +31,12 @@ FILES = {
                      ZOOKEEPER + "x=y\n"),
 }  # fmt: skip
 VERSIONS = (
-    ("4.3.1", Mode.KRAFT), ("3.9.2", Mode.KRAFT), ("3.9.2", Mode.ZOOKEEPER), ("3.6.2", Mode.KRAFT),
-    ("3.6.2", Mode.ZOOKEEPER), ("2.8.2", Mode.ZOOKEEPER),
+    ("4.3.1", Mode.KRAFT), ("3.9.2", Mode.ZOOKEEPER), ("3.6.2", Mode.KRAFT), ("3.6.2", Mode.ZOOKEEPER),
 )  # fmt: skip
 MORE = (
-    ("4.0.2", Mode.KRAFT), ("3.7.2", Mode.KRAFT), ("3.7.2", Mode.ZOOKEEPER), ("3.4.1", Mode.KRAFT),
-    ("3.3.2", Mode.KRAFT), ("3.3.2", Mode.ZOOKEEPER), ("3.0.2", Mode.ZOOKEEPER),
+    ("4.0.2", Mode.KRAFT), ("3.9.2", Mode.KRAFT), ("3.7.2", Mode.KRAFT), ("3.7.2", Mode.ZOOKEEPER),
+    ("3.4.1", Mode.KRAFT), ("3.3.2", Mode.KRAFT), ("3.3.2", Mode.ZOOKEEPER), ("3.0.2", Mode.ZOOKEEPER),
+    ("2.8.2", Mode.ZOOKEEPER),
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ VALUES: tuple[object, ...] = (
 
 
 @pytest.mark.parametrize(
-    "version", ["4.3.1", "3.9.2", "3.6.2", *(("4.0.2", "3.8.1", "3.3.2") if SWEEP >= WHOLE else ())]
+    "version", ["4.3.1", "3.6.2", *(("4.0.2", "3.9.2", "3.8.1", "3.3.2") if SWEEP >= WHOLE else ())]
 )
 def test_quorum_states(version: str, ask: Ask) -> None:
     """The same are refused: up to 3.7 QuorumState goes on after an UncheckedIOException."""

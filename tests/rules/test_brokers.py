@@ -143,7 +143,7 @@ def test_a_log_dir_that_was_never_formatted() -> None:
     """KRaft wants the file in every log dir; from 4.0 on every broker is a KRaft broker."""
     for ours, kafka in ((KRAFT, "3.4"), (KRAFT, "4.3"), (ZOOKEEPER, "4.3")):
         (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
-        assert "no meta.properties in this log dir, but in /data/d1" in found.message
+        assert "no meta.properties in /data/d2, but in /data/d1" in found.message
         assert D2 == found.where.log_dir
 
 
@@ -153,7 +153,7 @@ def test_a_log_dir_whose_file_is_empty() -> None:
         found = found_by(KC305, (owned(D1, ZOOKEEPER, kafka), owned(D2, b"", kafka)), kafka)
         assert count == len(found)
         assert all(
-            "nothing stands in the meta.properties of this log dir, but in /data/d1" in each.message for each in found
+            "nothing stands in the meta.properties of /data/d2, but in /data/d1" in each.message for each in found
         )
 
 

@@ -1,0 +1,55 @@
+"""A snapshot of KRaft's metadata is damaged.
+
+What is wrong: a `.checkpoint` in `__cluster_metadata-0` holds the metadata of the cluster up to an offset, in batches
+that each have a CRC. Here a CRC does not match, bytes are no batch, or the records that begin and end every snapshot
+are not there: it was cut.
+
+What the broker does: 3.9 and later read the newest snapshot at every start, as do controllers. A CRC that does not
+match ends it. From one that was cut they take what is there: topics, configurations and access rules are missing then,
+or the start ends at the first record behind that needs them. Older snapshots are only kept. `bootstrap.checkpoint` at
+the top of a log dir is read at every start from 3.3 on, without a look at the CRC: a start ends where it names no
+metadata.version.
+
+What to do: keep a copy of the whole directory. If the other controllers are well, start this one with an empty
+directory, formatted anew, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import FileKind
+from kcheck.model.release import Release
+from kcheck.model.views import FileView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._words import and_further, at, defect_rows, kafka
+
+
+def check(view: FileView, release: Release) -> Iterable[Finding]:
+    """Find a metadata snapshot with a defect."""
+    defects = view.parsed.defects
+    if not defects:
+        return
+    if view.name == FileKind.BOOTSTRAP:
+        effect = f"{kafka(release)} does not start, if it finds no metadata.version in it."
+        advice = "Copy the file from another node of the cluster."
+    else:
+        effect = f"If it is the newest, {kafka(release)} does not start, or takes a part of the metadata for all."
+        advice = "Keep a copy of the directory. If the other controllers are well, let this one fetch everything anew."
+    yield RULE.finding(
+        at(view, defects[0]),
+        and_further(defects),
+        effect=effect,
+        advice=advice,
+        data={"defect_count": len(defects), "defects": defect_rows(defects)},
+    )
+
+
+RULE = Rule(
+    id="KC191",
+    name="metadata-snapshot-damaged",
+    severity=Severity.ERROR,
+    scope=Scope.FILE,
+    check=check,
+    page=__doc__,
+    kinds=("metadata-snapshot",),
+)

@@ -1,0 +1,61 @@
+"""KRaft's snapshots of metadata, as a controller of 4.3.1 wrote them, and with damage."""
+
+from pathlib import Path
+
+import pytest
+
+from kcheck.formats._metadata_snapshot import FORMAT, parse
+from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
+from kcheck.model.parsed import Defect, Parsed
+
+LOG_DIR = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "snapshot" / "broker-1" / "data1"
+NAMES = ("bootstrap.checkpoint", *(path.name for path in sorted(LOG_DIR.glob("__cluster_metadata-0/*.checkpoint"))))
+FILES = {name: next(LOG_DIR.rglob(name)).read_bytes() for name in NAMES}
+BOOTSTRAP = FILES["bootstrap.checkpoint"]
+FIRST_SIZE = OVERHEAD.size + int(OVERHEAD.unpack_from(BOOTSTRAP)[1])
+NO_HEADER, NO_FOOTER = "no SNAPSHOT_HEADER stands at the begin", "no SNAPSHOT_FOOTER stands at the end"
+
+UNCOVERED = {*range(8), *range(12, 16)}
+"""Bytes of a batch that no CRC covers: base offset and leader epoch, which no reader of a snapshot looks at."""
+
+
+def starts(data: bytes) -> list[int]:
+    """Return where the batches begin."""
+    found = [0]
+    while found[-1] < len(data):
+        found.append(found[-1] + OVERHEAD.size + int(OVERHEAD.unpack_from(data, found[-1])[1]))
+    return found[:-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_node_wrote(name: str) -> None:
+    assert FORMAT.matches(name)
+    assert Parsed(len(starts(FILES[name]))) == parse(FILES[name])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_byte_is_missed(name: str) -> None:
+    """Changed, or with all that follows it."""
+    data = FILES[name]
+    begins = starts(data)
+    for at in range(len(data)):
+        assert parse(data[:at]).defects
+        begin = max(each for each in begins if each <= at)
+        if at - begin not in UNCOVERED:
+            assert parse(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]).defects, at
+
+
+def test_nothing_at_all() -> None:
+    assert Parsed(0, (Defect(NO_HEADER, 0), Defect(NO_FOOTER, 0))) == parse(b"")
+
+
+def test_a_begin_and_an_end_that_say_something_else() -> None:
+    """Records that are none of control, and a control record that cannot be read."""
+    middle = BOOTSTRAP[FIRST_SIZE : starts(BOOTSTRAP)[-1]]
+    assert Parsed(1, (Defect(NO_HEADER, 0), Defect(NO_FOOTER, len(middle)))) == parse(middle)
+    fields = [*HEADER.unpack_from(BOOTSTRAP)]
+    fields[-1] = 2  # records, where there is one
+    batch = HEADER.pack(*fields) + BOOTSTRAP[HEADER.size : FIRST_SIZE]
+    fields[4] = checksum(batch[body_from(2) :], 2)
+    batch = HEADER.pack(*fields) + batch[HEADER.size :]
+    assert Parsed(1, (Defect(NO_FOOTER, len(batch)),)) == parse(batch)
