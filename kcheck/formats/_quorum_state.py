@@ -1,16 +1,19 @@
 """`quorum-state` in the metadata log of KRaft: the last election that a broker knows of (FileQuorumStateStore).
 
 One JSON object in the first line; version 0 from 2.8 on, version 1 from 3.8 on. Up to 3.7 FileBasedStateStore reads it.
+It is no plug: nothing but what a broker makes of it is of use.
 """
 
 from typing import Any
 
+from kcheck.formats._contract import Format
 from kcheck.formats._jackson import tree
 from kcheck.formats.partition_metadata import java_uuid
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf8_lines, wrapped
+from kcheck.model.names import FileKind
+from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 
-NAME = "quorum-state"
 _VERSION = "data_version"
 _VERSIONS = (0, 1)
 _VOTED = "votedDirectoryId"
@@ -36,7 +39,10 @@ def _object(data: bytes) -> dict[str, Any]:
     line = next(lines.lines, None)
     if line is None:
         raise ValueError("it is no UTF-8" if lines.malformed else "it is empty")
-    found = tree(line)
+    try:
+        found = tree(line)
+    except ValueError:
+        found = None
     if not isinstance(found, dict) or _VERSION not in found:
         raise ValueError(f"its first line is no JSON object with {_VERSION}")
     return found
@@ -76,3 +82,17 @@ def _is_voter(value: object) -> bool:
 
 def _is_int(value: object, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
+    """Return why a broker does not start with the file; before 3.0 no broker is one of KRaft."""
+    return BrokerReads(None, problem(data, release) if release.version >= (3,) else None)
+
+
+FORMAT = Format(
+    kind="quorum-state",
+    title="quorum-state",
+    matches=lambda name: name == FileKind.QUORUM_STATE,
+    parse=lambda _: Parsed(None),
+    broker_reads=broker_reads,
+)

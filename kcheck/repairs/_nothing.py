@@ -7,6 +7,7 @@ WITHOUT = {
     "KC167": "kcheck has not looked into the batch: it need not be wrong",
     "KC186": "maybe nothing is wrong, and no record can be made up",
     "KC191": "the metadata is that of the cluster: another node has it",
+    "KC192": "nothing else tells how the node voted",
     "KC215": "the broker reads the log through, and writes the line itself",
     "KC303": "only the cluster knows which of the ids is that of the topic",
     "KC308": "a broker is running on the log dir",

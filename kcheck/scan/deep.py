@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join
-from kcheck.formats import _metadata_snapshot, producer_snapshot, transaction_index
+from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import FileKind, parse_file, segment_prefix
@@ -213,6 +213,7 @@ _RULED = {
     FileKind.TRANSACTION_INDEX: transaction_index.FORMAT,
     FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT,
     FileKind.METADATA_SNAPSHOT: _metadata_snapshot.FORMAT,
+    FileKind.QUORUM_STATE: _quorum_state.FORMAT,
 }
 """The small files of a partition directory that are not read with its tail."""
 

@@ -23,11 +23,11 @@ def finish(loader: LogLoader, log: Loaded) -> Loaded:
     truncation.
     """
     kept = _sorted_out(loader.folder, log)
-    if _quorum_state.NAME in loader.folder:
-        data, size = loader.folder.read(_quorum_state.NAME)
+    if FileKind.QUORUM_STATE in loader.folder:
+        data, size = loader.folder.read(FileKind.QUORUM_STATE)
         why = _quorum_state.problem(data.ljust(size, b"\0"), loader.context.release)
         if why is not None:
-            raise StartError(f"{_quorum_state.NAME} cannot be read: {why}")
+            raise StartError(f"{FileKind.QUORUM_STATE} cannot be read: {why}")
     if PARTITION_METADATA not in loader.folder:
         loader.folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
     if not kept:

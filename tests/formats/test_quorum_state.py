@@ -5,13 +5,23 @@ import json
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._quorum_state import problem
+from kcheck.formats._quorum_state import FORMAT, broker_reads, problem
+from kcheck.model.parsed import BrokerReads
 
 OLD = {
     "clusterId": "", "leaderId": 100, "leaderEpoch": 1, "votedId": -1, "appliedOffset": 0,
     "currentVoters": [{"voterId": 100}], "data_version": 0,
 }  # fmt: skip
 NEW = {"leaderId": -1, "leaderEpoch": 2, "votedId": 1, "votedDirectoryId": "J8aAPcfLQt2bqs1JT_rMgQ", "data_version": 1}
+
+NO_JSON = "its first line is no JSON object with data_version"
+
+
+def test_only_brokers_of_kraft_read_it() -> None:
+    assert FORMAT.matches("quorum-state")
+    assert [BrokerReads(None, None), BrokerReads(None, "it is empty")] == [
+        broker_reads(b"", release(kafka)) for kafka in ("2.8", "4.3")
+    ]
 
 
 def test_what_brokers_write() -> None:
@@ -28,12 +38,12 @@ def test_what_brokers_write() -> None:
     [
         (b"", "it is empty"),
         (b"\xff", "it is no UTF-8"),
-        (b"\n{}", "it begins with no JSON"),
-        (bytes(60), "it begins with no JSON"),
-        (b'{"data_version":NaN}', "it begins with no JSON"),
-        (b'{"data_version":' + b"1" * 1001 + b"}", "it begins with no JSON"),
-        (b"[]", "its first line is no JSON object with data_version"),
-        (b"{}", "its first line is no JSON object with data_version"),
+        (b"\n{}", NO_JSON),
+        (bytes(60), NO_JSON),
+        (b'{"data_version":NaN}', NO_JSON),
+        (b'{"data_version":' + b"1" * 1001 + b"}", NO_JSON),
+        (b"[]", NO_JSON),
+        (b"{}", NO_JSON),
         (b'{"data_version":2.5}', "data_version 2 is not known"),
         (b'{"data_version":1e999}', "it has no leaderId"),
         (b'{"data_version":true}', "it has no leaderId"),
