@@ -28,19 +28,8 @@ BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 LEFTOVERS = (".swap", ".swap", ".cleaned", ".deleted")
 NUMBERS = (
-    "0",
-    "-1",
-    "1",
-    "5",
-    "1000000",
-    "9223372036854775807",
-    "9223372036854775808",
-    "2147483648",
-    "x",
-    "",
-    "1 2",
-    "07",
-)
+    "0", "-1", "1", "5", "1000000", "9223372036854775807", "9223372036854775808", "2147483648", "x", "", "1 2", "07",
+)  # fmt: skip
 MAX_PARTITIONS = 3
 
 

@@ -213,12 +213,10 @@ def raises(*_: object) -> None:
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
-        (kill, "the process that read it ended: SIGKILL"),
-        (hang, "no answer in 1 s"),
-        (exhaust, "MemoryError"),
+        (kill, "the process that read it ended: SIGKILL"), (hang, "no answer in 1 s"), (exhaust, "MemoryError"),
         (raises, "RuntimeError: boom"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_one_bad_directory_costs_one_finding(
     harm: Callable[[], None], why: str, jobs: int, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

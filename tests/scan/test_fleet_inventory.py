@@ -1,10 +1,11 @@
 """Which log dirs a fleet has: what a layout matches, what an inventory file names, and nothing behind a link."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, list_directory
@@ -12,6 +13,8 @@ from kcheck.errors import UsageError
 from kcheck.scan import fleet_inventory
 from kcheck.scan.fleet_inventory import FleetLogDir, inventory
 from tests.builders import log_dir
+from tests.scan.test_fleet import BROKERS, scanned
+from tests.stores import as_on_disk, upload
 
 
 @pytest.fixture
@@ -153,3 +156,20 @@ def test_what_cannot_be_listed_is_a_finding(fleet: Path, monkeypatch: pytest.Mon
     whole = inventory([f"{fleet}/{{cluster}}/{{broker}}/{{log_dir}}"])
     assert [f"{fleet}/east/b1", f"{fleet}/west/b1"] == [finding.where.log_dir for finding in whole.findings]
     assert [f"{fleet}/east/b2/d1"] == [each.path for each in whole.log_dirs]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_inventory_in_a_store_names_log_dirs_in_stores(kind: str, s3: dict[str, Any], tmp_path: Path) -> None:
+    """They are in another bucket than it, and no root says so."""
+    folder = BROKERS / "4.3.1" / "diverged"
+    url = upload(folder, f"named-{kind}", s3)
+    names = ("broker-1/data1", "broker-2/data1")
+    file = tmp_path / f"fleet.{kind}"
+    write: Any = csv.write_csv if kind == "csv" else parquet.write_table
+    write(pa.table({"log_dir": [f"{url}/{name}" for name in names]}), file)
+    there = upload(tmp_path, f"names-{kind}", s3)
+    _, expected = scanned(tmp_path, *(folder / name for name in names), name="disk")
+    for name, root in {"there": f"{there}/{file.name}", "here": file}.items():
+        _, found = scanned(tmp_path, root, name=name, options=s3, jobs=None)
+        assert as_on_disk(expected, url, folder) == as_on_disk(found, url, folder)

@@ -12,9 +12,7 @@ from threading import BoundedSemaphore, Event
 from typing import Any
 
 import fsspec
-import pyarrow as pa
 import pytest
-from pyarrow import csv, parquet
 
 from kcheck.disk import remote
 from kcheck.disk.remote import Store
@@ -132,22 +130,6 @@ def test_the_rows_are_those_of_a_disk(
     assert local["truncation_plans"]
     _, named = scanned(tmp_path, f"{url}/broker-1", name="folder", options=s3, jobs=8)
     assert {"1"} == {row["broker"] for row in named["log_dirs"]}
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_an_inventory_in_a_store_names_log_dirs_in_stores(kind: str, s3: dict[str, Any], tmp_path: Path) -> None:
-    """They are in another bucket than it, and no root says so."""
-    folder = BROKERS / "4.3.1" / "diverged"
-    url = upload(folder, f"named-{kind}", s3)
-    names = ("broker-1/data1", "broker-2/data1")
-    file = tmp_path / f"fleet.{kind}"
-    write: Any = csv.write_csv if kind == "csv" else parquet.write_table
-    write(pa.table({"log_dir": [f"{url}/{name}" for name in names]}), file)
-    there = upload(tmp_path, f"names-{kind}", s3)
-    _, expected = scanned(tmp_path, *(folder / name for name in names), name="disk")
-    for name, root in {"there": f"{there}/{file.name}", "here": file}.items():
-        _, found = scanned(tmp_path, root, name=name, options=s3, jobs=None)
-        assert as_on_disk(expected, url, folder) == as_on_disk(found, url, folder)
 
 
 def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
