@@ -27,17 +27,19 @@ _SHOWN = {
 def remote_metadata(offset: object, row: Any) -> str:
     """Return what stands behind `payload: `; `row` is that of a `Message`."""
     data = row["data"]
-    problem = row.get("problem") or _refused(data)
+    name = str(row["name"]).removesuffix("Record")
+    problem = row.get("problem") or _refused(name, data)
     if problem is not None:
         return f"Error at offset {offset}, skipping. {problem}"
-    name = row["name"].removesuffix("Record")
     return f"{name}{{{', '.join(f'{field}={_text(field, data)}' for field in _SHOWN[name])}}}"
 
 
-def _refused(data: Any) -> str | None:
+def _refused(name: str, data: Any) -> str | None:
     """Return why the class does not take these fields, None if it does."""
     if _state(data) is None:
         return "unknown state"
+    if name == "RemoteLogSegmentMetadata" and not 0 <= data["startOffset"] <= data["endOffset"]:
+        return "no range of offsets"
     return "no leader epochs" if data.get("segmentLeaderEpochs") == [] else None
 
 

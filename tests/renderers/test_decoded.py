@@ -89,6 +89,8 @@ def test_remote_metadata() -> None:
         ("RemoteLogMetadata", {"data": None, "problem": "why"}, "why"),
         ("RemoteLogSegmentMetadataUpdateRecord", {"data": LATER | {"remoteLogSegmentState": 4}}, "unknown state"),
         ("RemoteLogSegmentMetadataSnapshotRecord", {"data": FIRST | {"segmentLeaderEpochs": []}}, "no leader epochs"),
+        ("RemoteLogSegmentMetadataRecord", {"data": FIRST | {"startOffset": 10}}, "no range of offsets"),
+        ("RemoteLogSegmentMetadataRecord", {"data": FIRST | {"startOffset": -1}}, "no range of offsets"),
     ],
 )
 def test_remote_metadata_that_no_class_takes(name: str, row: Any, why: str) -> None:
