@@ -15,7 +15,7 @@ from kcheck.scan.fleet_replicas import FIELDS, KEY
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HELD_SIZE = 8 << 20
+_HELD_SIZE = 32 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 8192
 """So many rows of a run are read at a time."""
