@@ -25,7 +25,7 @@ def finish(loader: LogLoader, log: Loaded) -> Loaded:
     kept = _sorted_out(loader.folder, log)
     if FileKind.QUORUM_STATE in loader.folder:
         data, size = loader.folder.read(FileKind.QUORUM_STATE)
-        why = _quorum_state.problem(data.ljust(size, b"\0"), loader.context.release)
+        why = _quorum_state.broker_reads(data.ljust(size, b"\0"), loader.context.release).error
         if why is not None:
             raise StartError(f"{FileKind.QUORUM_STATE} cannot be read: {why}")
     if PARTITION_METADATA not in loader.folder:
