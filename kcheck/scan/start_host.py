@@ -166,12 +166,12 @@ def judged(
 
 
 def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
-    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
+    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog, KafkaRaftServer)."""
     live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
     found: dict[tuple[str, int, DirectoryState], list[tuple[str, str]]] = {}
     for path, each in places:
         topic, number, state, _ = each.directory
-        if each.outcome not in _ABSENT and state in live and topic != CLUSTER_METADATA:
+        if each.outcome not in _ABSENT and state in live:
             found.setdefault((topic, number, state), []).append((path, each.dir))
     return [
         f"{topic}-{number} stands there twice: {' and '.join(join(*place) for place in same)}"
