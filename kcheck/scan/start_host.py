@@ -161,11 +161,6 @@ def judged(
     offline += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.OFFLINE]
     touched = next((each.touched for each in partitions if each.touched is not None), None)
     uncertain = None
-    if mode is Mode.KRAFT and _is_unformatted(log_dir):
-        if settings.mode is None:
-            uncertain = f"the start ends if the broker is one of KRaft: {META_PROPERTIES} is missing"
-        else:
-            aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     if offline and touched is not None and release.version >= (3,):
         # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
         why = f"{touched}, and its log dir is already given up"
@@ -173,6 +168,11 @@ def judged(
             aborts.append(f"{offline[0]}; {why}")
         elif any(each.queued for each in partitions):
             uncertain = f"the start may abort instead: {why}, if it is loaded after the file that cannot be read"
+    if mode is Mode.KRAFT and _is_unformatted(log_dir):
+        if settings.mode is None:
+            uncertain = f"the start ends if the broker is one of KRaft: {META_PROPERTIES} is missing"
+        else:
+            aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
     view = log_dir.view
     return LogDirStart(
