@@ -4,8 +4,9 @@ What is wrong: a broker knows the files of a partition by their names. Here one 
 notes, or a segment file whose name is no offset of 20 digits.
 
 What the broker does: it leaves files alone whose ending it does not know. A segment file whose name begins with no
-number makes its start fail, as does a `.checkpoint` in the metadata log without offset and epoch in its name. Where the name of a `.log` is a number of fewer digits, it makes an empty segment of that
-offset beside it; as the last segment that one ends the log there, and what is produced gets offsets that others have.
+number makes its start fail, as does a `.checkpoint` in the metadata log without offset and epoch in its name. Where the
+name of a `.log` is a number of fewer digits, it makes an empty segment of that offset beside it; as the last segment
+that one ends the log there, and what is produced gets offsets that others have.
 
 What to do: move the file out of the log dir, with the broker stopped.
 """

@@ -36,7 +36,8 @@ class Content(NamedTuple):
     """What a file holds: `filled` bytes, then zeros up to `size`.
 
     The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock or on other nodes. `patches` are bytes that count instead of those of `path`, by their positions in it.
+    they depend on the clock or on other nodes. `patches` are bytes that count instead of those of `path`, by their
+    positions in it.
     """
 
     size: int
