@@ -169,8 +169,9 @@ def judged(
         elif any(each.queued for each in partitions):
             uncertain = f"the start may abort instead: {why}, if it is loaded after the file that cannot be read"
     if mode is Mode.KRAFT and _is_unformatted(log_dir):
-        if settings.mode is None:
-            uncertain = f"the start ends if the broker is one of KRaft: {META_PROPERTIES} is missing"
+        # It may be of ZooKeeper, or copies of files: every log dir that was in use has partitions and checkpoints.
+        if settings.mode is None or not (log_dir.view.files and log_dir.directories):
+            uncertain = f"the start ends if this is a log dir of KRaft: {META_PROPERTIES} is missing"
         else:
             aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK

@@ -39,8 +39,11 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
     kept = _sorted_out(folder, log, release)
     log = _begun_anew(loader, log, kept)
     if kept and release.version >= (3, 8):
-        newest = _there(folder, max(kept), kept)
-        _refused(newest, _metadata_snapshot.broker_reads(_bytes(folder, newest), release))
+        newest = _name(max(kept))
+        if newest in folder:
+            _refused(newest, _metadata_snapshot.broker_reads(_bytes(folder, newest), release))
+        elif release.version < (4, 3):
+            raise _misnamed(kept[max(kept)], newest)
     forgotten = _elections(folder, release)
     if PARTITION_METADATA not in folder:
         folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
@@ -57,8 +60,9 @@ def _begun_anew(loader: LogLoader, log: Loaded, kept: dict[tuple[int, int], str]
         return log
     loader.truncate_fully(offset)
     for older in sorted(kept.keys() - {latest}):
-        name = _there(loader.folder, older, kept)
-        loader.folder.rename(name, name + DELETED)
+        name = _name(older)
+        if not loader.folder.rename(name, name + DELETED):
+            raise _misnamed(kept[older], name)
     start = Offset(offset)
     return log._replace(
         log_start_offset=start, log_end_offset=start, recovery_point=Offset(min(log.recovery_point, offset)),
@@ -67,13 +71,13 @@ def _begun_anew(loader: LogLoader, log: Loaded, kept: dict[tuple[int, int], str]
     )  # fmt: skip
 
 
-def _there(folder: Folder, snapshot: tuple[int, int], kept: dict[tuple[int, int], str]) -> str:
-    """Return the proper name of a snapshot; StartError where no file has it, but one with more in its name."""
-    epoch, offset = snapshot
-    name = f"{offset:020d}-{epoch:010d}{SNAPSHOT_ENDINGS[0]}"
-    if name not in folder:
-        raise StartError(f"UncheckedIOException: {kept[snapshot]} is looked for as {name}")
-    return name
+def _name(snapshot: tuple[int, int]) -> str:
+    """Return the proper name of a snapshot of this epoch and offset."""
+    return f"{snapshot[1]:020d}-{snapshot[0]:010d}{SNAPSHOT_ENDINGS[0]}"
+
+
+def _misnamed(found: str, name: str) -> StartError:
+    return StartError(f"UncheckedIOException: {found} is looked for as {name}")
 
 
 def _bytes(folder: Folder, name: str) -> bytes:

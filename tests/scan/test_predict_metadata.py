@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.builders import log_dir, partition_metadata, run, write
+from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 from tests.scan.test_predict import metadata_log, one, said, wish
 
 
@@ -44,8 +44,8 @@ def test_names_of_snapshots_are_read_where_they_should_be(tmp_path: Path) -> Non
     copy, beyond = f"{5:020d}-{0:010d} (1).checkpoint", f"{50:020d}-{3:010d}.checkpoint"
     old = wish("3.7", mode="kraft")
     metadata_log(tmp_path / "e", copy)
-    assert f"{copy} is looked for as" in one(tmp_path / "e")[0]["reason"]
-    assert one(tmp_path / "e", asked=old)[0]["outcome"] == "ok"
+    assert f"{copy} is looked for as" in one(tmp_path / "e", asked=wish("4.2"))[0]["reason"]
+    assert ["ok", "ok"] == [one(tmp_path / "e", asked=asked)[0]["outcome"] for asked in (old, wish("4.3"))]
     metadata_log(tmp_path / "f", copy, beyond)
     assert f"{copy} is looked for as" in one(tmp_path / "f", asked=old)[0]["reason"]
 
@@ -85,4 +85,10 @@ def test_a_log_dir_that_was_not_formatted(tmp_path: Path) -> None:
     ):  # fmt: skip
         (row,) = said(tmp_path / "d", asked=asked)
         assert (row["outcome"], row["uncertain"] is not None) == (outcome, unsure)
-    assert one(tmp_path / "d" / "__cluster_metadata-0")[0]["outcome"] == "ok"
+    assert one(tmp_path / "d" / "__cluster_metadata-0")[0]["uncertain"] is None
+
+
+def test_partitions_that_were_copied_without_their_log_dir(tmp_path: Path) -> None:
+    partition_dir(tmp_path / "d" / "t-0", [run(0, 9)])
+    row = one(tmp_path / "d")[0]
+    assert (row["outcome"], "meta.properties is missing" in row["uncertain"]) == ("ok", True)
