@@ -3,8 +3,10 @@
 Then it reads what it knows of the last election (QuorumState).
 """
 
+from typing import Any
+
 from kcheck.core.leader_epochs import latest_epoch
-from kcheck.formats import _quorum_state
+from kcheck.formats import _metadata_snapshot, _quorum_state
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
@@ -15,6 +17,7 @@ from kcheck.model.names import (
     FileKind,
     parse_metadata_snapshot,
 )
+from kcheck.model.parsed import BrokerReads
 from kcheck.model.release import Release
 from kcheck.scan.start_files import Folder, StartError, made
 from kcheck.scan.start_log import LogLoader
@@ -30,12 +33,15 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
     The whole log gives way to the latest snapshot where that lies beyond it: a download that was not followed by the
     truncation. `topic_id` is what partition.metadata says.
     """
-    folder = loader.folder
+    folder, release = loader.folder, loader.context.release
     if topic_id not in (None, TOPIC_ID):
         raise StartError(f"InconsistentTopicIdException: {PARTITION_METADATA} names another topic id, {topic_id}")
-    kept = _sorted_out(folder, log, loader.context.release)
+    kept = _sorted_out(folder, log, release)
     log = _begun_anew(loader, log, kept)
-    forgotten = _elections(folder, loader.context.release)
+    if kept and release.version >= (3, 8):
+        newest = _there(folder, max(kept), kept)
+        _refused(newest, _metadata_snapshot.broker_reads(_bytes(folder, newest), release))
+    forgotten = _elections(folder, release)
     if PARTITION_METADATA not in folder:
         folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
     return log if forgotten is None else log._replace(reasons=(*log.reasons, forgotten))
@@ -51,9 +57,8 @@ def _begun_anew(loader: LogLoader, log: Loaded, kept: dict[tuple[int, int], str]
         return log
     loader.truncate_fully(offset)
     for older in sorted(kept.keys() - {latest}):
-        name = f"{older[1]:020d}-{older[0]:010d}{SNAPSHOT_ENDINGS[0]}"
-        if not loader.folder.rename(name, name + DELETED):
-            raise StartError(f"UncheckedIOException: {kept[older]} is to be renamed, and is looked for as {name}")
+        name = _there(loader.folder, older, kept)
+        loader.folder.rename(name, name + DELETED)
     start = Offset(offset)
     return log._replace(
         log_start_offset=start, log_end_offset=start, recovery_point=Offset(min(log.recovery_point, offset)),
@@ -62,15 +67,32 @@ def _begun_anew(loader: LogLoader, log: Loaded, kept: dict[tuple[int, int], str]
     )  # fmt: skip
 
 
+def _there(folder: Folder, snapshot: tuple[int, int], kept: dict[tuple[int, int], str]) -> str:
+    """Return the proper name of a snapshot; StartError where no file has it, but one with more in its name."""
+    epoch, offset = snapshot
+    name = f"{offset:020d}-{epoch:010d}{SNAPSHOT_ENDINGS[0]}"
+    if name not in folder:
+        raise StartError(f"UncheckedIOException: {kept[snapshot]} is looked for as {name}")
+    return name
+
+
+def _bytes(folder: Folder, name: str) -> bytes:
+    data, size = folder.read(name)
+    return data.ljust(size, b"\0")
+
+
+def _refused(name: str, reads: BrokerReads[Any]) -> None:
+    if reads.error is not None:
+        raise StartError(f"{name} cannot be read: {reads.error}")
+
+
 def _elections(folder: Folder, release: Release) -> str | None:
     """Read the last election, and return why it is forgotten; what the start writes of it depends on the others."""
     name, forgotten = FileKind.QUORUM_STATE, None
     folder.remove(f"{name}{TEMPORARY}")
     if name in folder:
-        data, size = folder.read(name)
-        reads = _quorum_state.broker_reads(data.ljust(size, b"\0"), release)
-        if reads.error is not None:
-            raise StartError(f"{name} cannot be read: {reads.error}")
+        reads = _quorum_state.broker_reads(_bytes(folder, name), release)
+        _refused(name, reads)
         if reads.value is None:
             return None
         forgotten = f"{name} is removed, and what it said of the last election forgotten: {reads.value}"

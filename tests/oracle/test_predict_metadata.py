@@ -42,7 +42,7 @@ def _log(random: Random, folder: Path) -> str:
     (path / FileKind.QUORUM_STATE).unlink(missing_ok=True)  # another class reads it: test_quorum_state.py
     done = [str(source.relative_to(BROKERS))]
     for _ in range(random.choice((0, 1, 1, 2))):
-        damage = random.choice((random.choice(IN_PARTITIONS), _snapshot))
+        damage = random.choice((random.choice(IN_PARTITIONS), _snapshot, _content))
         done.append(damage(random, folder) or "nothing")
     return "; ".join(done)
 
@@ -63,6 +63,19 @@ def _snapshot(random: Random, folder: Path) -> str:
         )
     (path / name).write_bytes(b"")
     return f"{name} made"
+
+
+def _content(random: Random, folder: Path) -> str | None:
+    """Flip a bit of the newest snapshot, cut it, or put something behind its end."""
+    newest = max((folder / NAME).glob("*.checkpoint"), key=lambda path: path.name, default=None)
+    data = b"" if newest is None else newest.read_bytes()
+    if newest is None or not data:
+        return None
+    at = random.randrange(len(data))
+    flipped = data[:at] + bytes((data[at] ^ 1 << random.randrange(8),)) + data[at + 1 :]
+    cut = data[: random.choice((at, random.randrange(20)))]
+    newest.write_bytes(random.choice((flipped, flipped, cut, data + bytes(random.randrange(40)))))
+    return f"{newest.name} changed at {at}"
 
 
 def predicted(path: Path, version: str) -> Prediction:

@@ -235,10 +235,10 @@ def test_a_swap_takes_the_place_of_its_segment() -> None:
 
 
 def metadata_log(path: Path, *snapshots: str, base: int = 0) -> Path:
-    """Write a log dir with a log of KRaft of ten offsets, and snapshots of these names."""
+    """Write a log dir with a log of KRaft of ten offsets, and empty snapshots of these names."""
     log_dir(path, clean=True)
     log = partition_dir(path / "__cluster_metadata-0", [run(base, base + 9)], epoch_entries=[(0, base)])
-    return write(log, dict.fromkeys(snapshots, b"x"))
+    return write(log, dict.fromkeys(snapshots, b""))
 
 
 def test_a_partition_that_stands_alone() -> None:
