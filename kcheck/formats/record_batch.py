@@ -54,6 +54,8 @@ DELETE_HORIZON = 0x40
 ABORT_MARKER, COMMIT_MARKER = 0, 1
 COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
 """By the number in the attributes (CompressionType)."""
+CODEC_NAMES = (*COMPRESSION, *(f"unknown-{number}" for number in range(len(COMPRESSION), CODEC_MASK + 1)))
+"""Those that no release knows too."""
 LOG_APPEND_TIME = 0x08
 NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
@@ -137,8 +139,7 @@ class BatchHeader(NamedTuple):
     @property
     def compression(self) -> str:
         """The name of the codec; `unknown-5` where no release knows the number."""
-        number = self.attributes & CODEC_MASK
-        return COMPRESSION[number] if number < len(COMPRESSION) else f"unknown-{number}"
+        return CODEC_NAMES[self.attributes & CODEC_MASK]
 
     @property
     def timestamp_type(self) -> str | None:

@@ -170,6 +170,8 @@ _OF_A_SEGMENT = {
         FileKind.PRODUCER_SNAPSHOT,
     )
 }
+SNAPSHOT_ENDINGS = (".checkpoint", f".checkpoint{PART}", f".checkpoint{DELETED}")
+"""What the names of KRaft's snapshots end in."""
 _PLAIN_PREFIX = re.compile(r"0[0-8][0-9]{18}\.").match
 """An offset far below 2^63, as a broker writes it."""
 _LOG_NAME_SIZE = 24
@@ -222,9 +224,11 @@ def parse_file(name: str) -> KafkaFile:
 
 
 def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:
-    """Return the end offset and the epoch of a KRaft snapshot, by its name (Snapshots.parse 3.0 to 4.3.1)."""
-    match = _METADATA_SNAPSHOT.fullmatch(name)
-    offset, epoch = (java_long(match[1]), java_int(match[2])) if match else (None, None)
+    """Return the end offset and the epoch of a KRaft snapshot, by their places in its name (Snapshots.parse).
+
+    None where these are no numbers: the start of a broker fails then, if the name has one of SNAPSHOT_ENDINGS.
+    """
+    offset, epoch = java_long(name[:20]), java_int(name[21:31])
     return None if offset is None or epoch is None else (Offset(offset), Epoch(epoch))
 
 
