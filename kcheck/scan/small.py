@@ -18,8 +18,8 @@ from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import End, EpochRun, IndexView, SegmentView, Transactions
 
-SIZE_MAX = 64 << 10
-_BATCH_COUNT_MAX = 64
+SIZE_MAX = 128 << 10
+_BATCH_COUNT_MAX = 100
 """About so many batches cost as much here as they do there."""
 _CRC_FROM = body_from(2)
 _NO_TRANSACTIONS = Transactions((), {}, {})

@@ -63,8 +63,9 @@ class Follower:
         if found is None:
             self._followed, self._before = False, None
             return
-        at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
-        self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
+        if found.at:
+            at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
+            self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
         if self._followed:
             for faulty in found.faults:
                 self._faults.take(faulty)
