@@ -83,7 +83,7 @@ class Groups:
     def _read(self, path: str) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
-        with read_again(path) as stream, pa.ipc.open_stream(stream) as reader:
+        with read_again(path) as stream, pa.ipc.open_stream(stream, options=pa.ipc.IpcReadOptions(use_threads=False)) as reader:
             yield from reader
 
 
