@@ -126,7 +126,7 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
                 return None
             else:
                 begin = seen[1:5]
-            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1)
+            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1, -1)
         if found.epochs and epoch == epoch_before:
             found.epochs[-1] = found.epochs[-1]._replace(last_offset=Offset(last))
         else:
