@@ -137,7 +137,7 @@ def test_what_a_snapshot_states(
     ids=["read again", "seen whole", "older"],
 )
 def test_a_marker_that_the_cleaner_emptied(stated: Producer, expected: list[object], cut: int, tmp_path: Path) -> None:
-    """Who reads the log again learns nothing of it; who saw it whole knows its epoch, and that the transaction ended."""
+    """Who reads the log again learns nothing of it; who saw it whole knows its epoch and that the transaction ended."""
     log = (made(0, txn=True), made(5, epoch=1, marker=True, emptied=True))
     segments = [part for part in (log[:cut], log[cut:]) if part]
     assert expected == told(followed(tmp_path / "t-0", *segments, snapshots={6: (stated,)}))
