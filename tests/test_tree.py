@@ -161,6 +161,17 @@ def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str
     assert scans <= {own}
 
 
+@pytest.mark.parametrize(
+    "command", [("fleet", "scan", "--out"), ("check", "--format", "parquet", "-o")], ids=lambda command: command[0]
+)
+def test_tables_are_written_without_pandas(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Wherever pandas is installed, as it is here, Arrow would load it."""
+    log_dir = ROOT / "fixtures/brokers/4.3.1/stopped/broker-1"
+    loaded = loaded_by_command(*command, str(tmp_path / "out"), str(log_dir), "--fail-on", "fatal")
+    assert "pyarrow" in loaded
+    assert "pandas" not in loaded
+
+
 def test_help_loads_no_scan() -> None:
     """It is what somebody types first."""
     loaded = loaded_by_command("--help")

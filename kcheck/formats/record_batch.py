@@ -5,6 +5,8 @@ Framing: FileLogInputStream 0.10 to 4.3.1. A `.log` is read in windows, so there
 """
 
 import zlib
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from kcheck.formats._contract import Format
@@ -205,9 +207,14 @@ def checksum(part: bytes | memoryview, magic: int, running: int = 0) -> int:
 
 def crc32c(part: bytes | memoryview, running: int = 0) -> int:
     """Return the CRC-32C (Castagnoli) of `part`, continuing from `running`."""
+    return _iscsi()(part, running) if running else _iscsi()(part)
+
+
+@cache
+def _iscsi() -> Callable[..., int]:
     from fastcrc import crc32  # only where bytes are verified
 
-    return int(crc32.iscsi(part, running) if running else crc32.iscsi(part))
+    return crc32.iscsi
 
 
 FORMAT = Format(kind="segment", title="Segment", matches=lambda name: parse_file(name).kind is FileKind.LOG)

@@ -13,7 +13,7 @@ What to do: move the file out of the log dir, with the broker stopped.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import DELETED, TEMPORARY, FileKind, parse_file
+from kcheck.model.names import DELETED, TEMPORARY, FileKind, files_beside_segments, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -25,7 +25,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the files that no broker wrote under their name, where segments were looked at."""
     if not served(view):
         return
-    for name in sorted(view.files):
+    for name in files_beside_segments(view.files):
         found = parse_file(name)
         if found.canonical or found.suffix in (DELETED, TEMPORARY):
             continue

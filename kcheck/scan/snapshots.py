@@ -58,7 +58,8 @@ class Follower:
 
     def take(self, found: Producing | None, base: Offset) -> None:
         """Go over the next segment; None where it could not be followed, and with it all behind it."""
-        self._hold([offset for offset in self._left if offset <= base], {base: self._before})
+        if self._left:
+            self._hold([offset for offset in self._left if offset <= base], {base: self._before})
         if found is None:
             self._followed, self._before = False, None
             return
