@@ -46,10 +46,10 @@ BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "r
 
 ENGINE_NAMES = (
     "arrow_take", "beyond", "check", "columns", "contents", "cross", "cross_columns", "cross_rows", "deep",
-    "fleet_groups", "indexes", "lockstep", "producers", "records", "repair", "repair_operations",
-    "repair_partition", "repair_proof", "repair_site", "repair_survey", "repair_words", "segment", "snapshots",
-    "start_index", "start_log", "start_metadata", "start_partition", "start_producers", "start_recover", "start_replay",
-    "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
+    "dump_batches", "dump_columns", "fleet_groups", "indexes", "lockstep", "producers", "records", "repair",
+    "repair_operations", "repair_partition", "repair_proof", "repair_site", "repair_survey", "repair_words", "segment",
+    "snapshots", "start_index", "start_log", "start_metadata", "start_partition", "start_producers", "start_recover",
+    "start_replay", "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
 )  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""
@@ -159,6 +159,17 @@ def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str
     scans = {"kcheck.scan.end_offset", "kcheck.scan.truncation"} & loaded
     own = f"kcheck.scan.{command[0].replace('-', '_')}"
     assert scans <= {own}
+
+
+@pytest.mark.parametrize(
+    "command", [("fleet", "scan", "--out"), ("check", "--format", "parquet", "-o")], ids=lambda command: command[0]
+)
+def test_tables_are_written_without_pandas(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Wherever pandas is installed, as it is here, Arrow would load it."""
+    log_dir = ROOT / "fixtures/brokers/4.3.1/stopped/broker-1"
+    loaded = loaded_by_command(*command, str(tmp_path / "out"), str(log_dir), "--fail-on", "fatal")
+    assert "pyarrow" in loaded
+    assert "pandas" not in loaded
 
 
 def test_help_loads_no_scan() -> None:

@@ -181,8 +181,10 @@ def _remembering(
 
 def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":
     if engine == "local":
+        from kcheck.cli.arrow import without_pandas
         from kcheck.scan.fleet import scan as scan_here
 
+        without_pandas()
         return scan_here(roots, asked)
     from kcheck.spark.session import session, spark_version
 

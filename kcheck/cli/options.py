@@ -249,6 +249,10 @@ def write(report: Report, how: Leaving) -> None:
     from kcheck.renderers._contract import Options
 
     renderer = can_leave(report, how)
+    if renderer.name == "parquet":
+        from kcheck.cli.arrow import without_pandas
+
+        without_pandas()
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:

@@ -19,6 +19,7 @@ from kcheck.model.names import (
     SNAPSHOT_ENDINGS,
     TEMPORARY,
     FileKind,
+    files_beside_segments,
     parse_file,
     parse_metadata_snapshot,
 )
@@ -33,7 +34,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the files that no broker wrote under their name, where segments were looked at."""
     if not served(view):
         return
-    for name in sorted(view.files):
+    for name in files_beside_segments(view.files):
         found = parse_file(name)
         as_snapshot = view.is_metadata_log and release.version >= (3,) and name.endswith(SNAPSHOT_ENDINGS)
         nameless = as_snapshot and parse_metadata_snapshot(name) is None

@@ -65,9 +65,9 @@ class Groups:
         """Yield what is held, sorted, in parts."""
         whole = joined(self._held)
         self._held, self._held_size = [], 0
-        whole = taken(whole, _order(whole))
+        order = _order(whole)
         for begin in range(0, whole.num_rows, _READ_COUNT):
-            yield _narrowed(whole.slice(begin, _READ_COUNT))
+            yield _narrowed(taken(whole, order[begin : begin + _READ_COUNT]))
 
     def _spill(self) -> None:
         import pyarrow as pa
@@ -75,15 +75,16 @@ class Groups:
         if not self._runs:
             make_directory(self._folder)
         self._runs.append(join(self._folder, f"{len(self._runs):05}.arrow"))
-        schema = self._held[0].schema
-        with create(self._runs[-1]) as stream, pa.ipc.new_stream(stream, schema) as writer:
+        schema, packed = self._held[0].schema, pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        with create(self._runs[-1]) as stream, pa.ipc.new_stream(stream, schema, options=packed) as writer:
             for part in self._sorted():
                 writer.write_batch(part)
 
     def _read(self, path: str) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
-        with read_again(path) as stream, pa.ipc.open_stream(stream) as reader:
+        alone = pa.ipc.IpcReadOptions(use_threads=False)  # A part is too small for several threads.
+        with read_again(path) as stream, pa.ipc.open_stream(stream, options=alone) as reader:
             yield from reader
 
 

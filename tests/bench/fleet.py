@@ -132,6 +132,7 @@ def processes(number: int) -> Iterator[Path]:
 
 _COMPARE = """
 import sys, time, resource
+import kcheck.cli.app  # as a command looks for garbage and takes memory
 from pyarrow import parquet
 from kcheck.core.releases import release
 from kcheck.scan.cross import compare
