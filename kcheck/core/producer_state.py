@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.hash_order import in_order
+from kcheck.model.java import wrapped
 from kcheck.model.release import Release
 
 NONE = -1
@@ -56,9 +57,9 @@ class Data(NamedTuple):
     transactional: bool
 
     def offset_delta(self, release: Release) -> int:
-        """Return how many offsets lie between its first record and its last, as the release counts them."""
+        """Return how many offsets lie between its first record and its last, as the release counts them, in an int."""
         by_sequence = self.last_sequence - self.base_sequence
-        return by_sequence if release.counts_by_sequence else self.last_offset - self.base_offset
+        return wrapped(by_sequence if release.counts_by_sequence else self.last_offset - self.base_offset, 32)
 
 
 class Marker(NamedTuple):

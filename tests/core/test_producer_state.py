@@ -67,6 +67,12 @@ def test_a_transaction_may_begin_below_zero() -> None:
     assert completed.first_offset == -1
 
 
+def test_sequences_lie_apart_by_an_int() -> None:
+    """Java subtracts them without a look at what that gives."""
+    batch = Data(1, 0, 10, 12, -2, 2**31 - 1, 1000, False)
+    assert [2**31 - 1 + 2 - 2**32, 2] == [batch.offset_delta(release(kafka)) for kafka in ("1.1", "4.3")]
+
+
 def test_a_producer_of_a_snapshot_without_a_record_has_no_batch() -> None:
     """Its sequence is not taken (ProducerStateManager.readSnapshot)."""
     assert Entry(1, 4, timestamp=7) == Entry.of_snapshot((1, 4, 3, -1, 2, 7, -1, -1))

@@ -86,6 +86,7 @@ def _laid(folder: Path, files: tuple[str | None, ...]) -> list[Path]:
         path = folder / f"data{number}"
         log_dir(path)
         (path / "meta.properties").unlink()
+        (path / f"t-{number}").mkdir()
         if text is not None:
             (path / "meta.properties").write_text(text)
         paths.append(path)
