@@ -23,6 +23,7 @@ from kcheck.model.names import (
     OFFSET_CHECKPOINTS,
     RECOVERY_POINT,
     REPLICATION_OFFSET,
+    SWAP,
     FileKind,
     parse_file,
 )
@@ -60,7 +61,7 @@ METADATA_LOG = "__cluster_metadata-0"
 
 EXCUSES = (
     "another part of the broker", "the order of the directory", "the order of swaps", "the order of producers",
-    "names in 0.10",
+    "names up to 1.0",
 )  # fmt: skip
 """What may differ, as docs/predict.md names it."""
 
@@ -117,9 +118,10 @@ def differences(starts: Sequence[LogDirStart], answer: Answer) -> Iterator[str]:
 
 
 def _takes_names_as_they_stand(job: Job, version: str) -> bool:
-    """Whether a name in a log dir means something else to a release up to 0.10: it looks for no number in it."""
-    files = (parse_file(path.name) for folder in job.dirs for path in folder.glob("*-*/*"))
-    return numbers(version) < (0, 11) and any(not each.canonical for each in files)
+    """Whether a name in a log dir means something else to an old release: it looks for no number in it."""
+    files = [parse_file(path.name) for folder in job.dirs for path in folder.glob("*-*/*")]
+    odd = [each.suffix for each in files if not each.canonical]
+    return (numbers(version) < (0, 11) and bool(odd)) or (numbers(version) < (1, 1) and SWAP in odd)
 
 
 def _of_partition(found: Prediction, number: int, answer: Answer) -> Iterator[str]:

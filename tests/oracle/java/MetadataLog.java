@@ -48,8 +48,8 @@ public class MetadataLog {
             Object log = called(raft, "log");
             for (String name : List.of("logStartOffset", "logEndOffset", "recoveryPoint"))
                 told.put(name, called(log, name));
-            Optional<?> snapshot = (Optional<?>) called(raft, "latestSnapshot");
-            if (snapshot.isPresent() && readsSnapshots()) read(snapshot.get());
+            Object snapshot = readsSnapshots() ? ((Optional<?>) called(raft, "latestSnapshot")).orElse(null) : null;
+            if (snapshot != null) read(snapshot);
         } catch (InvocationTargetException failure) {
             told.clear();
             told.put("exception", failure.getCause().getClass().getSimpleName());
