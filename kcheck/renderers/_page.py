@@ -14,6 +14,8 @@ Cells: TypeAlias = tuple[str, ...]
 
 def cell(value: object) -> str:
     """Return a value of a table: `?` for what kcheck does not know."""
+    if type(value) is int:  # as most are: a number is printable
+        return str(value)
     return "?" if value is None else printable(value)
 
 

@@ -54,8 +54,11 @@ def _cells(
 
 
 def _column(column: Sequence[object], text: Callable[[str], str]) -> Iterable[object]:
-    if set(map(type, column)) <= _PLAIN:
+    kinds = set(map(type, column))
+    if kinds <= _PLAIN:
         return column
+    if kinds == {str}:
+        return map(text, column)  # type: ignore[arg-type]  # they are texts
     if is_constant(column):
         return repeat(_cell(text, column[0]), len(column))
     return map(partial(_cell, text), column)

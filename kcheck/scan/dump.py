@@ -67,7 +67,8 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Ki
     except UnreadableError:
         return None
     snapshot = _metadata_snapshot.FORMAT
-    own = as_kind == snapshot.kind if as_kind is not None else snapshot.matches(split(path)[1])
+    named = snapshot.matches(split(path)[1]) or _metadata_snapshot.BOOTSTRAP.matches(split(path)[1])
+    own = named if as_kind is None else as_kind == snapshot.kind
     name = (snapshot if own else format_of(path, as_kind)).kind
     kind = KINDS.get(name)
     if kind is None:

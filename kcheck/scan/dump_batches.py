@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import compress, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,10 +95,11 @@ def _tell(file: File, row: Row) -> None:
 def _kept(file: File, block: Block, least: int | None, wanted: Filter, shown: Shown, *, damaged: bool) -> list[bool]:
     """Return which of some batches are wanted; those whose records have damage are damaged, where records are shown."""
     keep = []
-    for row in block.rows():
+    lasts: Any = block.columns["last_offset"]
+    for row, last in zip(block.rows(), lasts, strict=True):
         hurt = damaged or (shown.records and wanted.only_damaged and has_damage(file, row))
         keep.append(wanted.wants(Found(row, hurt, least), BATCH_SPAN))
-        least = int(str(row["last_offset"])) + 1
+        least = last + 1
     return keep
 
 
@@ -114,7 +115,7 @@ def _with_records(file: File, batches: _Batches, wanted: Filter, shown: Shown) -
     begin = 0
     while begin < block.length:
         rest = _some(columns, slice(begin, None))
-        parts = record_parts(rest, batches.window, batches.start, shown) if plain else [None] * rest.size.size
+        parts = record_parts(rest, batches.window, batches.start, shown) if plain else [None] * (block.length - begin)
         some = Block({name: column[begin : begin + len(parts)] for name, column in block.columns.items()})
         records: list[Iterator[Row]] = [
             record_rows(file, row, wanted, shown) if part is None else part

@@ -75,8 +75,8 @@ def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) 
     end = begin + columns.size
     plain = columns.valid & (columns.attributes & CONTROL == 0) & (end <= len(window) - PADDING)
     plain &= (columns.record_count >= 0) & (columns.record_count <= RECORD_COUNT)
-    before = np.cumsum(np.where(plain, columns.record_count, 0)) - columns.record_count
-    taken = max(int(np.searchsorted(before, RECORD_COUNT)), 1)
+    counts = np.where(plain, columns.record_count, 0)
+    taken = int(np.searchsorted(np.cumsum(counts) - counts, RECORD_COUNT))
     rows = np.flatnonzero(plain[:taken])
     parts: list[Part | None] = [None] * taken
     if not rows.size:

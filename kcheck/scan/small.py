@@ -138,7 +138,7 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
                 return None
             else:
                 begin = seen[1:5]
-            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1)
+            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1, -1)
         if epoch > epoch_before:
             found.epoch_begins.append((Epoch(epoch), len(found.position)))
         found.position.append(at)

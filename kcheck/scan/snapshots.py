@@ -153,6 +153,6 @@ def _contradiction(
         same = (entry.producer_epoch, entry.last_offset) == (seen.last_epoch, seen.last_offset)
         if same and entry.last_sequence != seen.last_sequence:
             return SnapshotFault.SEQUENCE, entry.last_sequence, seen.last_sequence
-    if 0 <= entry.current_txn_first_offset <= seen.control_offset:
-        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.control_offset
+    if 0 <= entry.current_txn_first_offset <= seen.ended_offset:
+        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.ended_offset
     return None
