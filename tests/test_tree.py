@@ -46,10 +46,10 @@ BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "r
 
 ENGINE_NAMES = (
     "arrow_take", "beyond", "check", "columns", "contents", "cross", "cross_columns", "cross_rows", "deep",
-    "fleet_groups", "indexes", "lockstep", "producers", "records", "repair", "repair_operations",
-    "repair_partition", "repair_proof", "repair_site", "repair_survey", "repair_words", "segment", "snapshots",
-    "start_index", "start_log", "start_metadata", "start_partition", "start_producers", "start_recover", "start_replay",
-    "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
+    "dump_batches", "dump_columns", "fleet_groups", "indexes", "lockstep", "producers", "records", "repair",
+    "repair_operations", "repair_partition", "repair_proof", "repair_site", "repair_survey", "repair_words", "segment",
+    "snapshots", "start_index", "start_log", "start_metadata", "start_partition", "start_producers", "start_recover",
+    "start_replay", "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
 )  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""

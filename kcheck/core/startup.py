@@ -150,7 +150,8 @@ class Temporary(NamedTuple):
 def temporary(names: Iterable[str], release: Release) -> Temporary:
     """Return what the first pass over a directory does (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
     names = sorted(names)
-    deleted = [name for name in names if name.endswith(DELETED) and not name.endswith(".checkpoint" + DELETED)]
+    snapshots = f".checkpoint{DELETED}" if release.version >= (3, 3) else ()
+    deleted = [name for name in names if name.endswith(DELETED) and not name.endswith(snapshots)]
     cleaned = [name for name in names if name.endswith(CLEANED)]
     swaps = [name for name in names if name.endswith(SWAP)]
     numbers = {name: offset_of(name) for name in (*cleaned, *swaps)}

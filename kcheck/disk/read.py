@@ -119,8 +119,6 @@ def read_filled(path: str) -> Filled:
         filled = size if size <= _HOLE_SIZE_MIN else _before_hole(descriptor, size)
         if filled > SMALL_FILE_SIZE_MAX:
             raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
-        if isinstance(descriptor, int):
-            os.lseek(descriptor, 0, os.SEEK_SET)
         data = _read(descriptor, filled)
         return Filled(data, size if len(data) == filled else len(data))
 
@@ -173,11 +171,9 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
 
 def _read(descriptor: Source, size: int) -> bytes:
     """Return so many bytes from the start of a file, fewer where it has become shorter."""
-    if not isinstance(descriptor, int):
-        return descriptor.pread(size, 0)
-    data = os.read(descriptor, size)
-    while 0 < len(data) < size:
-        more = os.read(descriptor, size - len(data))
+    data = b""
+    while len(data) < size:
+        more = pread(descriptor, size - len(data), len(data))
         if not more:
             break
         data += more

@@ -9,9 +9,21 @@ from collections.abc import Iterator
 from kcheck.formats import _control_record
 from kcheck.formats._contract import Format
 from kcheck.formats._record import Record, read_records
-from kcheck.formats.record_batch import CORRUPT, HEADER, MAGIC_AT, body_from, checksum, entry_size, header_of
+from kcheck.formats.record_batch import (
+    CORRUPT,
+    HEADER,
+    HEADER_SIZE_UP_TO_MAGIC,
+    MAGIC_AT,
+    MIN_ENTRY_SIZE,
+    OVERHEAD,
+    body_from,
+    checksum,
+    entry_size,
+    header_of,
+)
 from kcheck.model.names import FileKind, parse_file
-from kcheck.model.parsed import Defect, Parsed
+from kcheck.model.parsed import BrokerReads, Defect, Parsed
+from kcheck.model.release import Release
 
 _MAGIC = 2
 
@@ -23,8 +35,7 @@ def parse(data: bytes) -> Parsed[int]:
     defects: list[Defect] = []
     at = 0
     for batch in batches:
-        header = header_of(batch, total=len(batch))
-        if header.crc != checksum(batch[body_from(header.magic) :], header.magic):
+        if not _is_whole(batch):
             defects.append(Defect("the CRC of the batch does not match", at))
         at += len(batch)
     if end < len(data):
@@ -39,6 +50,48 @@ def parse(data: bytes) -> Parsed[int]:
             if name not in (each for one in batch for each in _controls(one))
         ]
     return Parsed(len(batches), tuple(defects))
+
+
+def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
+    """Return why no node of KRaft starts where this is its newest snapshot, None where it may: with any up to 3.7.
+
+    From 3.8 on it is read before all else (KRaftControlRecordStateMachine, RecordsIterator): a CRC that does not match
+    ends the start, as do bytes that begin no batch. At a batch that is cut short the snapshot ends for it.
+    """
+    if release.version < (3, 8):
+        return BrokerReads(None)
+    at = 0
+    for batch in _batches(memoryview(data)):
+        if not _is_whole(batch):
+            return BrokerReads(None, f"the CRC of the batch at position {at} does not match")
+        at += len(batch)
+    rest = data[at:]
+    corrupt = len(rest) >= OVERHEAD.size and OVERHEAD.unpack_from(rest)[1] < MIN_ENTRY_SIZE
+    unknown = len(rest) > MAGIC_AT and rest[MAGIC_AT] > _MAGIC
+    wrong = entry_size(rest, 0, remaining=len(rest)) is not None
+    tiny = 0 < len(data) < HEADER_SIZE_UP_TO_MAGIC
+    return BrokerReads(None, f"no batch begins at position {at}" if corrupt or unknown or wrong or tiny else None)
+
+
+def bootstrap_reads(data: bytes, release: Release) -> BrokerReads[None]:
+    """Return why no node of KRaft starts with this `bootstrap.checkpoint`, None where it may.
+
+    From 3.3 on it looks for a metadata.version, and at no CRC (BootstrapDirectory, BatchFileReader).
+    """
+    if release.version < (3, 3):
+        return BrokerReads(None)
+    at, found = 0, False
+    while (size := entry_size(data, at, remaining=len(data) - at)) is not None:
+        if size == CORRUPT:
+            return BrokerReads(None, f"no batch begins at position {at}")
+        found = found or b"metadata.version" in data[at : at + size]
+        at += size
+    return BrokerReads(None, None if found else "it names no metadata.version")
+
+
+def _is_whole(batch: memoryview) -> bool:
+    header = header_of(batch, total=len(batch))
+    return header.crc == checksum(batch[body_from(header.magic) :], header.magic)
 
 
 def _batches(data: memoryview) -> Iterator[memoryview]:
@@ -65,4 +118,6 @@ FORMAT = Format(
     title="KRaft snapshot",
     matches=lambda name: parse_file(name).kind in (FileKind.METADATA_SNAPSHOT, FileKind.BOOTSTRAP),
     parse=parse,
+    broker_reads=broker_reads,
 )
+BOOTSTRAP = FORMAT._replace(broker_reads=bootstrap_reads)

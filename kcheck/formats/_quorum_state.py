@@ -20,17 +20,24 @@ _VOTED = "votedDirectoryId"
 _INTS = ("leaderId", "leaderEpoch", "votedId")
 
 
-def problem(data: bytes, release: Release) -> str | None:
-    """Return why a broker of 3.0 or later does not start with the file, None where it takes it."""
+def broker_reads(data: bytes, release: Release) -> BrokerReads[str | None]:
+    """Return why a broker does not start with the file as the error; before 3.0 no broker is one of KRaft.
+
+    The value is why it removes the file and forgets what it said, None where it takes it: so 3.0 to 3.7 do with what is
+    no JSON object (QuorumState.initialize).
+    """
+    if release.version < (3,):
+        return BrokerReads(None)
+    old = release.version < (3, 8)
     try:
         found = _object(data)
     except ValueError as error:
-        # Up to 3.7 the file is removed then, and what it said is forgotten.
-        return str(error) if release.version >= (3, 8) else None
-    if release.version < (3, 8):
-        return _of_version({name: value for name, value in found.items() if name != _VOTED}, 0)
+        return BrokerReads(str(error)) if old else BrokerReads(None, str(error))
+    if old:
+        return BrokerReads(None, _of_version({name: value for name, value in found.items() if name != _VOTED}, 0))
     version = _short(found[_VERSION])
-    return _of_version(found, version) if version in _VERSIONS else f"{_VERSION} {version} is not known"
+    known = version in _VERSIONS
+    return BrokerReads(None, _of_version(found, version) if known else f"{_VERSION} {version} is not known")
 
 
 def _object(data: bytes) -> dict[str, Any]:
@@ -82,11 +89,6 @@ def _is_voter(value: object) -> bool:
 
 def _is_int(value: object, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
-    """Return why a broker does not start with the file; before 3.0 no broker is one of KRaft."""
-    return BrokerReads(None, problem(data, release) if release.version >= (3,) else None)
 
 
 FORMAT = Format(

@@ -127,19 +127,7 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
     delta, at = _varint(data, at)
     key, at = _nullable(data, at, "key")
     value, at = _nullable(data, at, "value")
-    headers: tuple[Header, ...] = ()
-    count, at = _varint(data, at)
-    if count:
-        if not 0 <= count <= len(data) - at:
-            raise _DamagedError(f"its {count} headers do not fit into {len(data) - at} bytes")
-        found: list[Header] = []
-        for _ in range(count):
-            name, at = _nullable(data, at, "header key")
-            if name is None:
-                raise _DamagedError("the key of a header is null")
-            content, at = _nullable(data, at, "header value")
-            found.append((name, content))
-        headers = tuple(found)
+    headers, at = headers_at(data, at)
     if at != size:
         raise _DamagedError(f"its fields end after {at} of {size} bytes")
     base, base_timestamp, sequence = header.base_offset, header.base_timestamp, header.base_sequence
@@ -157,6 +145,21 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
         value,
         headers,
     )
+
+
+def headers_at(data: memoryview, at: int) -> tuple[tuple[Header, ...], int]:
+    """Return the headers of a record, from their count on, and where they end; they are known to fit, or it raises."""
+    count, at = _varint(data, at)
+    if not 0 <= count <= len(data) - at:
+        raise _DamagedError(f"its {count} headers do not fit into {len(data) - at} bytes")
+    found: list[Header] = []
+    for _ in range(count):
+        name, at = _nullable(data, at, "header key")
+        if name is None:
+            raise _DamagedError("the key of a header is null")
+        content, at = _nullable(data, at, "header value")
+        found.append((name, content))
+    return tuple(found), at
 
 
 def _nullable(data: memoryview, at: int, name: str) -> tuple[memoryview | None, int]:

@@ -5,6 +5,8 @@ Framing: FileLogInputStream 0.10 to 4.3.1. A `.log` is read in windows, so there
 """
 
 import zlib
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from kcheck.formats._contract import Format
@@ -52,6 +54,8 @@ DELETE_HORIZON = 0x40
 ABORT_MARKER, COMMIT_MARKER = 0, 1
 COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
 """By the number in the attributes (CompressionType)."""
+CODEC_NAMES = (*COMPRESSION, *(f"unknown-{number}" for number in range(len(COMPRESSION), CODEC_MASK + 1)))
+"""Those that no release knows too."""
 LOG_APPEND_TIME = 0x08
 NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
@@ -135,8 +139,7 @@ class BatchHeader(NamedTuple):
     @property
     def compression(self) -> str:
         """The name of the codec; `unknown-5` where no release knows the number."""
-        number = self.attributes & CODEC_MASK
-        return COMPRESSION[number] if number < len(COMPRESSION) else f"unknown-{number}"
+        return CODEC_NAMES[self.attributes & CODEC_MASK]
 
     @property
     def timestamp_type(self) -> str | None:
@@ -204,9 +207,14 @@ def checksum(part: bytes | memoryview, magic: int, running: int = 0) -> int:
 
 def crc32c(part: bytes | memoryview, running: int = 0) -> int:
     """Return the CRC-32C (Castagnoli) of `part`, continuing from `running`."""
+    return _iscsi()(part, running) if running else _iscsi()(part)
+
+
+@cache
+def _iscsi() -> Callable[..., int]:
     from fastcrc import crc32  # only where bytes are verified
 
-    return int(crc32.iscsi(part, running) if running else crc32.iscsi(part))
+    return crc32.iscsi
 
 
 FORMAT = Format(kind="segment", title="Segment", matches=lambda name: parse_file(name).kind is FileKind.LOG)

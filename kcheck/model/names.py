@@ -170,8 +170,11 @@ _OF_A_SEGMENT = {
         FileKind.PRODUCER_SNAPSHOT,
     )
 }
+SNAPSHOT_ENDINGS = (".checkpoint", f".checkpoint{PART}", f".checkpoint{DELETED}")
+"""What the names of KRaft's snapshots end in."""
 _PLAIN_PREFIX = re.compile(r"0[0-8][0-9]{18}\.").match
 """An offset far below 2^63, as a broker writes it."""
+_LOG_NAME_SIZE = 24
 _METADATA_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})(?:\.checkpoint(\.deleted)?|-[^.]*\.checkpoint(\.part))")
 _FIXED = dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSETS) | {
     kind.value: kind
@@ -221,9 +224,11 @@ def parse_file(name: str) -> KafkaFile:
 
 
 def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:
-    """Return the end offset and the epoch of a KRaft snapshot, by its name (Snapshots.parse 3.0 to 4.3.1)."""
-    match = _METADATA_SNAPSHOT.fullmatch(name)
-    offset, epoch = (java_long(match[1]), java_int(match[2])) if match else (None, None)
+    """Return the end offset and the epoch of a KRaft snapshot, by their places in its name (Snapshots.parse).
+
+    None where these are no numbers: the start of a broker fails then, if the name has one of SNAPSHOT_ENDINGS.
+    """
+    offset, epoch = java_long(name[:20]), java_int(name[21:31])
     return None if offset is None or epoch is None else (Offset(offset), Epoch(epoch))
 
 
@@ -232,7 +237,17 @@ def _has_suffix(kind: FileKind, suffix: str) -> bool:
     return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 
-@lru_cache(4096)  # A directory has several files of each segment.
 def segment_prefix(base_offset: int) -> str:
     """Return the 20 digits that a segment's files begin with (LogFileUtils.filenamePrefixFromOffset)."""
-    return f"{base_offset:020d}" if base_offset >= 0 else f"-{-base_offset:020d}"
+    return str(base_offset).zfill(20) if base_offset >= 0 else f"-{-base_offset:020d}"
+
+
+@lru_cache(4)  # Each rule on the files of a partition asks anew, and nearly all files are those of segments.
+def files_beside_segments(names: frozenset[str]) -> tuple[str, ...]:
+    """Return, in order, the files of a partition directory but for each `.log` as brokers name it, and its indexes.
+
+    An offset or time index is left out only where its `.log` is there.
+    """
+    logs = [name for name in names if name.endswith(".log") and _PLAIN_PREFIX(name) and len(name) == _LOG_NAME_SIZE]
+    of_segments = [name[:-3] + ending for name in logs for ending in ("log", "index", "timeindex")]
+    return tuple(sorted(names.difference(of_segments)))

@@ -1,7 +1,8 @@
 """What a verb found, ready to leave: JSON rows and findings. Renderers look at nothing else."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain, islice
 from typing import NamedTuple
 
 from kcheck.model.finding import Finding, Severity
@@ -17,6 +18,49 @@ FINDINGS = "findings"
 
 Row = Mapping[str, object]
 """A JSON object: values are str, int, bool, None, rows, and tuples of them."""
+
+
+class Block(NamedTuple):
+    """Rows that have the same fields, as columns: of each field the values of all rows. There is at least one row."""
+
+    columns: Mapping[str, Sequence[object]]
+
+    @property
+    def length(self) -> int:
+        """How many rows these are."""
+        return len(next(iter(self.columns.values())))
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows one by one."""
+        names = tuple(self.columns)
+        return (dict(zip(names, values, strict=True)) for values in zip(*self.columns.values(), strict=True))
+
+
+class Rows(Iterator[Row]):
+    """Rows that come in blocks. They are read once, row by row, or by what takes the blocks."""
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        """Take the blocks, in order."""
+        self.blocks = blocks
+        self._rows = chain.from_iterable(map(Block.rows, blocks))
+
+    def __next__(self) -> Row:
+        """Return the next row."""
+        return next(self._rows)
+
+
+class Part(Iterator[Row]):
+    """The next `count` rows of `source`: all of them are read before the next part is."""
+
+    def __init__(self, source: Rows, count: int) -> None:
+        """Take rows, some of which are these."""
+        self.source = source
+        self.count = count
+        self._rows = islice(source, count)
+
+    def __next__(self) -> Row:
+        """Return the next row."""
+        return next(self._rows)
 
 
 class Column(NamedTuple):
@@ -35,7 +79,8 @@ class Report(NamedTuple):
 
     `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
     one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
-    memory. Such lists and tuples are `kind`-tagged lines in ndjson, tagged by `kinds` where a row names no kind itself.
+    memory; `Rows` and `Part` are such iterators of many rows. Such lists and tuples are `kind`-tagged lines in ndjson,
+    tagged by `kinds` where a row names no kind itself.
     `table` names the field that csv shows (`files.batches`: one of each of the `files`), or FINDINGS; None where the
     answer is not one table. `columns` are those of its rows.
 

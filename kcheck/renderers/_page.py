@@ -1,8 +1,7 @@
 """Lines, columns and findings on a terminal or a pipe: what the layouts of the text renderer are made of."""
 
-import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO, TypeAlias
 
 from kcheck.model.report import Row
 from kcheck.renderers._contract import Options
@@ -10,9 +9,13 @@ from kcheck.renderers._printable import printable
 
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
+Cells: TypeAlias = tuple[str, ...]
+
 
 def cell(value: object) -> str:
     """Return a value of a table: `?` for what kcheck does not know."""
+    if type(value) is int:  # as most are: a number is printable
+        return str(value)
     return "?" if value is None else printable(value)
 
 
@@ -42,6 +45,20 @@ def _styled(text: str, style: str) -> str:
     return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
 
 
+def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
+    """Yield the lines of printable text, broken at spaces alone; a word longer than a line stays whole."""
+    begin, text = indent, text.rstrip(" ")
+    while text:
+        room = width - len(begin)
+        end = text.rfind(" ", 0, room + 1) if len(text) > room else len(text)
+        if end < 0:
+            end = len(text.partition(" ")[0])
+        line, text = text[:end].rstrip(" "), text[end:].lstrip(" ")
+        if line:
+            yield begin + line
+            begin = hanging
+
+
 class Page:
     """A stream of lines of a given width; everything written is made printable first."""
 
@@ -58,16 +75,12 @@ class Page:
 
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
         """Write text in as many lines as the width needs; words longer than a line stay whole."""
-        lines = textwrap.wrap(
-            printable(text), max(self.width, 40), initial_indent=indent,
-            subsequent_indent=indent if hanging is None else hanging, break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
-        for line in lines:
+        for line in wrap(printable(text), max(self.width, 40), indent, indent if hanging is None else hanging):
             self.line(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
         """Write columns; where they are too wide, the first stands on a line of its own, or each row is a block."""
-        cells = [[cell(value) for value in row] for row in rows]
+        cells = [tuple(map(cell, row)) for row in rows]
         widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
         room = self.width - len(indent)
         if sum(widths) + 2 * (len(widths) - 1) <= room:
@@ -77,19 +90,20 @@ class Page:
         else:
             self._blocks(header, cells, indent)
 
-    def _aligned(self, header: Sequence[str], rows: list[list[str]], widths: list[int], indent: str) -> None:
-        for number, row in enumerate([list(header), *rows]):
-            padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-            self.line((indent + "  ".join(padded)).rstrip(), None if number else "bold")
+    def _aligned(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
+        padded = indent + "  ".join(f"%-{width}s" for width in widths)
+        self.line((padded % tuple(header)).rstrip(), "bold")
+        for row in rows:
+            self.line((padded % row).rstrip())
 
-    def _under_names(self, header: Sequence[str], rows: list[list[str]], widths: list[int], indent: str) -> None:
-        for number, row in enumerate([list(header), *rows]):
+    def _under_names(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
+        padded = indent + "  " + "  ".join(f"%-{width}s" for width in widths)
+        for number, row in enumerate([tuple(header), *rows]):
             style = None if number else "bold"
             self.line(indent + row[0], style)
-            padded = (text.ljust(width) for text, width in zip(row[1:], widths, strict=True))
-            self.line((indent + "  " + "  ".join(padded)).rstrip(), style)
+            self.line((padded % row[1:]).rstrip(), style)
 
-    def _blocks(self, header: Sequence[str], rows: list[list[str]], indent: str) -> None:
+    def _blocks(self, header: Sequence[str], rows: list[Cells], indent: str) -> None:
         for row in rows:
             self.line(indent + row[0])
             pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True))

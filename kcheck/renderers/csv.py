@@ -12,10 +12,9 @@ from kcheck.renderers._table import rows
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write a header line and a line for every row; an unknown value is an empty field, and no text moves a cursor."""
     del options
-    writer = csv.DictWriter(stream, [column.name for column in report.columns], lineterminator="\r\n")
-    writer.writeheader()
-    for row in rows(report):
-        writer.writerow({key: printable(value) if isinstance(value, str) else value for key, value in row.items()})
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow([column.name for column in report.columns])
+    writer.writerows(rows(report, printable))
 
 
 RENDERER = Renderer(name="csv", render=render, one_table=True)

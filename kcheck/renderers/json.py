@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from kcheck import __version__
-from kcheck.model.report import Report, finding_row
+from kcheck.model.report import Report, Rows, finding_row
+from kcheck.renderers._blocks import Made, nested, objects
 from kcheck.renderers._contract import Options, Renderer
 
 
@@ -29,7 +30,9 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
 
 
 def _write(value: object, stream: TextIO) -> None:
-    if isinstance(value, (Iterator, tuple)):
+    if isinstance(value, Rows):
+        _write_blocks(value, stream)
+    elif isinstance(value, (Iterator, tuple)):
         separator = "["
         for row in value:
             stream.write(f"{separator}\n  ")
@@ -45,6 +48,26 @@ def _write(value: object, stream: TextIO) -> None:
         stream.write("}")
     else:
         stream.write(json.dumps(value))
+
+
+def _write_blocks(rows: Rows, stream: TextIO) -> None:
+    """Write the same for rows that come in blocks."""
+    inner = Made(objects)
+    separator = "["
+    for block in rows.blocks:
+        parts = nested(block)
+        for number, text in enumerate(objects(block)):
+            stream.write(f"{separator}\n  {text[:-1] if parts else text}")
+            separator = ","
+            for name, column in parts.items():
+                texts = inner.of(column[number])
+                first = next(texts, None)
+                stream.write(f", {json.dumps(name)}: " + ("[]" if first is None else f"[\n  {first}"))
+                stream.writelines(map(",\n  ".__add__, texts))
+                stream.write("" if first is None else "\n ]")
+            if parts:
+                stream.write("}")
+    stream.write("[]" if separator == "[" else "\n ]")
 
 
 RENDERER = Renderer(name="json", render=render)

@@ -5,10 +5,11 @@ docs/dump.md tells where they differ.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
-from kcheck.model.report import Report, Row
+from kcheck.model.report import Block, Report, Row
+from kcheck.renderers._blocks import Made, blocks_of, filled
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._decoded import texts
 from kcheck.renderers._printable import printable
@@ -40,58 +41,88 @@ def _metadata_snapshot(file: Row, path: str, stream: TextIO) -> None:
 
 def _batches(file: Row, path: str, stream: TextIO) -> None:
     batches: Any = file["batches"]
-    for batch in batches:
-        stream.write(_batch(batch))
-        stream.writelines(_record(record, batch) for record in batch.get("records", ()))
+    records = Made(_record_lines)
+    for block in blocks_of(batches):
+        parts: Any = block.columns.get("records")
+        if parts is None:
+            stream.writelines(_batch_lines(block))
+            continue
+        for line, part in zip(_batch_lines(block), parts, strict=True):
+            stream.write(line)
+            stream.writelines(records.of(part))
     damage: Any = file["damage"]
     for found in damage:
         if found["tail"]:
             stream.write(f"Found {found['size']} invalid bytes at the end of {path.rpartition('/')[2]}\n")
 
 
-def _batch(row: Row) -> str:
-    if row["producer_id"] is None:
-        head = f"offset: {row['last_offset']}"
-    else:
-        head = (
-            f"baseOffset: {row['base_offset']} lastOffset: {row['last_offset']} count: {row['count']}"
-            f" baseSequence: {row['base_sequence']} lastSequence: {row['last_sequence']}"
-            f" producerId: {row['producer_id']} producerEpoch: {row['producer_epoch']}"
-            f" partitionLeaderEpoch: {row['leader_epoch']} isTransactional: {_bool(row['transactional'])}"
-            f" isControl: {_bool(row['control'])} deleteHorizonMs: {_optional(row['delete_horizon_ms'])}"
-        )
-    timestamp = -1 if row["max_timestamp"] is None else row["max_timestamp"]
-    return (
-        f"{head} position: {row['position']} {row['timestamp_type'] or 'NoTimestampType'}: {timestamp}"
-        f" size: {row['size']} magic: {row['magic']} compresscodec: {row['compression']} crc: {row['crc']}"
-        f" isvalid: {_bool(row['valid'])}\n"
-    )
+def _batch_lines(block: Block) -> Iterator[str]:
+    """Return the lines of batches, all of them messages of magic 0 and 1 or none."""
+    rows: Any = block.columns
+    head: dict[str, Any] = {"offset": rows["last_offset"]}
+    if rows["producer_id"][0] is not None:
+        head = {
+            "baseOffset": rows["base_offset"],
+            "lastOffset": rows["last_offset"],
+            "count": rows["count"],
+            "baseSequence": rows["base_sequence"],
+            "lastSequence": rows["last_sequence"],
+            "producerId": rows["producer_id"],
+            "producerEpoch": rows["producer_epoch"],
+            "partitionLeaderEpoch": rows["leader_epoch"],
+            "isTransactional": map(_bool, rows["transactional"]),
+            "isControl": map(_bool, rows["control"]),
+            "deleteHorizonMs": map(_optional, rows["delete_horizon_ms"]),
+        }
+    head["position"] = rows["position"]
+    tail = {
+        "size": rows["size"],
+        "magic": rows["magic"],
+        "compresscodec": rows["compression"],
+        "crc": rows["crc"],
+        "isvalid": map(_bool, rows["valid"]),
+    }
+    template = " ".join([*(f"{name}: %s" for name in head), "%s: %s", *(f"{name}: %s" for name in tail)])
+    time = (_or(rows["timestamp_type"], "NoTimestampType"), _or(rows["max_timestamp"], -1))
+    return filled(template + "\n", (*head.values(), *time, *tail.values()))
 
 
-def _record(row: Row, batch: Row) -> str:
-    """Return the line of a record, with its key and value where the row has them."""
-    timestamp = -1 if row["timestamp"] is None else row["timestamp"]
-    sizes = (-1 if row[name] is None else row[name] for name in ("key_size", "value_size"))
-    line = "| offset: {} {}: {} keySize: {} valueSize: {}".format(
-        row["offset"], row["timestamp_type"] or "NoTimestampType", timestamp, *sizes
-    )
-    names: Any = row["header_keys"]
-    if names is not None:
-        line += f" sequence: {row['sequence']} headerKeys: [{','.join(map(printable, names))}]"
-    if row["crc"] is not None:
-        line += f" isValid: {_bool(row['valid'])} crc: {row['crc']}"
-    if row["control"] is not None:
-        line += _control(row["control"])
-    elif "decoded_value" in row:
-        said = texts(row["offset"], row["decoded_key"], row["decoded_value"])
-        line += "".join(
-            f" {title}: {text}" for title, text in zip(("key", "payload"), said, strict=True) if text is not None
-        )
-    elif batch["control"] is not True:
-        for name, title in (("key", "key"), ("value", "payload")):
-            if row.get(name) is not None:
-                line += f" {title}: {printable(row[name])}"
-    return line + "\n"
+def _record_lines(block: Block) -> Iterator[str]:
+    """Return the lines of records, with key and value where the rows have them; all are of batches of one kind."""
+    rows: Any = block.columns
+    template = "| offset: %s %s: %s keySize: %s valueSize: %s"
+    columns = [rows["offset"], _or(rows["timestamp_type"], "NoTimestampType")]
+    columns += (_or(rows[name], -1) for name in ("timestamp", "key_size", "value_size"))
+    if rows["header_keys"][0] is not None:
+        template += " sequence: %s headerKeys: [%s]"
+        columns += [rows["sequence"], [",".join(map(printable, names)) for names in rows["header_keys"]]]
+    if rows["crc"][0] is not None:
+        template += " isValid: %s crc: %s"
+        columns += [map(_bool, rows["valid"]), rows["crc"]]
+    if rows["control"][0] is not None:
+        template += "%s"
+        columns.append(map(_control, rows["control"]))
+    elif "decoded_value" in rows:
+        said = map(texts, rows["offset"], rows["decoded_key"], rows["decoded_value"])
+        template += "%s"
+        columns.append(_behind("key", key) + _behind("payload", payload) for key, payload in said)
+    elif "key" in rows:
+        template += "%s%s"
+        columns += [_data("key", rows["key"]), _data("payload", rows["value"])]
+    return filled(template + "\n", tuple(columns))
+
+
+def _data(title: str, column: Sequence[str | None]) -> list[str]:
+    return [_behind(title, None if text is None else printable(text)) for text in column]
+
+
+def _behind(title: str, text: str | None) -> str:
+    return "" if text is None else f" {title}: {text}"
+
+
+def _or(column: Sequence[object], default: object) -> Sequence[object]:
+    """Return a column with another value for None."""
+    return [default if value is None else value for value in column] if None in column else column
 
 
 _CONTROLS = {

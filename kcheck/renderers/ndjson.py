@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TextIO
 
-from kcheck.model.report import Report, Row, finding_row
+from kcheck.model.report import Report, Row, Rows, finding_row
+from kcheck.renderers._blocks import Made, nested, objects
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers.json import head
 
@@ -22,11 +24,29 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
 
 
 def _rows(kind: str, row: Row, kinds: Mapping[str, str], stream: TextIO) -> None:
-    nested = {name: part for name, part in row.items() if name in kinds and isinstance(part, (Iterator, tuple))}
-    _line({"kind": kind, **{name: part for name, part in row.items() if name not in nested}}, stream)
-    for name, parts in nested.items():
+    inner = {name: part for name, part in row.items() if name in kinds and isinstance(part, (Iterator, tuple))}
+    _line({"kind": kind, **{name: part for name, part in row.items() if name not in inner}}, stream)
+    for name, parts in inner.items():
+        if isinstance(parts, Rows):
+            _blocks(kinds[name], parts, kinds, stream)
+            continue
         for part in parts:
             _rows(kinds[name], part, kinds, stream)
+
+
+def _blocks(kind: str, rows: Rows, kinds: Mapping[str, str], stream: TextIO) -> None:
+    """Write the same for rows that come in blocks."""
+    inner = Made(objects)
+    for block in rows.blocks:
+        parts = nested(block)
+        for number, text in enumerate(objects(block)):
+            stream.write(_tagged(kind, text))
+            for name, column in parts.items():
+                stream.writelines(map(partial(_tagged, kinds[name]), inner.of(column[number])))
+
+
+def _tagged(kind: str, text: str) -> str:
+    return f'{{"kind": "{kind}", {text[1:]}\n'
 
 
 def _line(row: Row, stream: TextIO) -> None:

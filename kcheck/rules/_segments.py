@@ -17,6 +17,19 @@ REFETCH = (
 )
 
 
+def is_plain_segment(view: SegmentView) -> bool:
+    """Whether all that is known of a segment agrees, so that no rule about a segment finds anything in any release.
+
+    Nothing has a fault, both indexes were cut behind their entries, the last of which has the largest timestamp, and no
+    transaction was aborted.
+    """
+    offsets, times, transactions = view.offset_index, view.time_index, view.transactions
+    if offsets is None or times is None or transactions is None or times.last_timestamp is None:
+        return False
+    ended = not (offsets.room or times.room or transactions.aborted) and times.last_timestamp >= view.max_timestamp
+    return ended and view.sound
+
+
 def batches_finding(
     rule: Rule,
     view: SegmentView,

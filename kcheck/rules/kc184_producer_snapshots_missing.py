@@ -15,7 +15,7 @@ reads the log through.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import FileKind, parse_file
+from kcheck.model.names import FileKind, files_beside_segments, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -31,7 +31,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     found = view.producers
     if found is None or not found.known or not served(view) or release.version < (0, 11):
         return
-    parsed = map(parse_file, view.files)
+    parsed = map(parse_file, files_beside_segments(view.files))
     if any(file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix for file in parsed):
         return
     if view.log_start_offset == view.log_end_offset:

@@ -12,7 +12,7 @@ another replica before this one leads.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import FileKind, parse_file
+from kcheck.model.names import FileKind, files_beside_segments, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -25,7 +25,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     end = view.log_end_offset
     if end is None or not served(view):
         return
-    parsed = ((parse_file(name), name) for name in sorted(view.files))
+    parsed = ((parse_file(name), name) for name in files_beside_segments(view.files))
     names = [
         name
         for found, name in parsed

@@ -21,14 +21,18 @@ from kcheck.rules._words import kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find a quorum-state that the node refuses."""
-    why = None if view.reads is None else view.reads.error
+    """Find a quorum-state that the node refuses or forgets."""
+    if view.reads is None:
+        return
+    forgotten = view.reads.value
+    why = view.reads.error or forgotten
     if why is None:
         return
     yield RULE.finding(
         view.where,
         why,
-        effect=f"{kafka(release)} does not start.",
+        severity=Severity.WARNING if forgotten else Severity.FATAL,
+        effect=f"{kafka(release)} {'removes it, and forgets what it said' if forgotten else 'does not start'}.",
         advice="Keep a copy of the file. Remove it only if the node is no controller; a controller must not forget its "
         "vote: if the others are well, let it fetch everything anew.",
         data={"error": why},

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from kcheck.core.leftovers import Leftovers, after_start
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, parse_file
+from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, files_beside_segments, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -30,12 +30,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the leftovers of each kind, where segments were looked at."""
     if not served(view):
         return
-    named = [(name, parse_file(name).suffix) for name in sorted(view.files)]
-    after = next_start(view, release)
+    named = [(name, parse_file(name).suffix) for name in files_beside_segments(view.files)]
     for suffix in SUFFIXES:
         names = [name for name, found in named if found == suffix]
         if names:
-            yield _finding(view, suffix, names, after, release)
+            yield _finding(view, suffix, names, next_start(view, release), release)
 
 
 def next_start(view: PartitionView, release: Release) -> Leftovers:

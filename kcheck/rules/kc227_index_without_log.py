@@ -13,7 +13,7 @@ What to do: find the `.log`. If another replica is in sync, let this one be fetc
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import DELETED, FileKind, parse_file, segment_prefix
+from kcheck.model.names import DELETED, FileKind, files_beside_segments, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -28,7 +28,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the index files of segments that have no log, where segments were looked at."""
     if not served(view):
         return
-    named = [(name, parse_file(name)) for name in sorted(view.files)]
+    named = [(name, parse_file(name)) for name in files_beside_segments(view.files)]
     alone = [
         name
         for name, found in named

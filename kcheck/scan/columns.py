@@ -71,8 +71,9 @@ class Columns(NamedTuple):
 
     `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
     in magic 0 `max_timestamp`. Without a producer id its epoch and sequence mean nothing. `base_offset` below magic 2
-    is the last offset. `valid` tells whether the CRC matches, None where it was not computed. `crc` is the one that the
-    header names, `marker` the type of a transaction marker, NO_MARKER for every other batch.
+    is the last offset, `base_timestamp` means nothing. `valid` tells whether the CRC matches, None where it was not
+    computed. `crc` is the one that the header names, `marker` the type of a transaction marker, NO_MARKER for every
+    other batch.
     """
 
     position: Column
@@ -82,6 +83,7 @@ class Columns(NamedTuple):
     last_offset: Column
     epoch: Column
     record_count: Column
+    base_timestamp: Column
     max_timestamp: Column
     attributes: Column
     producer_id: Column
@@ -279,6 +281,7 @@ def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
         last_offset=base + new["last_offset_delta"].astype(np.int32),
         epoch=new["partition_leader_epoch"].astype(np.int64),
         record_count=new["record_count"].astype(np.int32),
+        base_timestamp=new["base_timestamp"],
         max_timestamp=new["max_timestamp"].astype(np.int64),
         attributes=attributes,
         producer_id=new["producer_id"],

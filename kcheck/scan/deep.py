@@ -9,7 +9,7 @@ from kcheck.disk.walk import join
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import FileKind, parse_file, segment_prefix
+from kcheck.model.names import FileKind, files_beside_segments, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
@@ -104,29 +104,23 @@ class Deep:
             if not self._read or view.state not in READ or not is_whole(view):
                 yield (view, None), ()
                 continue
-            folder, snapshots = _folder(view), snapshot_offsets(view.files)
-            wanted = [
-                (segment, cuts(snapshots, segment.base_offset, None if behind is None else behind.base_offset))
-                for segment, behind in zip_longest(view.segments, view.segments[1:])
-                if self._is_wanted(folder, segment, active=behind is None)
-            ]
-            tasks = (
-                self._task(
-                    join(folder, name), view.where._replace(file=name), segment.base_offset, segment.size, inside
-                )
-                for segment, inside in wanted
-                for name in (log_name(segment.base_offset),)
-            )
-            yield (view, tuple(segment.base_offset for segment, _ in wanted)), tuple(tasks)
+            folder, snapshots = _folder(view), snapshot_offsets(files_beside_segments(view.files))
+            wanted: dict[Offset, Task[Segment]] = {}
+            for segment, behind in zip_longest(view.segments, view.segments[1:]):
+                base, name = segment.base_offset, log_name(segment.base_offset)
+                path = join(folder, name)
+                if self._is_wanted(path, segment, active=behind is None):
+                    inside = cuts(snapshots, base, None if behind is None else behind.base_offset)
+                    wanted[base] = self._task(path, view.where.of_file(name), base, segment.size, inside)
+            yield (view, tuple(wanted)), tuple(wanted.values())
 
     def _task(
         self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
     ) -> Task[Segment]:
         return Task(partial(_examined, path, where, base, cuts=inside, **self._how), where, size)
 
-    def _is_wanted(self, folder: str, segment: SegmentSummary, *, active: bool) -> bool:
+    def _is_wanted(self, path: str, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether a segment is to be read; what is left out is counted."""
-        path = join(folder, log_name(segment.base_offset))
         if not self._window.leaves_out(path, segment.base_offset, active=active):
             return True
         self._skipped += 1
@@ -174,7 +168,7 @@ class Deep:
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
         found: dict[str, FileView] = {}
-        for name in sorted(view.files):
+        for name in files_beside_segments(view.files):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
@@ -191,10 +185,10 @@ class Deep:
     def _count(self, found: Segment) -> None:
         """Count the files of a segment."""
         if isinstance(found, SegmentView):
-            indexes = (index for index in (found.offset_index, found.time_index) if index is not None)
-            sizes = [found.size, *(index.size for index in indexes)]
-            self._files += len(sizes)
-            self._bytes += sum(sizes)
+            for file in (found, found.offset_index, found.time_index):
+                if file is not None:
+                    self._files += 1
+                    self._bytes += file.size
 
 
 def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool) -> Segment:
@@ -226,10 +220,10 @@ def _stated(view: FileView | None) -> tuple[Aborted, ...]:
 
 def _unread(view: SegmentView) -> Iterator[Finding]:
     """Yield a finding for each index that is there and cannot be read."""
-    for ending, index in ((".index", view.offset_index), (".timeindex", view.time_index)):
+    for ending, why in view.unread.items():
         name = segment_prefix(view.base_offset) + ending
-        if index is None and name in view.files:
-            yield kc001_unreadable.finding(view.where._replace(file=name), view.unread[ending])
+        if name in view.files:
+            yield kc001_unreadable.finding(view.where._replace(file=name), why)
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:

@@ -1,7 +1,7 @@
 """`kcheck dump`: every batch header of a `.log`, every entry of an index or a producer snapshot, as rows."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.read import UnreadableError, opened
@@ -9,15 +9,16 @@ from kcheck.disk.walk import exists, split
 from kcheck.errors import UsageError
 from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
-from kcheck.model.report import Report, Row
+from kcheck.model.report import Report, Row, Rows
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.dump_batches import batch_rows
 from kcheck.scan.dump_file import Damage, File
 from kcheck.scan.dump_filter import Filter, Found, Shown
 from kcheck.scan.dump_records import columns
 from kcheck.scan.dump_rows import KINDS, Kind
 from kcheck.scan.look import format_of
 from kcheck.tables import files
+
+T = TypeVar("T")
 
 _HEADERS = Shown()
 
@@ -66,7 +67,8 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Ki
     except UnreadableError:
         return None
     snapshot = _metadata_snapshot.FORMAT
-    own = as_kind == snapshot.kind if as_kind is not None else snapshot.matches(split(path)[1])
+    named = snapshot.matches(split(path)[1]) or _metadata_snapshot.BOOTSTRAP.matches(split(path)[1])
+    own = named if as_kind is None else as_kind == snapshot.kind
     name = (snapshot if own else format_of(path, as_kind)).kind
     kind = KINDS.get(name)
     if kind is None:
@@ -113,11 +115,18 @@ def _files(
 
 
 def _rows(file: File, kind: Kind, wanted: Filter, shown: Shown, collected: list[Finding]) -> Iterator[Row]:
+    if kind.read is not None:
+        rows = (row for row in kind.read(file) if wanted.wants(Found(row, not row["valid"]), kind.span))
+        return _answered(rows, file, collected)
+    from kcheck.scan.dump_batches import batch_blocks  # numpy: only where a log is read
+
+    return Rows(_answered(batch_blocks(file, wanted, shown), file, collected))
+
+
+def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Iterator[T]:
+    """Yield the same, up to where the disk does not answer."""
     try:
-        if kind.read is None:
-            yield from (found.row for found in batch_rows(file, wanted, shown))
-        else:
-            yield from (row for row in kind.read(file) if wanted.wants(Found(row, not row["valid"]), kind.span))
+        yield from parts
     except OSError as error:
         # The disk does not answer; `opened` is not told, because it waits in another generator.
         why = error.strerror or str(error)

@@ -13,6 +13,9 @@ _OFFSETS = re.compile(r"(-?[0-9]{1,19})?(\.\.)?(-?[0-9]{1,19})?")
 _MILLISECONDS = re.compile(r"-?[0-9]{5,19}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+BATCH_SPAN = ("base_offset", "last_offset")
+"""The fields that hold the first and the last offset of a batch."""
+
 Bounds = tuple[int | None, int | None]
 """The first and the last that is wanted, None without a bound."""
 

@@ -18,8 +18,8 @@ from kcheck.formats._layout import Layout
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.names import parse_metadata_snapshot
 from kcheck.model.report import Row
-from kcheck.scan.dump_batches import SPAN
 from kcheck.scan.dump_file import File
+from kcheck.scan.dump_filter import BATCH_SPAN
 from kcheck.scan.entries import crc32c_of, entries, used_size
 from kcheck.tables import (
     batches,
@@ -149,8 +149,8 @@ class Kind(NamedTuple):
 KINDS = {
     kind.format.kind: kind
     for kind in (
-        Kind(record_batch.FORMAT, "batches", batches.TABLE, SPAN, _no_head, None),
-        Kind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, SPAN, _metadata_head, None),
+        Kind(record_batch.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _no_head, None),
+        Kind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _metadata_head, None),
         Kind(
             offset_index.FORMAT,
             "entries",

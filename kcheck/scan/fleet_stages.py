@@ -330,8 +330,7 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
 
 
 def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
-    mode = mode_of_log_dir(opened, settings({}, release), release)
-    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, mode), starts, release)
+    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, settings({}, release)), starts, release)
     return start._replace(broker=log_dir.group)
 
 

@@ -36,14 +36,15 @@ FILES: tuple[tuple[str, Format], ...] = (
     *((name, offset_checkpoint.FORMAT) for name in OFFSET_CHECKPOINTS),
     (META_PROPERTIES, meta_properties.FORMAT),
     (CLEAN_SHUTDOWN, clean_shutdown.FORMAT),
-    (FileKind.BOOTSTRAP, _metadata_snapshot.FORMAT),
+    (FileKind.BOOTSTRAP, _metadata_snapshot.BOOTSTRAP),
 )
 
 
 class LogDir(NamedTuple):
     """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read.
 
-    `links` lead out of the log dir, and are not followed.
+    `links` lead out of the log dir, and are not followed. `alone`: it is only what stands around a partition directory
+    that was named by itself.
     """
 
     view: LogDirView
@@ -51,6 +52,7 @@ class LogDir(NamedTuple):
     findings: list[Finding]
     directories: tuple[tuple[str, PartitionDirectory], ...] = ()
     links: tuple[tuple[str, PartitionDirectory], ...] = ()
+    alone: bool = False
 
 
 def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
@@ -141,7 +143,7 @@ def lone_partition(
     parent, name = split(path)
     directory = parse_directory(name)
     assert directory is not None
-    log_dir = open_log_dir(parent, broker_id, release)
+    log_dir = open_log_dir(parent, broker_id, release)._replace(alone=True)
     if log_dir.view.files:
         log_dir.findings.clear()
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
@@ -149,7 +151,7 @@ def lone_partition(
     view, findings = try_partition(
         path, directory, where, log_dir=None, told=Told(), walk_all=walk_all, release=release
     )  # fmt: skip
-    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings))
+    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), alone=True)
 
 
 def _files(

@@ -46,7 +46,11 @@ class Steps(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """Records, one item each: the batch it is in, its number there, whether it can be decoded, and its deltas."""
+    """Records, one item each: the batch it is in, its number there, whether it can be decoded, and its deltas.
+
+    Of those that can be decoded: sizes of key and value, below 0 where they are null, the bytes behind them, and how
+    many headers there are.
+    """
 
     batch: Column
     number: Column
@@ -54,6 +58,11 @@ class Fields(NamedTuple):
     sound: Mask
     timestamp_delta: Column
     offset_delta: Column
+    key_size: Column
+    key_end: Column
+    value_size: Column
+    value_end: Column
+    header_count: Column
 
 
 def step(buffer: Buffer, bodies: Bodies) -> Steps:
@@ -162,9 +171,9 @@ def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> Field
     end = behind + size
     timestamp_delta, behind, bad_timestamp = varints(octets, behind + 1, VARLONG_SIZE_MAX)
     offset_delta, behind, bad_offset = varints(octets, behind, VARINT_SIZE_MAX)
-    _, behind, bad_key = _skip(octets, behind, end)
-    _, behind, bad_value = _skip(octets, behind, end)
-    header_count, behind, bad_count = varints(octets, behind, VARINT_SIZE_MAX)
+    key_size, key_end, bad_key = _skip(octets, behind, end)
+    value_size, value_end, bad_value = _skip(octets, key_end, end)
+    header_count, behind, bad_count = varints(octets, value_end, VARINT_SIZE_MAX)
     sound = (header_count >= 0) & (header_count <= end - behind)
     for bad in (bad_timestamp, bad_offset, bad_key, bad_value, bad_count):
         if bad is not None:
@@ -173,7 +182,9 @@ def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> Field
     if with_headers.size:
         _skip_headers(octets, behind, end, header_count, sound, with_headers)
     sound &= behind == end
-    return Fields(batch, number, at, sound, timestamp_delta, offset_delta)
+    return Fields(
+        batch, number, at, sound, timestamp_delta, offset_delta, key_size, key_end, value_size, value_end, header_count
+    )
 
 
 def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask | None]:

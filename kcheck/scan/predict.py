@@ -8,7 +8,7 @@ from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import Report, Row
-from kcheck.scan.host import LogDir, lone_partition, open_log_dir, wanted_directories
+from kcheck.scan.host import lone_partition, open_log_dir, wanted_directories
 from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, replica_targets
 from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
 from kcheck.scan.start_values import Lost, Prediction
@@ -84,8 +84,7 @@ def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStar
         return LogDirStart(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-    alone = LogDir(log_dir.view._replace(unparseable=()), log_dir.checkpoints, [])
-    return start_log_dir(parent, alone, [(name, directory)], wish, collected, start_partition)
+    return start_log_dir(parent, log_dir, [(name, directory)], wish, collected, start_partition)
 
 
 def verdict(start: LogDirStart) -> str:

@@ -21,7 +21,7 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
-from kcheck.scan.columns import PADDING, Column, Columns, Mask, dtype_of
+from kcheck.scan.columns import PADDING, Column, Columns, Mask
 from kcheck.scan.lockstep import Bodies, Buffer, Fields, Steps, fields, step
 
 BODY_SIZE_MAX = 10 << 20
@@ -34,7 +34,6 @@ _MARKER_PLACES = (66, 70, 71)
 _MARKER_VALUE_SIZE = 6 << 1
 _NEVER = 2**31
 _LEAST = -(2**63)
-_STAMP_AT: int = dtype_of(HEADER).fields["base_timestamp"][1]
 
 
 class _Batches:
@@ -76,7 +75,7 @@ class Records:
     def take(self, columns: Columns, window: bytearray) -> None:
         """Look into the batches of one window, which begins with the first of them; only where the CRC matches."""
         at = columns.position - columns.position[0]
-        stamps = _stamps(window, at)
+        stamps = columns.base_timestamp.astype(np.int64)
         begin, end = at + HEADER.size, at + columns.size
         buffer: Buffer = window
         if int(end[-1]) > len(window) - PADDING:
@@ -258,10 +257,3 @@ def _unpacked(columns: Columns, stamps: Column, rows: list[int], pool: Buffer, b
     """Return batches that stand one behind the other in a buffer."""
     edges, which = np.array(bounds), np.array(rows)
     return _Batches(columns, stamps, which, pool, Bodies(edges[:-1], edges[1:], columns.record_count[which]))
-
-
-def _stamps(window: bytearray, at: Column) -> Column:
-    """Return the base timestamps of the headers at these places; the CRC links leave them as they are."""
-    whole = np.ndarray((len(window) - 7,), "V8", window, strides=(1,))
-    stamps: Column = whole[at + _STAMP_AT].view(">i8").astype(np.int64)
-    return stamps

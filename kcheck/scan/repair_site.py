@@ -114,7 +114,7 @@ class Site:
             clean_shutdown=CLEAN_SHUTDOWN in files,
             unparseable=tuple(name for name in self._opened.view.unparseable if name not in self.gone),
         )
-        return LogDir(view, checkpoints_of(files), [], directories=self._opened.directories)
+        return self._opened._replace(view=view, checkpoints=checkpoints_of(files))
 
     def start(self, partitions: tuple[Partition, ...] | None = None) -> LogDirStart:
         """Return what the next start makes of it."""

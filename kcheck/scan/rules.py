@@ -11,6 +11,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
 from kcheck.rules._contract import SERIES, Check, Rule, Scope
 from kcheck.rules._partition import is_plain
+from kcheck.rules._segments import is_plain_segment
 
 if TYPE_CHECKING:
     from kcheck.repairs._contract import Repair
@@ -54,6 +55,8 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
     """Run the rules of one segment that was read from its start."""
+    if is_plain_segment(view):
+        return
     if not view.sound:
         yield from _check(Scope.FAULTY_SEGMENT, view, release)
     yield from _check(Scope.SEGMENT, view, release)

@@ -18,24 +18,36 @@ from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import End, EpochRun, IndexView, SegmentView, Transactions
 
-SIZE_MAX = 64 << 10
-_BATCH_COUNT_MAX = 64
+SIZE_MAX = 128 << 10
+_BATCH_COUNT_MAX = 100
 """About so many batches cost as much here as they do there."""
 _CRC_FROM = body_from(2)
+_NO_TRANSACTIONS = Transactions((), {}, {})
 
 
 class _Batches(NamedTuple):
-    """What the batches of a segment say, one item each in the first four; `highest` is the largest timestamp before."""
+    """What the batches of a segment say, one item each in the first five; `highest` is the largest timestamp before.
+
+    `epoch_begins` tells which batch is the first of each leader epoch.
+    """
 
     position: list[int]
     base_offset: list[int]
     last_offset: list[int]
     timestamp: list[int]
     highest: list[int]
-    epochs: list[EpochRun]
+    epoch_begins: list[tuple[Epoch, int]]
     producers: dict[int, Seen]
     solid_from: Offset
     records: int
+
+    def epochs(self) -> tuple[EpochRun, ...]:
+        """Return the runs of batches with one epoch."""
+        ends = [begin - 1 for _, begin in self.epoch_begins[1:]] + [-1]
+        return tuple(
+            EpochRun(epoch, Offset(self.base_offset[begin]), Offset(self.last_offset[end]))
+            for (epoch, begin), end in zip(self.epoch_begins, ends, strict=False)
+        )
 
 
 def sound(
@@ -50,12 +62,12 @@ def sound(
     found = _batches(data, base, verify=verify) if len(data) == size else None
     if found is None:
         return None
+    stem = (where.file or "").removesuffix(".log")
     views = []
-    for (ending, layout, last_of), entries in zip(_INDEXES, indexes, strict=True):
+    for (ending, layout, holds), entries in zip(_INDEXES, indexes, strict=True):
         view = None
         if entries is not None:
-            name = (where.file or "").removesuffix(".log") + ending
-            view = _index(entries, layout, last_of, where._replace(file=name), base, found)
+            view = _index(entries, layout, holds, where.of_file(stem + ending), base, found)
             if view is None:
                 return None
         views.append(view)
@@ -74,13 +86,13 @@ def sound(
         first_offset=first,
         end_offset=end,
         max_timestamp=max(found.timestamp, default=-1),
-        epochs=tuple(found.epochs),
+        epochs=found.epochs(),
         faults=(),
         counts={},
         beyond=None,
         offset_index=views[0],
         time_index=views[1],
-        transactions=Transactions((), {}, {}),
+        transactions=_NO_TRANSACTIONS,
         producers=Producing(whole, {}, (), {}),
         verified=verify,
         holes=found.records != end - base,
@@ -91,8 +103,8 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
     """Return what the batches say, None where one is not as a broker appends it, or is of a transaction."""
     found = _Batches([], [], [], [], [], [], {}, Offset(0), 0)
     size, ceiling = len(data), base + RELATIVE_OFFSET_MAX
-    at, before, highest, solid, records = 0, base - 1, -1, 0, 0
-    epoch_before = 0
+    at, before, highest, solid, records, epoch_before = 0, base - 1, -1, 0, 0, -1
+    summed = memoryview(data)
     while at < size:
         if size - at < HEADER.size or len(found.position) == _BATCH_COUNT_MAX:
             return None
@@ -106,9 +118,9 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
             or not at + HEADER.size <= end <= size
             or not before < first <= last <= ceiling
             or not 0 < count <= delta + 1
-            or epoch < epoch_before
+            or epoch < max(epoch_before, 0)
             or attributes & (TRANSACTIONAL | CONTROL)
-            or (verify and crc32c(memoryview(data)[at + _CRC_FROM : end]) != crc)
+            or (verify and crc32c(summed[at + _CRC_FROM : end]) != crc)
         ):
             return None
         if first != before + 1 or not found.position:
@@ -126,11 +138,9 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
                 return None
             else:
                 begin = seen[1:5]
-            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1)
-        if found.epochs and epoch == epoch_before:
-            found.epochs[-1] = found.epochs[-1]._replace(last_offset=Offset(last))
-        else:
-            found.epochs.append(EpochRun(Epoch(epoch), Offset(first), Offset(last)))
+            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1, -1)
+        if epoch > epoch_before:
+            found.epoch_begins.append((Epoch(epoch), len(found.position)))
         found.position.append(at)
         found.base_offset.append(first)
         found.last_offset.append(last)

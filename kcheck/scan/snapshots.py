@@ -58,12 +58,14 @@ class Follower:
 
     def take(self, found: Producing | None, base: Offset) -> None:
         """Go over the next segment; None where it could not be followed, and with it all behind it."""
-        self._hold([offset for offset in self._left if offset <= base], {base: self._before})
+        if self._left:
+            self._hold([offset for offset in self._left if offset <= base], {base: self._before})
         if found is None:
             self._followed, self._before = False, None
             return
-        at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
-        self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
+        if found.at:
+            at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
+            self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
         if self._followed:
             for faulty in found.faults:
                 self._faults.take(faulty)
@@ -151,6 +153,6 @@ def _contradiction(
         same = (entry.producer_epoch, entry.last_offset) == (seen.last_epoch, seen.last_offset)
         if same and entry.last_sequence != seen.last_sequence:
             return SnapshotFault.SEQUENCE, entry.last_sequence, seen.last_sequence
-    if 0 <= entry.current_txn_first_offset <= seen.control_offset:
-        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.control_offset
+    if 0 <= entry.current_txn_first_offset <= seen.ended_offset:
+        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.ended_offset
     return None

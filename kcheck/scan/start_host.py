@@ -12,6 +12,7 @@ from kcheck.model.names import (
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     DirectoryState,
+    FileKind,
     PartitionDirectory,
     broker_accepts,
     skipped_by_broker,
@@ -91,7 +92,7 @@ def start_log_dir(
             partitions.append(found)
             if found.unread:
                 collected.append(kc001_unreadable.finding(where, found.reason or ""))
-    return judged(path, log_dir, (clean, context.mode), tuple(partitions), wish.release)
+    return judged(path, log_dir, (clean, wish.settings), tuple(partitions), wish.release)
 
 
 def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release) -> Mode:
@@ -119,7 +120,7 @@ def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) 
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
 
 
-def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
+def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
     """Yield what follows from the files at the top of a log dir."""
     for name in OFFSET_CHECKPOINTS:
         file = log_dir.view.files.get(name)
@@ -134,18 +135,25 @@ def _checkpoint_readings(log_dir: LogDir, mode: Mode, release: Release) -> Itera
         offline = LOG_DIR_OFFLINE in finding.effect
         if offline or "does not start" in finding.effect:
             yield Reading(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)
-    for name in log_dir.view.unparseable:
+    bootstrap = log_dir.view.files.get(FileKind.BOOTSTRAP)
+    # It is read beside the log of KRaft alone.
+    read = mode is Mode.KRAFT and any(is_metadata_log(*each, release) for each in log_dir.directories)
+    if read and bootstrap is not None and bootstrap.reads is not None and bootstrap.reads.error is not None:
+        yield Reading(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.reads.error}")
+    for name in () if log_dir.alone else log_dir.view.unparseable:
         yield Reading(Outcome.ABORT, f"{name} is no name of a partition directory")
 
 
 def judged(
-    path: str, log_dir: LogDir, how: tuple[bool, Mode], partitions: tuple[Prediction, ...], release: Release
+    path: str, log_dir: LogDir, how: tuple[bool, Settings], partitions: tuple[Prediction, ...], release: Release
 ) -> LogDirStart:
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load.
 
-    `how`: whether the stop before was clean, and who keeps the metadata.
+    `how`: whether the stop before was clean, and the settings of the broker.
     """
-    readings = tuple(_checkpoint_readings(log_dir, how[1], release))
+    clean, settings = how
+    mode = mode_of_log_dir(log_dir, settings, release)
+    readings = tuple(_readings(log_dir, mode, release))
     aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
     aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
     aborts += _duplicates((path, each) for each in partitions)
@@ -160,18 +168,33 @@ def judged(
             aborts.append(f"{offline[0]}; {why}")
         elif any(each.queued for each in partitions):
             uncertain = f"the start may abort instead: {why}, if it is loaded after the file that cannot be read"
+    if mode is Mode.KRAFT and _is_unformatted(log_dir):
+        if settings.mode is None:
+            uncertain = f"the start ends if the broker is one of KRaft: {META_PROPERTIES} is missing"
+        else:
+            aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
     view = log_dir.view
-    return LogDirStart(path, view.where.broker_id, outcome, (*aborts, *offline), *how, uncertain, partitions, view)
+    return LogDirStart(
+        path, view.where.broker_id, outcome, (*aborts, *offline), clean, mode, uncertain, partitions, view
+    )
+
+
+def _is_unformatted(log_dir: LogDir) -> bool:
+    """Whether the log dir is known to have no meta.properties."""
+    if log_dir.alone or META_PROPERTIES in log_dir.view.files:
+        return False
+    unread = [each.where.file for each in log_dir.findings if each.where.dir is None]
+    return not {None, META_PROPERTIES}.intersection(unread)
 
 
 def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
-    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog)."""
+    """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog, KafkaRaftServer)."""
     live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
     found: dict[tuple[str, int, DirectoryState], list[tuple[str, str]]] = {}
     for path, each in places:
         topic, number, state, _ = each.directory
-        if each.outcome not in _ABSENT and state in live and topic != CLUSTER_METADATA:
+        if each.outcome not in _ABSENT and state in live:
             found.setdefault((topic, number, state), []).append((path, each.dir))
     return [
         f"{topic}-{number} stands there twice: {' and '.join(join(*place) for place in same)}"

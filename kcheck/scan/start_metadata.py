@@ -3,11 +3,22 @@
 Then it reads what it knows of the last election (QuorumState).
 """
 
+from typing import Any
+
 from kcheck.core.leader_epochs import latest_epoch
-from kcheck.formats import _quorum_state
+from kcheck.formats import _metadata_snapshot, _quorum_state
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
-from kcheck.model.names import DELETED, PARTITION_METADATA, FileKind, parse_file, parse_metadata_snapshot
+from kcheck.model.names import (
+    DELETED,
+    PARTITION_METADATA,
+    SNAPSHOT_ENDINGS,
+    TEMPORARY,
+    FileKind,
+    parse_metadata_snapshot,
+)
+from kcheck.model.parsed import BrokerReads
+from kcheck.model.release import Release
 from kcheck.scan.start_files import Folder, StartError, made
 from kcheck.scan.start_log import LogLoader
 from kcheck.scan.start_values import Loaded
@@ -16,20 +27,28 @@ TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 """That of the metadata of every cluster."""
 
 
-def finish(loader: LogLoader, log: Loaded) -> Loaded:
-    """Sort out the snapshots; StartError where none covers the start of the log, or `quorum-state` cannot be read.
+def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
+    """Sort out the snapshots, and write the small files; StartError where the start ends with what they hold.
 
     The whole log gives way to the latest snapshot where that lies beyond it: a download that was not followed by the
-    truncation.
+    truncation. `topic_id` is what partition.metadata says.
     """
-    kept = _sorted_out(loader.folder, log)
-    if FileKind.QUORUM_STATE in loader.folder:
-        data, size = loader.folder.read(FileKind.QUORUM_STATE)
-        why = _quorum_state.broker_reads(data.ljust(size, b"\0"), loader.context.release).error
-        if why is not None:
-            raise StartError(f"{FileKind.QUORUM_STATE} cannot be read: {why}")
-    if PARTITION_METADATA not in loader.folder:
-        loader.folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
+    folder, release = loader.folder, loader.context.release
+    if topic_id not in (None, TOPIC_ID):
+        raise StartError(f"InconsistentTopicIdException: {PARTITION_METADATA} names another topic id, {topic_id}")
+    kept = _sorted_out(folder, log, release)
+    log = _begun_anew(loader, log, kept)
+    if kept and release.version >= (3, 8):
+        newest = _there(folder, max(kept), kept)
+        _refused(newest, _metadata_snapshot.broker_reads(_bytes(folder, newest), release))
+    forgotten = _elections(folder, release)
+    if PARTITION_METADATA not in folder:
+        folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
+    return log if forgotten is None else log._replace(reasons=(*log.reasons, forgotten))
+
+
+def _begun_anew(loader: LogLoader, log: Loaded, kept: dict[tuple[int, int], str]) -> Loaded:
+    """Return the log, emptied where its latest snapshot lies beyond it (truncateToLatestSnapshot)."""
     if not kept:
         return log
     epoch, offset = latest = max(kept)
@@ -37,9 +56,9 @@ def finish(loader: LogLoader, log: Loaded) -> Loaded:
     if epoch < known or (epoch == known and offset <= log.log_end_offset):
         return log
     loader.truncate_fully(offset)
-    for older, name in kept.items():
-        if older < latest:
-            loader.folder.rename(name, name + DELETED)
+    for older in sorted(kept.keys() - {latest}):
+        name = _there(loader.folder, older, kept)
+        loader.folder.rename(name, name + DELETED)
     start = Offset(offset)
     return log._replace(
         log_start_offset=start, log_end_offset=start, recovery_point=Offset(min(log.recovery_point, offset)),
@@ -48,19 +67,55 @@ def finish(loader: LogLoader, log: Loaded) -> Loaded:
     )  # fmt: skip
 
 
-def _sorted_out(folder: Folder, log: Loaded) -> dict[tuple[int, int], str]:
+def _there(folder: Folder, snapshot: tuple[int, int], kept: dict[tuple[int, int], str]) -> str:
+    """Return the proper name of a snapshot; StartError where no file has it, but one with more in its name."""
+    epoch, offset = snapshot
+    name = f"{offset:020d}-{epoch:010d}{SNAPSHOT_ENDINGS[0]}"
+    if name not in folder:
+        raise StartError(f"UncheckedIOException: {kept[snapshot]} is looked for as {name}")
+    return name
+
+
+def _bytes(folder: Folder, name: str) -> bytes:
+    data, size = folder.read(name)
+    return data.ljust(size, b"\0")
+
+
+def _refused(name: str, reads: BrokerReads[Any]) -> None:
+    if reads.error is not None:
+        raise StartError(f"{name} cannot be read: {reads.error}")
+
+
+def _elections(folder: Folder, release: Release) -> str | None:
+    """Read the last election, and return why it is forgotten; what the start writes of it depends on the others."""
+    name, forgotten = FileKind.QUORUM_STATE, None
+    folder.remove(f"{name}{TEMPORARY}")
+    if name in folder:
+        reads = _quorum_state.broker_reads(_bytes(folder, name), release)
+        _refused(name, reads)
+        if reads.value is None:
+            return None
+        forgotten = f"{name} is removed, and what it said of the last election forgotten: {reads.value}"
+    folder.put(name, made(b"", certain=False))
+    return forgotten
+
+
+def _sorted_out(folder: Folder, log: Loaded, release: Release) -> dict[tuple[int, int], str]:
     """Remove the snapshots that nobody needs, and return the names of the others by epoch and offset."""
     kept: dict[tuple[int, int], str] = {}
     unneeded: list[str] = []
     for name in sorted(folder.files):
-        snapshot = parse_metadata_snapshot(name)
-        if parse_file(name).kind is not FileKind.METADATA_SNAPSHOT or snapshot is None:
+        if not name.endswith(SNAPSHOT_ENDINGS):
             continue
-        if parse_file(name).suffix or snapshot[0] < log.log_start_offset:
+        snapshot = parse_metadata_snapshot(name)
+        if snapshot is None:
+            raise StartError(f"NumberFormatException: {name} has no offset and epoch where a snapshot has them")
+        if not name.endswith(SNAPSHOT_ENDINGS[0]) or snapshot[0] < log.log_start_offset:
             unneeded.append(name)
         else:
             kept[snapshot[1], snapshot[0]] = name
-    if log.log_start_offset > 0 and (not kept or max(kept)[1] < log.log_start_offset):
+    covered = not log.log_start_offset or (kept and max(kept)[1] >= log.log_start_offset)
+    if not covered and release.version >= (3, 3):
         raise StartError(f"IllegalStateException: no snapshot covers the offsets below {log.log_start_offset}")
     for name in unneeded:
         folder.remove(name)

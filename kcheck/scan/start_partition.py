@@ -12,7 +12,6 @@ from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
-    CLUSTER_METADATA,
     PARTITION_METADATA,
     DirectoryState,
     FileKind,
@@ -25,6 +24,7 @@ from kcheck.scan import start_metadata
 from kcheck.scan.beyond import intact_batches
 from kcheck.scan.columns import Columns, Reader
 from kcheck.scan.start_files import Folder, QueuedError, StartError, UnseenError
+from kcheck.scan.start_host import is_metadata_log
 from kcheck.scan.start_index import made_with
 from kcheck.scan.start_log import LogLoader
 from kcheck.scan.start_segment import Segment
@@ -46,19 +46,20 @@ def start_partition(
         return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     loader: LogLoader | None = None
     log: Loaded | None = None
+    is_metadata = is_metadata_log(name, directory, context.release)
     try:
         loader = LogLoader(
             folder, _of_its_own(folder, context), clean=stored.clean, log_start=stored.log_start,
             recovery_point=stored.recovery_point, deleted=name.endswith("-delete"),
         )  # fmt: skip
         log = loader.load()
-        if directory.topic == CLUSTER_METADATA and skipped_by_broker(name, context.release):
-            log = start_metadata.finish(loader, log)
-        has_topic_id = _topic_id(folder, context.release)
+        topic_id = _topic_id(folder, context.release)
+        if is_metadata:
+            log = start_metadata.finish(loader, log, topic_id)
     except UnseenError as error:
         return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     except StartError as error:
-        outcome = Outcome.OFFLINE if error.offline else Outcome.ABORT
+        outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
         scanned = 0 if loader is None else loader.rescanned
         touched = unstable(name) if log is not None and log.unstable else None
@@ -71,7 +72,7 @@ def start_partition(
         None if stored.high_watermark is None else Offset(stored.high_watermark), log_start=log.log_start_offset,
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
-    outcome, reason = _outcome(name, directory, log, lost, has_topic_id=has_topic_id, context=context)
+    outcome, reason = _outcome(name, directory, log, lost, has_topic_id=topic_id is not None, context=context)
     touched = unstable(name) if log.unstable else None
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
         touched = touched or f"{name} is to be renamed"
@@ -97,16 +98,16 @@ def _folder(path: str) -> Folder:
     return Folder(path, file_sizes(path))
 
 
-def _topic_id(folder: Folder, release: Release) -> bool:
-    """Return whether the log names its topic; StartError where the file that does it cannot be read."""
+def _topic_id(folder: Folder, release: Release) -> str | None:
+    """Return the id of its topic that the log names; StartError where the file that does it cannot be read."""
     if PARTITION_METADATA not in folder or release.version < (2, 8):
-        return False
+        return None
     data, size = folder.read(PARTITION_METADATA)
     found = partition_metadata.broker_reads(data.ljust(size, b"\0"), release)
     if found.error is not None:
         failed = failed_read(PARTITION_METADATA, found.error, release)
         raise QueuedError(failed.reason, offline=failed.outcome is Outcome.OFFLINE, queued=failed.queued)
-    return True
+    return None if found.value is None else found.value.topic_id
 
 
 def _outcome(

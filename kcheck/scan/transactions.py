@@ -64,6 +64,8 @@ def follow(before: Open | None, found: Transactions | None) -> tuple[Open | None
     """
     if before is None or found is None:
         return None, None
+    if not before:
+        return found.open, found
     aborted = tuple(
         each._replace(first_offset=before[each.producer_id])
         if each.producer_id in before and found.ended[each.producer_id] == each.last_offset

@@ -1,4 +1,4 @@
-"""Measures `kcheck check` against kafka-dump-log of the newest release: `python tests/bench/tool.py [MEGABYTES]`.
+"""Measures `check` and `dump` against kafka-dump-log of the newest release: `python tests/bench/tool.py [MEGABYTES]`.
 
 Whole commands, start to end, in turns, output thrown away; the smallest CPU time and the smallest wall-clock time of
 each count. The tool runs as its script would start it, without the shell script itself. It needs mvn and java. Nothing
@@ -78,13 +78,21 @@ def main() -> None:
                 "--depth crc": check("crc", path),
                 "--depth crc, no index": check("crc", bare),
                 "--depth headers": check("headers", path),
+                "dump": kcheck("dump", "--format", "kafka", str(path)),
             }
             compare(batches, ours, tool("--files", str(path)))
             shutil.rmtree(path.parent)
             shutil.rmtree(bare.parent)
             path = make_records(folder / "records", size, batch_size, packed=False)
             deep = tool("--deep-iteration", "--files", str(path))
-            compare(f"{batches}, each record", {"--depth records": check("records", path)}, deep)
+            ours = {
+                "--depth records": check("records", path),
+                **{
+                    f"dump --records, {name}": kcheck("dump", "--records", "--format", name, str(path))
+                    for name in ("kafka", "json", "csv", "text")
+                },
+            }
+            compare(f"{batches}, each record", ours, deep)
             shutil.rmtree(path.parent)
         partition = folder / "orders-0"
         paths = [make(partition, 1 << 20, BATCH_SIZES["1 KiB"], base=number * 100_000) for number in range(MANY)]

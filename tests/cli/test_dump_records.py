@@ -10,7 +10,8 @@ import pytest
 
 from kcheck.formats import _record as reading
 from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
-from kcheck.scan import dump_records
+from kcheck.scan import columns as window
+from kcheck.scan import dump_columns, dump_records
 from kcheck.tables import records
 from tests.builders import index
 from tests.cli.command import kcheck
@@ -191,6 +192,7 @@ def test_only_what_is_damaged(segment: Path) -> None:
 
 
 def test_a_batch_that_is_too_large_is_not_read(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "WINDOW_SIZE", 100)
     monkeypatch.setattr(dump_records, "BODY_SIZE_MAX", 100)
     done = kcheck("dump", segment, "--records")
     assert 1 == done.code
@@ -204,6 +206,7 @@ def test_a_batch_that_becomes_shorter_while_it_is_read(segment: Path, monkeypatc
 
 def test_a_record_that_would_be_too_large_is_told(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory has a bound, whatever a batch says."""
+    monkeypatch.setattr(dump_columns, "_UNPACKED_SIZE_MAX", 1000)
     monkeypatch.setattr(reading.read_records, "__defaults__", (1000,))
     segment.write_bytes(batch_of(record(0, b"", bytes(5000)), 1, codec=1))
     assert "more than 1000 bytes after decompression" in " ".join(kcheck("dump", segment, "--records").out.split())

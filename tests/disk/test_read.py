@@ -176,11 +176,11 @@ def test_who_may_not_keep_the_access_time_reads_all_the_same(file: Path, monkeyp
 
 
 def test_an_error_while_reading_is_said_in_the_words_of_the_system(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(descriptor: int, size: int) -> bytes:
-        del descriptor, size
+    def fails(descriptor: int, size: int, position: int) -> bytes:
+        del descriptor, size, position
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "read", fails)
+    monkeypatch.setattr(os, "pread", fails)
     assert why_not(file) == "Input/output error"
 
 

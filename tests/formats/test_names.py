@@ -10,6 +10,7 @@ from kcheck.model.names import (
     PartitionDirectory,
     TopicPartition,
     broker_accepts,
+    files_beside_segments,
     is_legal_topic,
     parse_directory,
     parse_file,
@@ -153,3 +154,15 @@ def test_other_files(name: str, expected: KafkaFile) -> None:
 def test_segment_prefix_has_twenty_digits() -> None:
     assert segment_prefix(1843) == NUMBER
     assert len(segment_prefix(2**63 - 1)) == 20
+
+
+def test_the_files_of_a_segment_are_its_log_and_the_indexes_beside_it() -> None:
+    """What else stands in a directory is looked at one by one, and so is whatever a broker would not call so."""
+    others = (
+        f"{NUMBER}.log.swap", f"{NUMBER}.snapshot", f"{NUMBER}.txnindex", "00000000000000000007.index", "1.index",
+        "1.log", "99999999999999999999.index", "99999999999999999999.log", "leader-epoch-checkpoint",
+        "000000000000000000x0.log",
+    )  # fmt: skip
+    of_segments = [f"{NUMBER}.{ending}" for ending in ("index", "log", "timeindex")]
+    assert tuple(sorted(others)) == files_beside_segments(frozenset((*others, *of_segments)))
+    assert tuple(sorted(others)) == files_beside_segments(frozenset((*others, of_segments[1])))

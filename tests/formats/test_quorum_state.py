@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._quorum_state import FORMAT, broker_reads, problem
+from kcheck.formats._quorum_state import FORMAT, broker_reads
 from kcheck.model.parsed import BrokerReads
 
 OLD = {
@@ -14,6 +14,7 @@ OLD = {
 }  # fmt: skip
 NEW = {"leaderId": -1, "leaderEpoch": 2, "votedId": 1, "votedDirectoryId": "J8aAPcfLQt2bqs1JT_rMgQ", "data_version": 1}
 
+TAKEN: BrokerReads[str | None] = BrokerReads(None)
 NO_JSON = "its first line is no JSON object with data_version"
 
 
@@ -27,10 +28,10 @@ def test_only_brokers_of_kraft_read_it() -> None:
 def test_what_brokers_write() -> None:
     """Version 0, from 3.8 on also version 1; what is not asked for is not looked at."""
     for kafka in ("3.7", "4.3"):
-        assert problem(json.dumps(OLD).encode() + b"}\nx", release(kafka)) is None
-    assert problem(json.dumps(NEW | {"x": 1}).encode(), release("4.3")) is None
-    assert problem(json.dumps(NEW).encode(), release("3.7")) == "it has no clusterId"
-    assert problem(json.dumps(OLD | {"votedDirectoryId": 1, "data_version": 9}).encode(), release("3.7")) is None
+        assert broker_reads(json.dumps(OLD).encode() + b"}\nx", release(kafka)) == TAKEN
+    assert broker_reads(json.dumps(NEW | {"x": 1}).encode(), release("4.3")) == TAKEN
+    assert broker_reads(json.dumps(NEW).encode(), release("3.7")).error == "it has no clusterId"
+    assert broker_reads(json.dumps(OLD | {"votedDirectoryId": 1, "data_version": 9}).encode(), release("3.7")) == TAKEN
 
 
 @pytest.mark.parametrize(
@@ -55,10 +56,17 @@ def test_what_brokers_write() -> None:
 )
 def test_what_ends_a_start(data: bytes, why: str) -> None:
     """An exception is thrown before the broker knows its epoch."""
-    assert why == problem(data, release("4.3"))
+    assert broker_reads(data, release("4.3")) == BrokerReads(None, why)
 
 
-@pytest.mark.parametrize(("data", "why"), [(bytes(60), None), (b"{}", None), (b'{"data_version":0}', "no leaderId")])
-def test_old_releases_forget_what_they_cannot_read(data: bytes, why: str | None) -> None:
+@pytest.mark.parametrize(
+    ("data", "reads"),
+    [
+        (bytes(60), BrokerReads(NO_JSON)),
+        (b"{}", BrokerReads(NO_JSON)),
+        (b'{"data_version":0}', BrokerReads(None, "it has no leaderId")),
+    ],
+)
+def test_old_releases_forget_what_they_cannot_read(data: bytes, reads: BrokerReads[str | None]) -> None:
     """Up to 3.7 they remove what is no such object, and go on without."""
-    assert (problem(data, release("3.7")) or "None").endswith(str(why))
+    assert reads == broker_reads(data, release("3.7"))

@@ -37,7 +37,7 @@ TRAILING_SPACE = {"3.9.2"}
 CRC of a message."""
 
 LEADER_CHANGE = re.compile(r" LeaderChange: \{.*?\]}")
-"""Its value is shown from 4.0 on."""
+"""Its value is shown from 4.1 on."""
 
 CLOSING = re.compile(r"(isValid: (?:true|false) crc: [0-9]+)}")
 

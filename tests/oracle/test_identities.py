@@ -5,6 +5,7 @@ Up to 3.6 KafkaRaftServer and BrokerMetadataCheckpoint judge. `KCHECK_SWEEP` at 
 
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -15,11 +16,13 @@ from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.predict import start_of
 from kcheck.scan.start_host import Wish, decided
 from tests.builders import log_dir
-from tests.oracle.ask import SWEEP, Ask
+from tests.oracle.ask import SEED, SWEEP, Ask, flips
 from tests.oracle.test_predict import WHOLE
 
 pytestmark = pytest.mark.oracle
 
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+BOOTSTRAP = BROKERS / "3.9.2" / "stopped" / "broker-1" / "data1" / "bootstrap.checkpoint"
 KRAFT = "version=1\nnode.id=1\ncluster.id=c\n"
 ID = "directory.id=Ug4N9fFPyhO7FVKk373dnQ\n"
 OTHER_ID = "directory.id=NvzalnNNgDvNV3yczbG-qw\n"
@@ -43,7 +46,7 @@ MORE = (
 @pytest.mark.parametrize(("version", "mode"), [*VERSIONS, *(MORE if SWEEP >= WHOLE else ())])
 def test_identities(version: str, mode: Mode, ask: Ask, tmp_path: Path) -> None:
     """Two log dirs with every pair of files, or none; the first is the good one, or lacks its file too."""
-    cases = [files for files in product(FILES[mode][:3], FILES[mode]) if any(files)]
+    cases = [*product(FILES[mode][:3], FILES[mode])]
     groups = [_laid(tmp_path / str(number), files) for number, files in enumerate(cases)]
     ours = [_starts(group, version, mode) for group in groups]
     answers = ask(version, "LogDirs.java", [",".join(map(str, group)) for group in groups], str(mode))
@@ -53,6 +56,28 @@ def test_identities(version: str, mode: Mode, ask: Ask, tmp_path: Path) -> None:
         if our != (answer == "starts")
     ]
     assert not wrong, f"{len(wrong)} of {len(cases)} differ:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("version", ["4.3.1", *(("4.0.2", "3.9.2") if SWEEP >= WHOLE else ())])
+def test_bootstraps(version: str, ask: Ask, tmp_path: Path) -> None:
+    """A `bootstrap.checkpoint` that is said to end a start does; one of batches as they were written does not."""
+    whole = BOOTSTRAP.read_bytes()
+    files = [*(whole[:size] for size in range(0, len(whole) + 1, 1 if SWEEP >= WHOLE else 9)), whole + bytes(40)]
+    written = len(files)
+    files += flips(Random(f"{SEED} {version}"), whole, 20 * SWEEP)
+    groups = [_laid(tmp_path / str(number), (KRAFT,)) for number in range(len(files))]
+    for (path,), data in zip(groups, files, strict=True):
+        (path / "__cluster_metadata-0").mkdir()
+        (path / "bootstrap.checkpoint").write_bytes(data)
+    ours = [_starts(group, version, Mode.KRAFT) for group in groups]
+    answers = ask(version, "LogDirs.java", [path for (path,) in groups], str(Mode.KRAFT))
+    wrong = [
+        f"{number}, {len(data)} bytes: {'starts' if our else 'ends'}, but: {answer}"
+        for number, (data, our, answer) in enumerate(zip(files, ours, answers, strict=True))
+        if our != (answer == "starts") and (number < written or not our)
+    ]
+    assert not wrong, f"{len(wrong)} of {len(files)} differ, KCHECK_SEED={SEED}:\n" + "\n".join(wrong)
+    assert not all(ours)
 
 
 def _laid(folder: Path, files: tuple[str | None, ...]) -> list[Path]:

@@ -23,6 +23,7 @@ from kcheck.model.names import (
     OFFSET_CHECKPOINTS,
     RECOVERY_POINT,
     REPLICATION_OFFSET,
+    FileKind,
     parse_file,
 )
 from kcheck.scan.inputs import Kind, Target
@@ -82,9 +83,12 @@ def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
         REPLICATION_OFFSET,
         CLEANER_OFFSET,
         META_PROPERTIES,
+        FileKind.BOOTSTRAP,
         *((METADATA_LOG,) if numbers(version) >= (3,) else ()),
     )
     reasons = tuple(reason for reason in start.reasons if not reason.startswith(others))
+    if start.reasons and start.reasons[0].startswith(f"{META_PROPERTIES} is missing"):  # the last of what ends a start
+        return start._replace(outcome=Outcome.OFFLINE if reasons else Outcome.OK, reasons=reasons)
     return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._quorum_state import problem
+from kcheck.formats._quorum_state import broker_reads
 from tests.oracle.ask import BAD_UTF8, SEED, SWEEP, Ask, assert_equal, cuts, encoded, flips
 from tests.oracle.test_predict import WHOLE
 
@@ -26,12 +26,15 @@ VALUES: tuple[object, ...] = (
     "version", ["4.3.1", "3.6.2", *(("4.0.2", "3.9.2", "3.8.1", "3.3.2") if SWEEP >= WHOLE else ())]
 )
 def test_quorum_states(version: str, ask: Ask) -> None:
-    """The same are refused: up to 3.7 QuorumState goes on after an UncheckedIOException."""
+    """The same are refused, and up to 3.7 the same are removed: QuorumState goes on after an UncheckedIOException."""
     files = list(_files(Random(f"{SEED} {version}")))
     answers = ask(version, "Readers.java", encoded(files), "quorum-state")
-    ours = [problem(file, release(version)) is None for file in files]
-    ends = ("!",) if release(version).version >= (3, 8) else ("!RuntimeException", "!NumberFormat", "!NullPointer")
-    assert_equal(files, ours, [not answer.startswith(ends) for answer in answers])
+    chosen = release(version)
+    reads = [broker_reads(file, chosen) for file in files]
+    ours = ["ends" if each.error else "removed" if each.value else "taken" for each in reads]
+    ends = ("!",) if chosen.version >= (3, 8) else ("!RuntimeException", "!NumberFormat", "!NullPointer")
+    theirs = ["ends" if each.startswith(ends) else "removed" if each[0] == "!" else "taken" for each in answers]
+    assert_equal(files, ours, theirs)
 
 
 def _files(random: Random) -> Iterator[bytes]:

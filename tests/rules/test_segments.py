@@ -1,6 +1,7 @@
 """The rules on a segment: what no bytes of a real broker can show."""
 
 from collections import Counter
+from random import Random
 
 import pytest
 
@@ -19,6 +20,7 @@ from kcheck.model.segments import (
     Transactions,
 )
 from kcheck.rules._contract import Scope
+from kcheck.rules._segments import is_plain_segment
 from tests.rules.build import found_by_all
 
 VIEW = SegmentView(
@@ -28,10 +30,33 @@ VIEW = SegmentView(
     files=frozenset(f"00000000000000000000.{ending}" for ending in ("log", "index", "timeindex")),
     active=True, scanned=None, verified=True,
 )  # fmt: skip
+OFFSETS = IndexView(Location(dir="t-0", file="0.index"), 8, 1, 0, 0, (), {})
 
 
 def test_a_sound_segment_has_no_finding() -> None:
     assert not found_by_all(VIEW, Scope.SEGMENT)
+
+
+def test_no_rule_finds_anything_in_a_plain_segment() -> None:
+    """So they need not be asked about it, whatever stands in it and wherever it stands, and whatever the release."""
+    chance, plain = Random(7), 0
+    for _ in range(4000):
+        offsets, times = (
+            chance.choice(
+                (None, index, index, index._replace(room=chance.choice((0, 8)), torn=chance.choice((0, 0, 3))))
+            )
+            for index in (OFFSETS, OFFSETS._replace(last_timestamp=chance.choice((None, 4, 5))))
+        )
+        aborted = chance.choice(((), (), (Aborted(8, Offset(2), Offset(6)),)))
+        view = VIEW._replace(
+            offset_index=offsets, time_index=times, active=chance.choice((True, False)), batches=chance.choice((0, 1)),
+            scanned=chance.choice((None, False, True)), end=chance.choice((End.WHOLE, End.WHOLE, End.TORN)),
+            transactions=chance.choice((None, Transactions(aborted, {}, {}), Transactions(aborted, {}, {}))),
+        )  # fmt: skip
+        if is_plain_segment(view):
+            plain += 1
+            assert not found_by_all(view, Scope.SEGMENT, chance.choice(("0.10.2", "2.1", "4.3")))
+    assert plain > 100
 
 
 def test_a_segment_that_shrinks_is_told_as_that_alone() -> None:

@@ -1,6 +1,7 @@
 // Opens copies of `__cluster_metadata-0` as a KRaft broker does: KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3.
 // Each line is the path of such a directory, and is answered by a line of JSON: log start, log end and recovery point,
-// or the exception that ends the start. Tasks that are due at once are done then, the others never.
+// or the exception that ends the start. Tasks that are due at once are done then, the others never. From 3.8 on the
+// latest snapshot is read as KRaftControlRecordStateMachine does, whatever its records say.
 // By reflection: packages, names and arguments change from release to release.
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
@@ -14,12 +15,16 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.utils.BufferSupplier;
+import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
 
 public class MetadataLog {
@@ -43,11 +48,37 @@ public class MetadataLog {
             Object log = called(raft, "log");
             for (String name : List.of("logStartOffset", "logEndOffset", "recoveryPoint"))
                 told.put(name, called(log, name));
+            Optional<?> snapshot = (Optional<?>) called(raft, "latestSnapshot");
+            if (snapshot.isPresent() && readsSnapshots()) read(snapshot.get());
         } catch (InvocationTargetException failure) {
+            told.clear();
             told.put("exception", failure.getCause().getClass().getSimpleName());
             told.put("message", failure.getCause().getMessage());
         }
         return told;
+    }
+
+    private static boolean readsSnapshots() {
+        try {
+            Class.forName("org.apache.kafka.raft.internals.KRaftControlRecordStateMachine");
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private static void read(Object snapshot) throws Exception {
+        Method of = Arrays.stream(Class.forName("org.apache.kafka.snapshot.RecordsSnapshotReader").getMethods())
+            .filter(each -> each.getName().equals("of")).findFirst().orElseThrow();
+        Iterator<?> batches = (Iterator<?>) of.invoke(null, Arrays.stream(of.getParameterTypes())
+            .map(type -> type.isInstance(snapshot) ? snapshot
+                : type == boolean.class ? (Object) true
+                : type == int.class ? (Object) (8 << 20)
+                : type == BufferSupplier.class ? BufferSupplier.create()
+                : type == LogContext.class ? new LogContext()
+                : given(type)).toArray());
+        Method hasNext = Iterator.class.getMethod("hasNext"), next = Iterator.class.getMethod("next");
+        while ((Boolean) hasNext.invoke(batches)) next.invoke(batches);
     }
 
     private static Method factory() throws Exception {

@@ -1,0 +1,20 @@
+"""Lines of text as wide as the page."""
+
+import textwrap
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kcheck.renderers._page import wrap
+
+TEXTS = st.text(st.sampled_from("a-· "), max_size=200)
+INDENTS = st.integers(0, 8).map(" ".__mul__)
+
+
+@given(text=TEXTS, width=st.integers(40, 90), indent=INDENTS, hanging=INDENTS)
+def test_lines_are_broken_as_textwrap_breaks_them(text: str, width: int, indent: str, hanging: str) -> None:
+    """At spaces alone, and never within a word."""
+    expected = textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+    )
+    assert expected == list(wrap(text, width, indent, hanging))
