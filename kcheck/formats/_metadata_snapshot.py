@@ -116,8 +116,8 @@ def _controls(batch: memoryview) -> Iterator[str]:
 FORMAT = Format(
     kind="metadata-snapshot",
     title="KRaft snapshot",
-    matches=lambda name: parse_file(name).kind is FileKind.METADATA_SNAPSHOT,
+    matches=lambda name: parse_file(name).kind in (FileKind.METADATA_SNAPSHOT, FileKind.BOOTSTRAP),
     parse=parse,
     broker_reads=broker_reads,
 )
-BOOTSTRAP = FORMAT._replace(matches=FileKind.BOOTSTRAP.__eq__, broker_reads=bootstrap_reads)
+BOOTSTRAP = FORMAT._replace(broker_reads=bootstrap_reads)

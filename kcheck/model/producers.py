@@ -35,6 +35,9 @@ class Seen(NamedTuple):
     `epoch` is that of its last batch. `first_*` and `last_*` are of its first and last batch with data, `solid_from`
     tells from which offset up to the first one no offset is missing. `control_offset` is that of its last control
     batch, `open_from` that of its first transactional batch with records behind it.
+
+    A control batch whose record the cleaner took tells a broker nothing when it reads the log again, though it did when
+    it was written (ProducerAppendInfo.append): `epoch` and `ended_offset`, of the last control batch, leave it out.
     """
 
     epoch: int
@@ -46,6 +49,7 @@ class Seen(NamedTuple):
     last_sequence: int
     last_offset: int
     control_offset: int
+    ended_offset: int
     open_from: int
 
 

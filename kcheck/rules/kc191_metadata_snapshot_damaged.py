@@ -4,11 +4,11 @@ What is wrong: a `.checkpoint` in `__cluster_metadata-0` holds the metadata of t
 that each have a CRC. Here a CRC does not match, bytes are no batch, or the records that begin and end every snapshot
 are not there: it was cut.
 
-What the broker does: 3.9 and later read the newest snapshot at every start, as do controllers. A CRC that does not
-match ends it. From one that was cut they take what is there: topics, configurations and access rules are missing then,
-or the start ends at the first record behind that needs them. Older snapshots are only kept. `bootstrap.checkpoint` at
-the top of a log dir is read at every start from 3.3 on, without a look at the CRC: a start ends where it names no
-metadata.version.
+What the broker does: 3.8 and later read the newest snapshot at every start. A CRC that does not match ends it, as do
+bytes that begin no batch. Of one that was cut they take what is there: topics, configurations and access rules are
+missing then, or the start stands still at the first record behind that needs them, and that of a controller ends. Up to
+3.7 all that depends on what stands in the log. Older snapshots are only kept. `bootstrap.checkpoint` at the top of a
+log dir is read at every start from 3.3 on, without a look at the CRC: a start ends where it names no metadata.version.
 
 What to do: keep a copy of the whole directory. If the other controllers are well, start this one with an empty
 directory, formatted anew, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.

@@ -4,8 +4,9 @@ What is wrong: a broker knows the files of a partition by their names. Here one 
 notes, or a segment file whose name is no offset of 20 digits.
 
 What the broker does: it leaves files alone whose ending it does not know. A segment file whose name begins with no
-number makes its start fail. Where the name of a `.log` is a number of fewer digits, it makes an empty segment of that
-offset beside it; as the last segment that one ends the log there, and what is produced gets offsets that others have.
+number makes its start fail, as does a `.checkpoint` in the metadata log without offset and epoch in its name. Where the
+name of a `.log` is a number of fewer digits, it makes an empty segment of that offset beside it; as the last segment
+that one ends the log there, and what is produced gets offsets that others have.
 
 What to do: move the file out of the log dir, with the broker stopped.
 """
@@ -13,7 +14,15 @@ What to do: move the file out of the log dir, with the broker stopped.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import DELETED, TEMPORARY, FileKind, files_beside_segments, parse_file
+from kcheck.model.names import (
+    DELETED,
+    SNAPSHOT_ENDINGS,
+    TEMPORARY,
+    FileKind,
+    files_beside_segments,
+    parse_file,
+    parse_metadata_snapshot,
+)
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -27,10 +36,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     for name in files_beside_segments(view.files):
         found = parse_file(name)
-        if found.canonical or found.suffix in (DELETED, TEMPORARY):
+        as_snapshot = view.is_metadata_log and release.version >= (3,) and name.endswith(SNAPSHOT_ENDINGS)
+        nameless = as_snapshot and parse_metadata_snapshot(name) is None
+        if not nameless and (found.canonical or found.suffix in (DELETED, TEMPORARY)):
             continue
         severity, effect = Severity.INFO, "leaves it alone"
-        if found.kind is not FileKind.OTHER:
+        if nameless or found.kind is not FileKind.OTHER:
             known = found.offset is not None
             severity = Severity.ERROR if known else Severity.FATAL
             effect = "makes an empty segment of that offset" if known else "fails at its next start"

@@ -105,26 +105,22 @@ class Deep:
                 yield (view, None), ()
                 continue
             folder, snapshots = _folder(view), snapshot_offsets(files_beside_segments(view.files))
-            wanted = [
-                (segment, cuts(snapshots, segment.base_offset, None if behind is None else behind.base_offset))
-                for segment, behind in zip_longest(view.segments, view.segments[1:])
-                if self._is_wanted(folder, segment, active=behind is None)
-            ]
-            tasks = (
-                self._task(join(folder, name), view.where.of_file(name), segment.base_offset, segment.size, inside)
-                for segment, inside in wanted
-                for name in (log_name(segment.base_offset),)
-            )
-            yield (view, tuple(segment.base_offset for segment, _ in wanted)), tuple(tasks)
+            wanted: dict[Offset, Task[Segment]] = {}
+            for segment, behind in zip_longest(view.segments, view.segments[1:]):
+                base, name = segment.base_offset, log_name(segment.base_offset)
+                path = join(folder, name)
+                if self._is_wanted(path, segment, active=behind is None):
+                    inside = cuts(snapshots, base, None if behind is None else behind.base_offset)
+                    wanted[base] = self._task(path, view.where.of_file(name), base, segment.size, inside)
+            yield (view, tuple(wanted)), tuple(wanted.values())
 
     def _task(
         self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
     ) -> Task[Segment]:
         return Task(partial(_examined, path, where, base, cuts=inside, **self._how), where, size)
 
-    def _is_wanted(self, folder: str, segment: SegmentSummary, *, active: bool) -> bool:
+    def _is_wanted(self, path: str, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether a segment is to be read; what is left out is counted."""
-        path = join(folder, log_name(segment.base_offset))
         if not self._window.leaves_out(path, segment.base_offset, active=active):
             return True
         self._skipped += 1

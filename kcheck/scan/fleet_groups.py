@@ -83,7 +83,8 @@ class Groups:
     def _read(self, path: str) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
-        with read_again(path) as stream, pa.ipc.open_stream(stream) as reader:
+        alone = pa.ipc.IpcReadOptions(use_threads=False)  # A part is too small for several threads.
+        with read_again(path) as stream, pa.ipc.open_stream(stream, options=alone) as reader:
             yield from reader
 
 

@@ -73,11 +73,14 @@ class Compared(NamedTuple):
     findings: tuple[tuple[object, ...], ...]
 
 
-def own_row(view: PartitionView | None, state: ReplicaState | None) -> tuple[object, ...]:
-    """Return the columns of OWN; `state` is None for what is not compared."""
+def own_row(
+    view: PartitionView | None, state: ReplicaState | None
+) -> tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]:
+    """Return the columns of OWN, and the rows of LISTS; `state` is None for what is not compared."""
     if view is None or state is None:
-        return (False, *(None,) * (len(OWN) - 1))
-    return (
+        return (False, *(None,) * (len(OWN) - 1)), ((),) * len(LISTS)
+    told_differs = _told_differs(view, state)
+    row = (
         True,
         state.log_start_offset,
         state.log_end_offset,
@@ -85,21 +88,14 @@ def own_row(view: PartitionView | None, state: ReplicaState | None) -> tuple[obj
         state.first_segment,
         state.latest_epoch,
         state.problem,
-        _told_differs(view, state),
+        told_differs,
         state.lineage is not None,
         join(view.where.log_dir or "", view.where.dir or "").encode(errors="surrogateescape") if state.logs else None,
     )
-
-
-def own_lists(view: PartitionView | None, state: ReplicaState | None) -> tuple[Sequence[tuple[object, ...]], ...]:
-    """Return the rows of LISTS."""
-    if view is None or state is None:
-        return ((),) * len(LISTS)
-    told = view.leader_epochs if _told_differs(view, state) else ()
     runs = () if state.lineage is None else runs_of(view)
-    return (
+    return row, (
         state.cache,
-        told,
+        view.leader_epochs if told_differs else (),
         tuple((run.epoch, run.first_offset, run.last_offset) for run in runs),
         tuple((log.base_offset, log.size) for log in state.logs),
     )

@@ -11,7 +11,7 @@ from kcheck.model.report import Column, finding_row
 from kcheck.model.views import PartitionView
 from kcheck.scan.arrow import arrays, batch_of, from_bytes, nested, schema_of
 from kcheck.scan.fleet_predict import LIGHT, START, light_start, start_row
-from kcheck.scan.fleet_replicas import LISTS, OWN, own_lists, own_row
+from kcheck.scan.fleet_replicas import LISTS, OWN, own_row
 from kcheck.scan.replica import ReplicaState
 from kcheck.scan.start_values import Prediction
 from kcheck.tables import findings, leader_epochs, partitions, predictions, segments
@@ -130,12 +130,13 @@ def directory_row(scanned: Scanned) -> DirectoryRow:
     item, view, complete, found, state, start = scanned
     own = _ABSENT if view is None else partitions.row(view, complete=complete)
     place = (raw(item.name), view is not None, item.signature, False, item.cluster, item.broker)
+    compared, lists = own_row(view, state)
     return (
-        (*place, *own, *own_row(view, state), *start_row(start)),
+        (*place, *own, *compared, *start_row(start)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
             tuple(map(_finding, found)),
-            *own_lists(view, state),
+            *lists,
         ),
     )
 

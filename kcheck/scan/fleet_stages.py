@@ -279,9 +279,7 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    state = after_start(view, log_dir, start, how.release)
-    if how.depth in ("checkpoints", "headers"):
-        state = state._replace(logs=())
+    state = after_start(view, log_dir, start, how.release, reads=how.depth in ("crc", "records"))
     if view.read is None or len(view.read) < len(view.segments):
         return state
     return state._replace(

@@ -112,7 +112,10 @@ def _producers(columns: Columns, begin: int, order: Column, solid: Column, fault
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     ends = np.concatenate((starts[1:], [len(at)]))
     marker = np.maximum.reduceat(np.where(control, place, -1), starts)
-    opening = (attributes & TRANSACTIONAL != 0) & ~control & (columns.record_count[at] > 0)
+    full = columns.record_count[at] > 0
+    told = np.maximum.reduceat(np.where(~control | full, place, -1), starts)
+    ended = np.maximum.reduceat(np.where(control & full, place, -1), starts)
+    opening = (attributes & TRANSACTIONAL != 0) & ~control & full
     opening &= place > np.repeat(marker, ends - starts)
     data_first = np.minimum.reduceat(np.where(control, FAR, place), starts)
     data_last = np.maximum.reduceat(np.where(control, -1, place), starts)
@@ -123,10 +126,10 @@ def _producers(columns: Columns, begin: int, order: Column, solid: Column, fault
         return np.where(known, column[np.where(known, places, 0)], -1).tolist()  # type: ignore[no-any-return]  # numpy's
 
     seen = zip(
-        epoch[ends - 1].tolist(),
+        at_place(epoch, told),
         *(at_place(column, data_first) for column in (epoch, first, base, solid)),
         *(at_place(column, data_last) for column in (epoch, final, last)),
-        at_place(base, marker), at_place(base, opens), strict=True,
+        *(at_place(base, places) for places in (marker, ended, opens)), strict=True,
     )  # fmt: skip
     return dict(zip(ids[starts].tolist(), map(Seen._make, seen), strict=True))
 
@@ -184,6 +187,7 @@ def _after(before: Seen, after: Seen) -> Seen:
         data = before[1:8]
     else:
         data = (*(before if before.first_offset >= 0 else after)[1:5], *after[5:8])
-    ended = after.control_offset >= 0
-    still_open = before.open_from if not ended and before.open_from >= 0 else after.open_from
-    return Seen(after.epoch, *data, after.control_offset if ended else before.control_offset, still_open)
+    epoch = after.epoch if after.epoch >= 0 else before.epoch
+    offsets = max(before.control_offset, after.control_offset), max(before.ended_offset, after.ended_offset)
+    still_open = before.open_from if after.control_offset < 0 <= before.open_from else after.open_from
+    return Seen(epoch, *data, *offsets, still_open)

@@ -85,9 +85,12 @@ def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> R
 
 
 def after_start(
-    view: PartitionView, log_dir: LogDirView | None, start: Prediction | None, release: Release
+    view: PartitionView, log_dir: LogDirView | None, start: Prediction | None, release: Release, *, reads: bool = True
 ) -> ReplicaState:
-    """Return the replica as the next start of its broker leaves it: `start` tells, unless it has not read the log."""
+    """Return the replica as the next start of its broker leaves it: `start` tells, unless it has not read the log.
+
+    Its segments are named where somebody `reads` them.
+    """
     state, lines, checkpoint = _facts(view, log_dir, release, ())
     if state.problem is None and start is not None:
         state = state._replace(problem=_kept_away(start))
@@ -98,7 +101,7 @@ def after_start(
     log = start.log
     return state._replace(
         cache=log.leader_epochs, log_end_offset=log.log_end_offset, log_start_offset=log.log_start_offset,
-        first_segment=Offset(log.bases[0]), logs=_left_logs(view, start), lost=start.lost,
+        first_segment=Offset(log.bases[0]), logs=_left_logs(view, start) if reads else (), lost=start.lost,
         high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
     )  # fmt: skip
 

@@ -18,8 +18,8 @@ from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import End, EpochRun, IndexView, SegmentView, Transactions
 
-SIZE_MAX = 64 << 10
-_BATCH_COUNT_MAX = 64
+SIZE_MAX = 128 << 10
+_BATCH_COUNT_MAX = 100
 """About so many batches cost as much here as they do there."""
 _CRC_FROM = body_from(2)
 _NO_TRANSACTIONS = Transactions((), {}, {})
@@ -138,7 +138,7 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
                 return None
             else:
                 begin = seen[1:5]
-            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1)
+            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1, -1)
         if epoch > epoch_before:
             found.epoch_begins.append((Epoch(epoch), len(found.position)))
         found.position.append(at)

@@ -63,8 +63,9 @@ class Follower:
         if found is None:
             self._followed, self._before = False, None
             return
-        at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
-        self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
+        if found.at:
+            at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
+            self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
         if self._followed:
             for faulty in found.faults:
                 self._faults.take(faulty)
@@ -152,6 +153,6 @@ def _contradiction(
         same = (entry.producer_epoch, entry.last_offset) == (seen.last_epoch, seen.last_offset)
         if same and entry.last_sequence != seen.last_sequence:
             return SnapshotFault.SEQUENCE, entry.last_sequence, seen.last_sequence
-    if 0 <= entry.current_txn_first_offset <= seen.control_offset:
-        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.control_offset
+    if 0 <= entry.current_txn_first_offset <= seen.ended_offset:
+        return SnapshotFault.ENDED, entry.current_txn_first_offset, seen.ended_offset
     return None

@@ -36,7 +36,8 @@ class Content(NamedTuple):
     """What a file holds: `filled` bytes, then zeros up to `size`.
 
     The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock. `patches` are bytes that count instead of those of `path`, by their positions in it.
+    they depend on the clock or on other nodes. `patches` are bytes that count instead of those of `path`, by their
+    positions in it.
     """
 
     size: int
@@ -61,7 +62,7 @@ def made(data: bytes, *, certain: bool = True) -> Content:
 class Changes(NamedTuple):
     """What a start does to the files of a directory, by their names; `renamed` are pairs of names.
 
-    `unknown` are files whose new content depends on the clock.
+    `unknown` are files whose new content depends on the clock or on other nodes.
     """
 
     created: tuple[str, ...] = ()

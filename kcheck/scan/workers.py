@@ -66,6 +66,7 @@ class Workers:
         self._waiting: list[_Ticket] = []
         self._workers: list[_Worker] = []
         self._tickets = 0
+        self._bundle_count = _BUNDLE_COUNT
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -141,12 +142,13 @@ class Workers:
         ready = wait([worker.connection for worker in self._workers], seconds) if self._workers else ()
         for worker in [worker for worker in self._workers if worker.connection in ready]:
             try:
-                answer = worker.connection.recv()
+                answers = worker.connection.recv()
             except (EOFError, OSError):
                 self._bury(worker)
             else:
                 worker.began = time.monotonic()
-                self._settle(worker.tickets.popleft(), answer)
+                for answer in answers:
+                    self._settle(worker.tickets.popleft(), answer)
         self._end_what_takes_too_long()
         self._hand_out()
         self._tick()
@@ -161,7 +163,7 @@ class Workers:
     def _hand_out(self) -> None:
         """Give the largest of the tasks that wait to processes that have none."""
         while self._waiting and (worker := self._idle()) is not None:
-            size, most = 0, max(min(_BUNDLE_COUNT, len(self._waiting) // self._count), 1)
+            size, most = 0, max(min(self._bundle_count, len(self._waiting) // self._count), 1)
             while self._waiting and len(worker.tickets) < most and size < _BUNDLE_SIZE:
                 worker.tickets.append(heappop(self._waiting))
                 size += worker.tickets[-1].task.size
@@ -192,10 +194,15 @@ class Workers:
         return worker
 
     def _bury(self, worker: "_Worker", too_long: str = "") -> None:
-        """Tell of the task at which a process ended, or which took `too_long`; what it had not begun waits again."""
+        """Tell of the task at which a process ended, or which took `too_long`; what it had not begun waits again.
+
+        Where it could have been any of several, all of them wait again, to be handed out one by one.
+        """
         self._workers.remove(worker)
         worker.end()
-        if worker.tickets:
+        if self._limits is None and len(worker.tickets) > 1:
+            self._bundle_count = 1
+        elif worker.tickets:
             ticket = worker.tickets.popleft()
             code = worker.process.exitcode or 0
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
@@ -284,7 +291,10 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
         bound_memory(limits.memory)
     try:
         while True:
-            for run, where in connection.recv():
-                connection.send(attempt(run, where))
+            tasks = connection.recv()
+            # A limit is one of each task; without, an answer to several at once is much cheaper.
+            count = len(tasks) if limits is None else 1
+            for begin in range(0, len(tasks), count):
+                connection.send([attempt(run, where) for run, where in tasks[begin : begin + count]])
     except (EOFError, OSError):
         return

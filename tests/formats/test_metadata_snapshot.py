@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._metadata_snapshot import BOOTSTRAP as BOOTSTRAP_FORMAT
 from kcheck.formats._metadata_snapshot import FORMAT, bootstrap_reads, broker_reads, parse
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.model.parsed import Defect, Parsed
@@ -32,7 +31,7 @@ def starts(data: bytes) -> list[int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_node_wrote(name: str) -> None:
-    assert (BOOTSTRAP_FORMAT if name == "bootstrap.checkpoint" else FORMAT).matches(name)
+    assert FORMAT.matches(name)
     assert Parsed(len(starts(FILES[name]))) == parse(FILES[name])
 
 

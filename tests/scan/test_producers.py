@@ -126,6 +126,23 @@ def test_what_a_snapshot_states(
     assert (3, 1) == (found.known, found.open)
 
 
+@pytest.mark.parametrize("cut", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        (entry(4, 4, txn=0), []),
+        (entry(-1, -1, epoch=1), []),
+        (entry(3, 3, txn=0), [(6, SnapshotFault.OLDER, 7, 3, 4)]),
+    ],
+    ids=["read again", "seen whole", "older"],
+)
+def test_a_marker_that_the_cleaner_emptied(stated: Producer, expected: list[object], cut: int, tmp_path: Path) -> None:
+    """Who reads the log again learns nothing of it; who saw it whole knows its epoch and that the transaction ended."""
+    log = (made(0, txn=True), made(5, epoch=1, marker=True, emptied=True))
+    segments = [part for part in (log[:cut], log[cut:]) if part]
+    assert expected == told(followed(tmp_path / "t-0", *segments, snapshots={6: (stated,)}))
+
+
 def test_a_snapshot_inside_of_a_segment_is_of_what_is_below_it(tmp_path: Path) -> None:
     """One below the first segment is of what nobody sees; the newest one up to the log end is loaded."""
     snapshots = {

@@ -12,9 +12,13 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
+from kcheck.rules._contract import Scope
+from kcheck.rules._segments import is_plain_segment
 from kcheck.scan import small
 from kcheck.scan.segment import examine
 from tests.builders import Made, batch, log
+from tests.cases.test_cases import CASES
+from tests.rules.build import found_by_all
 from tests.test_brokers import BROKERS
 
 Told = tuple[SegmentView, bool]
@@ -22,7 +26,10 @@ Told = tuple[SegmentView, bool]
 
 @pytest.fixture
 def both(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, bool], Told]:
-    """Return what tells of a segment what the engine finds, and whether it was told without; both must be the same."""
+    """Return what tells of a segment what the engine finds, and whether it was told without; both must be the same.
+
+    In what is called plain no rule finds anything.
+    """
     without = small.sound
 
     def look(path: Path, verify: bool) -> Told:
@@ -37,16 +44,21 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, bool], Told]:
         found = examine(str(path), where, base, verify=verify)
         monkeypatch.setattr(small, "sound", lambda *_args, **_how: None)
         assert examine(str(path), where, base, verify=verify) == found
+        if is_plain_segment(found):
+            inside = found._replace(files=frozenset(each.name for each in path.parent.iterdir()))
+            for view in (inside, inside._replace(active=False)):
+                assert not found_by_all(view, Scope.SEGMENT)
         return found, any(view is not None for view in told)
 
     return look
 
 
-def test_segments_of_real_brokers(both: Callable[[Path, bool], Told]) -> None:
-    """Of all releases; most of them are small, whole, and without transactions."""
-    paths = [path for path in BROKERS.glob("*/*/*/*/*/*.log") if path.stem.isdigit()]
+@pytest.mark.parametrize(("folder", "least"), [(BROKERS, 0.5), (CASES, 0.2)], ids=["brokers", "cases"])
+def test_segments_of_fixtures(both: Callable[[Path, bool], Told], folder: Path, least: float) -> None:
+    """Of real brokers of all releases most are small, whole, and without transactions; of the cases many."""
+    paths = [path for path in folder.rglob("*.log") if path.stem.isdigit()]
     told = [both(path, verify)[1] for path in paths for verify in (False, True)]
-    assert sum(told) > len(told) / 2
+    assert sum(told) > len(told) * least
 
 
 def of_producer(base: int, count: int, sequence: int) -> Made:
@@ -109,7 +121,7 @@ def test_what_is_no_fault_is_told_without_the_engine(tmp_path: Path, both: Calla
     [
         [of_producer(100, 5, 3), of_producer(105, 5, 9)],
         [of_producer(100, 5, 3), of_producer(105, 5, 3)],
-        [batch(100 + number, payload=b"x") for number in range(100)],
+        [batch(100 + number, payload=b"x") for number in range(150)],
     ],
     ids=["a gap of sequences", "a repeated sequence", "many batches"],
 )

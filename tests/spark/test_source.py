@@ -86,15 +86,20 @@ def test_findings_are_read_unless_told(read: Any, fleet: Path, expected: dict[st
 def test_what_is_in_a_store_is_read(
     read: Any, fleet: Path, s3: dict[str, Any], expected: dict[str, list[dict[str, Any]]]
 ) -> None:
-    """Log dirs by whoever looks at them: the rows are those of a disk; and a run."""
+    """Log dirs by whoever looks at them: the rows are those of a disk; a run; an inventory, also of a disk."""
     url = upload(fleet / "out", "source-runs", s3)
     assert expected["findings"] == read(f"{url}/run=r", "findings", storage_options=json.dumps(s3))
     url = upload(fleet / "fleet", "source", s3)
     table, layout = "predictions", "{broker}/{log_dir}"
-    found = read(f"{url}/{layout}", table, storage_options=json.dumps(s3))
-    there = as_on_disk({table: found}, url, fleet / "fleet")[table]
-    assert sorted(read(fleet / "fleet" / layout, table), key=str) == sorted(there, key=str)
-    assert there
+    rows = [f"{broker},{path}" for broker, path in ((1, f"{url}/1/d1"), (1, f"{url}/1/d2"), (2, fleet / "fleet/2/d1"))]
+    (fleet / "names").mkdir()
+    (fleet / "names" / "fleet.csv").write_text("\n".join(("broker,log_dir", *rows)))
+    named = upload(fleet / "names", "source-names", s3) + "/fleet.csv"
+    own = sorted(read(fleet / "fleet" / layout, table), key=str)
+    assert own
+    for root in (f"{url}/{layout}", named):
+        found = read(root, table, storage_options=json.dumps(s3))
+        assert own == sorted(as_on_disk({table: found}, url, fleet / "fleet")[table], key=str)
 
 
 def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
