@@ -22,7 +22,7 @@ from kcheck.model.names import (
 )
 from tests.builders import batch, log
 from tests.damage_made import made
-from tests.oracle.kafka import numbers
+from tests.oracle.jars import numbers
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")

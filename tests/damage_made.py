@@ -9,7 +9,7 @@ from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from tests.builders import Made, batch_of, log_dir, partition_dir, partition_metadata, record, write
-from tests.oracle.kafka import numbers
+from tests.oracle.jars import numbers
 
 PRODUCER_IDS = (*range(0, 144, 16), *range(1000, 5000, 1000), 1 << 32, (1 << 33) + 7, *range(200, 220))
 """Many of them share a bucket of a hash table."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kcheck.scan.arrow import batch_of
-from kcheck.scan.fleet_output import RunOutput, run_tables
+from kcheck.scan.fleet.output import RunOutput, run_tables
 
 FINDING = {
     "cluster": "c", "broker": "1", "id": "KC201", "name": "epoch-order", "severity": "error", "broker_id": 1,

@@ -12,7 +12,7 @@ from kcheck.model.report import Wanted
 from kcheck.scan.check import Depth, check
 from kcheck.scan.end_offset import Question, end_offsets
 from kcheck.scan.predict import predict
-from kcheck.scan.start_host import Wish
+from kcheck.scan.start.host import Wish
 from kcheck.scan.truncation import Election, plan
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"

@@ -45,11 +45,13 @@ PLUGS: dict[str, tuple[str, type]] = {
 BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "repairs", "rules", "scan", "tables")
 
 ENGINE_NAMES = (
-    "arrow_take", "beyond", "check", "columns", "contents", "cross", "cross_columns", "cross_rows", "deep",
-    "dump_batches", "dump_columns", "fleet_groups", "indexes", "lockstep", "producers", "records", "repair",
-    "repair_operations", "repair_partition", "repair_proof", "repair_site", "repair_survey", "repair_words", "segment",
-    "snapshots", "start_index", "start_log", "start_metadata", "start_partition", "start_producers", "start_recover",
-    "start_replay", "start_segment", "start_split", "start_swaps", "swaps", "transactions", "window",
+    "check", "deep", "dumps.batches", "dumps.columns", "edits.operations", "edits.partition", "edits.proof",
+    "edits.site", "edits.survey", "edits.words", "fleet.arrow_take", "fleet.cross", "fleet.cross_columns",
+    "fleet.cross_rows", "fleet.groups", "repair", "segments.beyond", "segments.columns", "segments.contents",
+    "segments.indexes", "segments.lockstep", "segments.producers", "segments.records", "segments.segment",
+    "segments.snapshots", "segments.swaps", "segments.transactions", "segments.window", "start.index", "start.log",
+    "start.metadata", "start.partition", "start.producers", "start.recover", "start.replay", "start.segment",
+    "start.split", "start.swaps",
 )  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""

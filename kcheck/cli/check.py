@@ -29,7 +29,7 @@ def check(
     """Say what is wrong, and what the broker will do about it."""
     from kcheck.scan.check import Depth, Reading
     from kcheck.scan.check import check as look
-    from kcheck.scan.window import Window
+    from kcheck.scan.segments.window import Window
 
     if depth not in tuple(Depth):
         raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")

@@ -10,7 +10,7 @@ from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.scan.dump_filter import Shown
+    from kcheck.scan.dumps.filter import Shown
 
 
 @with_leaving
@@ -59,7 +59,7 @@ def dump(
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
     from kcheck.scan.dump import dump as look
-    from kcheck.scan.dump_filter import Filter, parse_offsets, parse_times
+    from kcheck.scan.dumps.filter import Filter, parse_offsets, parse_times
 
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
@@ -83,14 +83,14 @@ def dump(
 
 def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "Shown":
     """Return how much of a batch is shown."""
-    from kcheck.scan.dump_filter import Shown
-    from kcheck.scan.dump_records import DATA
+    from kcheck.scan.dumps.filter import Shown
+    from kcheck.scan.dumps.records import DATA
 
     if data is not None and data not in DATA:
         raise UsageError(f"--print-data {data} is not known; known are {', '.join(DATA)}")
     shown = Shown(records=records or data is not None, data=data, java=java)
     if decode is None:
         return shown
-    from kcheck.scan.dump_decode import with_decoded
+    from kcheck.scan.dumps.decode import with_decoded
 
     return with_decoded(shown, decode)

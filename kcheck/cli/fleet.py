@@ -18,8 +18,8 @@ from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
     from kcheck.model.report import Report
-    from kcheck.scan.fleet import Run
-    from kcheck.scan.fleet_stages import How
+    from kcheck.scan.fleet.local import Run
+    from kcheck.scan.fleet.stages import How
 
 Roots = Annotated[
     list[str],
@@ -81,9 +81,9 @@ def scan(
     """Check all log dirs of a fleet; writes Parquet tables."""
     from kcheck.disk.remote import is_url, mounted
     from kcheck.scan.check import Depth
-    from kcheck.scan.fleet import Run
-    from kcheck.scan.fleet_inventory import is_inventory
-    from kcheck.scan.fleet_stages import How
+    from kcheck.scan.fleet.inventory import is_inventory
+    from kcheck.scan.fleet.local import Run
+    from kcheck.scan.fleet.stages import How
 
     if depth not in tuple(Depth):
         raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")
@@ -167,8 +167,8 @@ def _remembering(
     how: "How", out: str, run: str | None, since: str | None, resume: str | None
 ) -> "tuple[str | None, How]":
     """Return the name of a run that remembers, and how it is done: with what which run has left."""
-    from kcheck.scan.fleet_memory import kept_by, left_by
-    from kcheck.scan.fleet_run import open_run
+    from kcheck.scan.fleet.memory import kept_by, left_by
+    from kcheck.scan.fleet.run import open_run
 
     if resume is None:
         folder = None if since is None else kept_by(open_run(since).path)
@@ -182,7 +182,7 @@ def _remembering(
 def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
-        from kcheck.scan.fleet import scan as scan_here
+        from kcheck.scan.fleet.local import scan as scan_here
 
         without_pandas()
         return scan_here(roots, asked)

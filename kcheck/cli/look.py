@@ -19,7 +19,7 @@ def look(paths: Paths, common: Common) -> None:
     from kcheck.scan.check import Depth, check
     from kcheck.scan.predict import verdict_rows
     from kcheck.scan.settings import settings_of
-    from kcheck.scan.start_host import Wish
+    from kcheck.scan.start.host import Wish
 
     release, wanted = common.release(), common.wanted()
     wish = Wish(None, settings_of(paths, None, (), release), release, wanted)

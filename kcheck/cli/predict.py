@@ -25,7 +25,7 @@ def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = 
     from kcheck.model.finding import parse_severity
     from kcheck.scan.predict import predict as look
     from kcheck.scan.settings import settings_of
-    from kcheck.scan.start_host import Wish
+    from kcheck.scan.start.host import Wish
 
     release, fail_on = common.release(), parse_severity(common.judging.fail_on)
     wish = Wish(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())

@@ -30,7 +30,7 @@ def repair(
     from kcheck.scan.repair import plan_bytes
     from kcheck.scan.repair import repair as look
     from kcheck.scan.settings import settings_of
-    from kcheck.scan.start_host import Wish
+    from kcheck.scan.start.host import Wish
 
     release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.leaving.output
     wish = Wish(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())

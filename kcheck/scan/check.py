@@ -13,13 +13,13 @@ from kcheck.model.names import DirectoryState, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import FINDINGS, Report, Wanted
 from kcheck.model.views import Different, PartitionView, ReplicasView
-from kcheck.scan.contents import difference
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
 from kcheck.scan.inputs import Kind, Target, agree, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.rules import check_replicas, check_segment
-from kcheck.scan.window import Window
+from kcheck.scan.segments.contents import difference
+from kcheck.scan.segments.window import Window
 from kcheck.scan.workers import Task, Workers
 from kcheck.tables import findings
 

@@ -14,15 +14,15 @@ from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.batches import log_name
 from kcheck.scan.coverage import READ, Coverage
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_file
-from kcheck.scan.segment import examine
-from kcheck.scan.snapshots import Follower, cuts, snapshot_offsets
-from kcheck.scan.swaps import read_swaps
-from kcheck.scan.transactions import Open, follow
-from kcheck.scan.window import Window
+from kcheck.scan.segments.batches import log_name
+from kcheck.scan.segments.segment import examine
+from kcheck.scan.segments.snapshots import Follower, cuts, snapshot_offsets
+from kcheck.scan.segments.swaps import read_swaps
+from kcheck.scan.segments.transactions import Open, follow
+from kcheck.scan.segments.window import Window
 from kcheck.scan.workers import Task, Workers
 
 Segment = SegmentView | Finding

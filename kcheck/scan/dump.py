@@ -11,10 +11,10 @@ from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Report, Row, Rows
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.dump_file import Damage, File
-from kcheck.scan.dump_filter import Filter, Found, Shown
-from kcheck.scan.dump_records import columns
-from kcheck.scan.dump_rows import KINDS, Kind
+from kcheck.scan.dumps.file import Damage, File
+from kcheck.scan.dumps.filter import Filter, Found, Shown
+from kcheck.scan.dumps.records import columns
+from kcheck.scan.dumps.rows import KINDS, Kind
 from kcheck.scan.look import format_of
 from kcheck.tables import files
 
@@ -118,7 +118,7 @@ def _rows(file: File, kind: Kind, wanted: Filter, shown: Shown, collected: list[
     if kind.read is not None:
         rows = (row for row in kind.read(file) if wanted.wants(Found(row, not row["valid"]), kind.span))
         return _answered(rows, file, collected)
-    from kcheck.scan.dump_batches import batch_blocks  # numpy: only where a log is read
+    from kcheck.scan.dumps.batches import batch_blocks  # numpy: only where a log is read
 
     return Rows(_answered(batch_blocks(file, wanted, shown), file, collected))
 

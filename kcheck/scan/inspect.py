@@ -12,10 +12,10 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
-from kcheck.scan.batches import Walk
 from kcheck.scan.inputs import Kind, Target, targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.partition import batch_row, batch_rows
+from kcheck.scan.segments.batches import Walk
 
 
 class Shown(NamedTuple):

@@ -7,8 +7,8 @@ from functools import lru_cache
 from kcheck.core.lineage import Lineage, lineage_of_batches
 from kcheck.disk.read import opened
 from kcheck.model.entries import Batch, Offset
-from kcheck.scan.batches import Walk
 from kcheck.scan.replica import LogFile
+from kcheck.scan.segments.batches import Walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.attempt import attempt
-from kcheck.scan.batches import Tail, Walk, index_path, log_name, tail_of
+from kcheck.scan.segments.batches import Tail, Walk, index_path, log_name, tail_of
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""

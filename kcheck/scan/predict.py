@@ -10,8 +10,8 @@ from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import Report, Row
 from kcheck.scan.host import lone_partition, open_log_dir, wanted_directories
 from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, replica_targets
-from kcheck.scan.start_host import LogDirStart, Wish, decided, start_log_dir
-from kcheck.scan.start_values import Lost, Prediction
+from kcheck.scan.start.host import LogDirStart, Wish, decided, start_log_dir
+from kcheck.scan.start.values import Lost, Prediction
 from kcheck.tables import predictions as predictions_table
 
 
@@ -70,7 +70,7 @@ def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
 
 def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStart:
     """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
-    from kcheck.scan.start_partition import start_partition  # numpy: worth its import where a start is simulated
+    from kcheck.scan.start.partition import start_partition  # numpy: worth its import where a start is simulated
 
     if target.kind is Kind.LOG_DIR:
         log_dir = open_log_dir(target.path, target.broker_id, wish.release)

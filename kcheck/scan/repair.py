@@ -14,17 +14,17 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
+from kcheck.scan.edits.operations import Operations
+from kcheck.scan.edits.partition import Partition, summed
+from kcheck.scan.edits.proof import prove
+from kcheck.scan.edits.site import Site
+from kcheck.scan.edits.survey import survey
+from kcheck.scan.edits.words import now_and_after
 from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.predict import lost_row
-from kcheck.scan.repair_operations import Operations
-from kcheck.scan.repair_partition import Partition, summed
-from kcheck.scan.repair_proof import prove
-from kcheck.scan.repair_site import Site
-from kcheck.scan.repair_survey import survey
-from kcheck.scan.repair_words import now_and_after
 from kcheck.scan.rules import all_repairs
-from kcheck.scan.start_host import LogDirStart, Wish, decided
-from kcheck.scan.start_values import Lost
+from kcheck.scan.start.host import LogDirStart, Wish, decided
+from kcheck.scan.start.values import Lost
 
 Chosen = Callable[[str, Severity], bool]
 

@@ -11,8 +11,8 @@ from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
-from kcheck.scan.batches import log_name
-from kcheck.scan.start_values import Lost, Prediction
+from kcheck.scan.segments.batches import log_name
+from kcheck.scan.start.values import Lost, Prediction
 
 _NO_END = "its log end could not be found"
 _ENDS = {Outcome.ABORT: "the broker aborts", Outcome.OFFLINE: "its log dir goes offline"}

@@ -20,7 +20,7 @@ from kcheck.scan.inputs import Kind, Target, agree
 from kcheck.scan.partition import Told, view_of
 from kcheck.scan.replica import ReplicaState, after_start
 from kcheck.scan.rules import check_file, check_partition
-from kcheck.scan.start_values import Context, stored_of
+from kcheck.scan.start.values import Context, stored_of
 
 _MODE = Mode.ZOOKEEPER
 """So a directory that does not name its topic is a replica all the same, and not set aside."""
@@ -90,7 +90,7 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it."""
     view, start = files.view, None
     if view.segments or view.log_end_offset is None:  # Else no more is there than what was told.
-        from kcheck.scan.start_partition import start_partition  # numpy: worth its import where a start is simulated
+        from kcheck.scan.start.partition import start_partition  # numpy: worth its import where a start is simulated
 
         path = join(view.where.log_dir or "", view.where.dir or "")
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)

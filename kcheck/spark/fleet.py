@@ -14,13 +14,13 @@ from kcheck.model.report import Column, Report
 from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.attempt import BUG
 from kcheck.scan.coverage import Coverage
-from kcheck.scan.fleet import THREADS, Judged, Run, about, conclude, outside
-from kcheck.scan.fleet_inventory import FleetLogDir, Inventory, inventory
-from kcheck.scan.fleet_memory import Memory, aside
-from kcheck.scan.fleet_output import Part, RunOutput, run_tables
-from kcheck.scan.fleet_replicas import KEY, replicas_schema
-from kcheck.scan.fleet_rows import findings_batch
-from kcheck.scan.fleet_stages import Identified
+from kcheck.scan.fleet.inventory import FleetLogDir, Inventory, inventory
+from kcheck.scan.fleet.local import THREADS, Judged, Run, about, conclude, outside
+from kcheck.scan.fleet.memory import Memory, aside
+from kcheck.scan.fleet.output import Part, RunOutput, run_tables
+from kcheck.scan.fleet.replicas import KEY, replicas_schema
+from kcheck.scan.fleet.rows import findings_batch
+from kcheck.scan.fleet.stages import Identified
 from kcheck.scan.rules import all_rules
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
@@ -48,7 +48,7 @@ _BLOCK_SIZE = 16 << 20
 
 
 def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
-    """Look at every log dir that the roots name and write the tables of the run; see `kcheck.scan.fleet.scan`.
+    """Look at every log dir that the roots name and write the tables of the run; see `kcheck.scan.fleet.local.scan`.
 
     The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths. Spark has
     stopped before what a dead run has left is removed.

@@ -23,10 +23,10 @@ from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.report import Wanted
 from kcheck.scan.check import Depth
-from kcheck.scan.fleet_inventory import inventory
-from kcheck.scan.fleet_output import MANIFEST, run_tables
-from kcheck.scan.fleet_rows import findings_batch
-from kcheck.scan.fleet_stages import How, Identified
+from kcheck.scan.fleet.inventory import inventory
+from kcheck.scan.fleet.output import MANIFEST, run_tables
+from kcheck.scan.fleet.rows import findings_batch
+from kcheck.scan.fleet.stages import How, Identified
 from kcheck.spark.session import ship
 from kcheck.spark.stages import OF_BROKER, OF_SCANNED, Asked, broker_rows, ddl, identified_of, stores_of
 

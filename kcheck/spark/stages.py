@@ -19,13 +19,13 @@ from kcheck.disk.walk import drop_listing, hold_listing
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
-from kcheck.scan.fleet import THREADS
-from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_memory import Notes
-from kcheck.scan.fleet_replicas import replica_rows
-from kcheck.scan.fleet_retry import MEMORY_MAX, Retry, where
-from kcheck.scan.fleet_rows import findings_batch, log_dir_of, seen_of, tables_of
-from kcheck.scan.fleet_stages import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.scan.fleet.inventory import FleetLogDir
+from kcheck.scan.fleet.local import THREADS
+from kcheck.scan.fleet.memory import Notes
+from kcheck.scan.fleet.replicas import replica_rows
+from kcheck.scan.fleet.retry import MEMORY_MAX, Retry, where
+from kcheck.scan.fleet.rows import findings_batch, log_dir_of, seen_of, tables_of
+from kcheck.scan.fleet.stages import How, Identified, compare_partitions, identify, list_items, scan_items
 from kcheck.scan.rules import all_rules
 from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Workers
@@ -225,10 +225,10 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
 
 def compare_all(batches: "Batches", asked: Asked) -> "Batches":
     """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
-    from kcheck.scan.fleet_groups import grouped  # worth its import where partitions are compared
+    from kcheck.scan.fleet.groups import grouped  # worth its import where partitions are compared
 
     number = _task_number()
-    import_module("kcheck.scan.cross")  # as in `_workers`
+    import_module("kcheck.scan.fleet.cross")  # as in `_workers`
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
 

@@ -9,7 +9,7 @@ from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of
-from kcheck.scan.fleet_output import TableOutput, run_tables
+from kcheck.scan.fleet.output import TableOutput, run_tables
 from kcheck.spark.stages import KEY, opened_column
 
 if TYPE_CHECKING:

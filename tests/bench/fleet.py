@@ -30,7 +30,7 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.scan.fleet_replicas import replicas_schema  # noqa: E402 - the path above comes first
+from kcheck.scan.fleet.replicas import replicas_schema  # noqa: E402 - the path above comes first
 from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the path above comes first
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
@@ -135,9 +135,9 @@ import sys, time, resource
 import kcheck.cli.app  # as a command looks for garbage and takes memory
 from pyarrow import parquet
 from kcheck.core.releases import release
-from kcheck.scan.cross import compare
-from kcheck.scan.fleet_groups import Groups
-from kcheck.scan.fleet_replicas import tables_of_compared
+from kcheck.scan.fleet.cross import compare
+from kcheck.scan.fleet.groups import Groups
+from kcheck.scan.fleet.replicas import tables_of_compared
 paths, began = sys.argv[2:], time.process_time()
 def batches():
     for path in paths:

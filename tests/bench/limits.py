@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from kcheck.formats import offset_checkpoint  # noqa: E402 - the path above comes first
 from kcheck.formats._checkpoint_file import parse as parse_lines  # noqa: E402 - the same
-from tests.oracle.kafka import NoKafkaError, java_command  # noqa: E402 - the same
+from tests.oracle.jars import NoKafkaError, java_command  # noqa: E402 - the same
 
 SEGMENTS = sorted((ROOT / "fixtures" / "brokers" / "4.3.1").glob("stopped/broker-1/*/*-[0-9]/*.log"))
 LINE_COUNT = 1_000_000

@@ -22,7 +22,7 @@ from kcheck.model.names import LEADER_EPOCHS  # noqa: E402 - the path above come
 from tests.bench.engine import BATCH_SIZES, cost, make, make_records  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the same
 from tests.builders import epochs, write  # noqa: E402 - the same
-from tests.oracle.kafka import JVM, java_command  # noqa: E402 - the same
+from tests.oracle.jars import JVM, java_command  # noqa: E402 - the same
 
 RUNS = 3
 HEAP = "-Xmx256M"

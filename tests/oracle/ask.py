@@ -11,7 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from tests.oracle.kafka import java_command
+from tests.oracle.jars import java_command
 
 SWEEP = int(os.environ.get("KCHECK_SWEEP", "1"))
 """Every number of generated cases is multiplied by this."""

@@ -18,7 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.oracle.kafka import TIMEOUT, java_command, numbers
+from tests.oracle.jars import java_command, numbers
+from tests.oracle.kafka import TIMEOUT
 
 DEADLINE = 30.0
 """Seconds that one start may take."""

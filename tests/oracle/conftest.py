@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 import pytest
 
 from tests.oracle import ask as asking
-from tests.oracle.kafka import Cluster, NoKafkaError
+from tests.oracle.jars import NoKafkaError
+from tests.oracle.kafka import Cluster
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.kafka import Cluster, Process, jar, numbers, run_java, wait_for
+from tests.oracle.jars import jar, numbers, run_java
+from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.wire import end_offsets
 
 LOAD = Path(__file__).parent / "java" / "Load.java"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.kafka import classpath
+from tests.oracle.jars import classpath
 
 NEWEST = "4.3.1"
 """Its schemas know every version that a broker since 3.0 has written."""

@@ -13,7 +13,7 @@ from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import DEADLINE, MARKER, Answer, Job, boot
 from tests.oracle.conftest import no_kafka
-from tests.oracle.kafka import NoKafkaError
+from tests.oracle.jars import NoKafkaError
 
 pytestmark = pytest.mark.oracle
 

@@ -20,7 +20,7 @@ from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 from kcheck.renderers.kafka import render
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_filter import Filter, Shown
+from kcheck.scan.dumps.filter import Filter, Shown
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 

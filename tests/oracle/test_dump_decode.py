@@ -22,8 +22,8 @@ from kcheck.renderers._contract import Options
 from kcheck.renderers._jackson import printable_json
 from kcheck.renderers.kafka import render
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_decode import with_decoded
-from kcheck.scan.dump_filter import Filter, Shown
+from kcheck.scan.dumps.decode import with_decoded
+from kcheck.scan.dumps.filter import Filter, Shown
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 from tests.records import batch_of, record

@@ -14,7 +14,7 @@ from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.model.finding import Finding
 from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.predict import start_of
-from kcheck.scan.start_host import Wish, decided
+from kcheck.scan.start.host import Wish, decided
 from tests.builders import log_dir
 from tests.oracle.ask import SEED, SWEEP, Ask, flips
 from tests.oracle.test_predict import WHOLE

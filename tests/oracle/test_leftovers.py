@@ -19,7 +19,7 @@ from kcheck.rules.kc226_leftover_file import next_start
 from kcheck.scan import look
 from kcheck.scan.check import Depth, check
 from tests.oracle.ask import SEED, SWEEP, Ask
-from tests.oracle.kafka import numbers
+from tests.oracle.jars import numbers
 
 pytestmark = pytest.mark.oracle
 

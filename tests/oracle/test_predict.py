@@ -29,16 +29,16 @@ from kcheck.model.names import (
 )
 from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.predict import start_of
-from kcheck.scan.start_files import Content
-from kcheck.scan.start_host import LogDirStart, Wish, decided
-from kcheck.scan.start_log import ENDLESS
-from kcheck.scan.start_values import Prediction
+from kcheck.scan.start.files import Content
+from kcheck.scan.start.host import LogDirStart, Wish, decided
+from kcheck.scan.start.log import ENDLESS
+from kcheck.scan.start.values import Prediction
 from tests.damage import cases, nearest
 from tests.damage_made import made
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, LoadedLog, boot
 from tests.oracle.conftest import no_kafka
-from tests.oracle.kafka import NoKafkaError, numbers
+from tests.oracle.jars import NoKafkaError, numbers
 
 pytestmark = pytest.mark.oracle
 

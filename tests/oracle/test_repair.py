@@ -15,12 +15,12 @@ from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.apply import apply
 from kcheck.model.plan import Write
 from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start_host import LogDirStart
+from kcheck.scan.start.host import LogDirStart
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, boot
 from tests.oracle.conftest import no_kafka
-from tests.oracle.kafka import NoKafkaError
+from tests.oracle.jars import NoKafkaError
 from tests.repairs.test_cases import RUNS, log_dirs, wish
 
 pytestmark = pytest.mark.oracle

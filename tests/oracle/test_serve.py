@@ -22,13 +22,14 @@ from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_filter import Filter, Shown
+from kcheck.scan.dumps.filter import Filter, Shown
 from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start_host import LogDirStart
-from kcheck.scan.start_values import Prediction
+from kcheck.scan.start.host import LogDirStart
+from kcheck.scan.start.values import Prediction
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
-from tests.oracle.kafka import Cluster, Process, run_java
+from tests.oracle.jars import run_java
+from tests.oracle.kafka import Cluster, Process
 from tests.oracle.test_repair import LOADED, METADATA, repaired
 from tests.repairs.test_cases import RUNS, log_dirs, wish
 

@@ -3,7 +3,7 @@
 import socket
 import struct
 
-from tests.oracle.kafka import numbers
+from tests.oracle.jars import numbers
 
 API_KEY = 23
 

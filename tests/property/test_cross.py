@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.core.releases import release
-from kcheck.scan import cross
-from kcheck.scan.cross import compare
-from kcheck.scan.fleet_replicas import FIELDS, KEY, compared, replicas_schema
+from kcheck.scan.fleet import cross
+from kcheck.scan.fleet.cross import compare
+from kcheck.scan.fleet.replicas import FIELDS, KEY, compared, replicas_schema
 from tests.strategies import caches
 
 

@@ -14,8 +14,8 @@ import pytest
 from kcheck.renderers import html
 from kcheck.renderers._contract import Options
 from kcheck.renderers._html.parts import prose
-from kcheck.scan.fleet_report import report
-from kcheck.scan.fleet_run import open_run
+from kcheck.scan.fleet.report import report
+from kcheck.scan.fleet.run import open_run
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 HOSTILE = (

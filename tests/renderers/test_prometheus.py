@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kcheck.renderers import prometheus
 from kcheck.renderers._contract import Options
-from kcheck.scan.fleet_report import report
-from kcheck.scan.fleet_run import open_run
+from kcheck.scan.fleet.report import report
+from kcheck.scan.fleet.run import open_run
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 

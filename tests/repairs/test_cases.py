@@ -24,7 +24,7 @@ from kcheck.scan.check import Depth, check
 from kcheck.scan.inputs import Kind, replica_targets
 from kcheck.scan.predict import start_of
 from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start_host import LogDirStart, Wish, decided
+from kcheck.scan.start.host import LogDirStart, Wish, decided
 from tests.cases.test_cases import FOUND, releases
 
 BAD = (Severity.ERROR, Severity.FATAL)

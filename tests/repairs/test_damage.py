@@ -13,7 +13,7 @@ from kcheck.disk.apply import apply, undo
 from kcheck.scan.inputs import replica_targets
 from kcheck.scan.predict import start_of
 from kcheck.scan.repair import plan_bytes, repair
-from kcheck.scan.start_host import decided
+from kcheck.scan.start.host import decided
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.repairs.test_cases import contents, told, wish

@@ -14,7 +14,7 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.report import Wanted
 from kcheck.model.views import PartitionView
 from kcheck.scan.check import Depth, check
-from kcheck.scan.swaps import read_swaps
+from kcheck.scan.segments.swaps import read_swaps
 from tests.builders import batch, broker, flip_byte, partition_dir, run, write
 from tests.scan.reports import EVERY, document, ids
 
@@ -99,7 +99,7 @@ def test_a_segment_that_vanishes_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
         Path(path).unlink(missing_ok=True)
         return opened(path, **how)
 
-    monkeypatch.setattr("kcheck.scan.segment.opened", late)
+    monkeypatch.setattr("kcheck.scan.segments.segment.opened", late)
     assert "KC001" in ids(checked("data"))
 
 

@@ -17,11 +17,11 @@ from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.names import segment_prefix
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
-from kcheck.scan import columns as window
-from kcheck.scan import dump_file as dumping
-from kcheck.scan import entries as reading
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_filter import Filter, Shown, parse_offsets
+from kcheck.scan.dumps import entries as reading
+from kcheck.scan.dumps import file as dumping
+from kcheck.scan.dumps.filter import Filter, Shown, parse_offsets
+from kcheck.scan.segments import columns as window
 from tests.builders import batch, flip_byte, index, log, message, run
 from tests.records import batch_of, record
 

@@ -14,12 +14,12 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
 from kcheck.scan.arrow import from_bytes, to_bytes
-from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_rows import seen_of, tables_of
-from kcheck.scan.fleet_stages import How, identify, list_items, look_at_broker, scan_items
+from kcheck.scan.fleet.inventory import FleetLogDir
+from kcheck.scan.fleet.rows import seen_of, tables_of
+from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_items
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
-from kcheck.scan.start_host import Wish
+from kcheck.scan.start.host import Wish
 from tests.builders import (
     batch,
     broker,

@@ -11,7 +11,7 @@ from unittest import mock
 import pyarrow as pa
 
 from kcheck.model.views import PartitionView
-from kcheck.scan import fleet_stages
+from kcheck.scan.fleet import stages as fleet_stages
 from kcheck.scan.host import open_log_dir, tell_links
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_partition

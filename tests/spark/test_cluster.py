@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.scan.fleet import scan
+from kcheck.scan.fleet.local import scan
 from tests.cli.command import KCHECK, environment, left_to_nobody
-from tests.scan.test_fleet import tables
+from tests.scan.fleet.test_local import tables
 from tests.spark.cluster import HOSTS, around, cluster, executors, options, wait_for
 from tests.spark.conftest import needs_java
 from tests.spark.test_fleet import asked, brokers, cases

@@ -7,9 +7,9 @@ from typing import Any
 import fsspec
 import pytest
 
-from kcheck.scan.fleet import scan
+from kcheck.scan.fleet.local import scan
 from tests.cli.command import shell
-from tests.scan.test_fleet import LAYOUT, tables
+from tests.scan.fleet.test_local import LAYOUT, tables
 from tests.spark.cluster import connect_server
 from tests.spark.conftest import needs_java
 from tests.spark.test_fleet import FIXTURES, asked

@@ -19,17 +19,17 @@ from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Wanted
-from kcheck.scan import fleet
-from kcheck.scan.fleet import Run
-from kcheck.scan.fleet_inventory import inventory
-from kcheck.scan.fleet_memory import kept_by, left_by
-from kcheck.scan.fleet_stages import How
+from kcheck.scan.fleet import local as fleet
+from kcheck.scan.fleet.inventory import inventory
+from kcheck.scan.fleet.local import Run
+from kcheck.scan.fleet.memory import kept_by, left_by
+from kcheck.scan.fleet.stages import How
 from kcheck.spark import fleet as by_spark
 from kcheck.spark import stages
 from kcheck.spark.fleet import scan
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
 from tests.cli.command import KCHECK, ROOT, environment
-from tests.scan.test_fleet import LAYOUT, tables
+from tests.scan.fleet.test_local import LAYOUT, tables
 from tests.spark import harm
 from tests.spark.cluster import wait_for
 from tests.stores import upload

@@ -9,10 +9,10 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from kcheck.scan.fleet import scan
+from kcheck.scan.fleet.local import scan
 from kcheck.spark.source import register
 from tests.builders import flip_byte, log_dir, partition_dir, run
-from tests.scan.test_fleet import tables
+from tests.scan.fleet.test_local import tables
 from tests.spark.test_fleet import asked
 from tests.stores import as_on_disk, upload
 

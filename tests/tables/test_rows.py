@@ -7,11 +7,11 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.model.report import Wanted
 from kcheck.scan.arrow import batch_of, from_bytes
-from kcheck.scan.fleet_inventory import FleetLogDir
-from kcheck.scan.fleet_rows import tables_of
-from kcheck.scan.fleet_stages import How, identify, list_items, look_at_broker, scan_batches
+from kcheck.scan.fleet.inventory import FleetLogDir
+from kcheck.scan.fleet.rows import tables_of
+from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_batches
 from kcheck.scan.host import open_log_dir, partitions
-from kcheck.scan.segment import examine
+from kcheck.scan.segments.segment import examine
 from kcheck.tables import checkpoints, leader_epochs, log_dirs, segments
 from kcheck.tables import partitions as partitions_table
 from tests.builders import log_dir, partition_dir, run

@@ -15,7 +15,7 @@ from kcheck.renderers import parquet as renderer
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 from kcheck.scan.dump import dump
-from kcheck.scan.dump_filter import Filter, Shown
+from kcheck.scan.dumps.filter import Filter, Shown
 from kcheck.tables._contract import Table
 from tests.builders import log, run
 from tests.cli.command import kcheck

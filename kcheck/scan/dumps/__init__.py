@@ -1,0 +1,1 @@
+"""What `kcheck dump` shows of a file, row by row."""

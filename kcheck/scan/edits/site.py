@@ -1,0 +1,133 @@
+"""A log dir while edits are planned: as it would lie, and nothing is written."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import join
+from kcheck.formats._contract import Format
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    PartitionDirectory,
+)
+from kcheck.model.views import LogDirView
+from kcheck.repairs._contract import Edit, Write
+from kcheck.repairs._entries import LIVE
+from kcheck.scan.edits.partition import Partition
+from kcheck.scan.host import FILES, LogDir, checkpoints_of
+from kcheck.scan.partition import view_of
+from kcheck.scan.start.host import LogDirStart, Wish, start_log_dir
+from kcheck.scan.start.partition import start_partition
+from kcheck.scan.start.values import Context, Prediction, Stored
+
+
+class Site:
+    """One log dir."""
+
+    def __init__(
+        self, log_dir: LogDir, view: LogDirView, broker: object, wish: Wish, findings: tuple[Finding, ...]
+    ) -> None:
+        """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
+        self.path = view.where.log_dir or ""
+        self.broker = broker
+        self.view, self.findings, self.release = view, findings, wish.release
+        self._opened, self._wish = log_dir, wish
+        self.partitions: tuple[Partition, ...] = ()
+        self.siblings: tuple[Site, ...] = ()
+        self.topic_ids: Mapping[str, Mapping[str, str]] = {}
+        self.small: dict[str, bytes | None] = {}
+        self.gone: set[str] = set()
+        self.planned: list[Finding] = []
+        self.real = self.path
+        self._predicted: dict[tuple[object, ...], Prediction] = {}
+
+    @cached_property
+    def context(self) -> Context:
+        """The settings of the broker, and its release."""
+        return Context(self._wish.settings, self.start(()).mode, self.release)
+
+    def read(self, name: str) -> bytes | None:
+        """Return a small file at the top of it, None where there is none or it cannot be read."""
+        if name in self.small:
+            return self.small[name]
+        try:
+            return read_whole(join(self.path, name))
+        except UnreadableError:
+            return None
+
+    def end_of(self, topic: str, partition: int) -> tuple[Offset | None, Partition | None]:
+        """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
+        for each in self.partitions:
+            live = each.view.state in LIVE and not each.gone
+            if live and (each.view.topic, each.view.partition) == (topic, partition):
+                if not each.version:
+                    return each.view.log_end_offset, each
+                image = each.image()
+                return (None if image.error is not None else image.log_end_offset), each
+        return None, None
+
+    def holds(self, topic: str, partition: int) -> bool:
+        """Whether there is a directory of this partition, looked at or not."""
+        gone = {each.dir for each in self.partitions if each.gone}
+        there = (each for each in self.view.partitions if each.where.dir not in gone and each.state in LIVE)
+        return any((each.topic, each.partition) == (topic, partition) for each in there)
+
+    def saved(self) -> Callable[[], None]:
+        """Return what takes back every edit from now on."""
+        small, gone = dict(self.small), set(self.gone)
+        parts = [(each, dict(each.files), each.gone) for each in self.partitions]
+
+        def restore() -> None:
+            self.small, self.gone = small, gone
+            for part, files, was_gone in parts:
+                if part.files != files or part.gone != was_gone:
+                    part.restore(files, gone=was_gone)
+
+        return restore
+
+    def edit(self, edit: Edit) -> None:
+        """Make an edit."""
+        owner, slash, name = edit.path.partition("/")
+        partition = next((each for each in self.partitions if each.dir == owner), None)
+        if slash:
+            assert partition is not None
+            partition.edit(edit, name)
+        elif isinstance(edit, Write):
+            self.small[edit.path] = edit.data
+        else:
+            self.gone.add(edit.path)
+            if partition is not None:
+                partition.gone = True
+
+    def _now(self) -> LogDir:
+        """Return the log dir with the edits."""
+        formats: dict[str, Format] = dict(FILES)
+        where = self._opened.view.where
+        files = {name: file for name, file in self._opened.view.files.items() if name not in self.gone}
+        for name, data in self.small.items():
+            if data is not None:
+                files[name] = view_of(data, formats[name], where._replace(file=name), self.release)
+        view = self._opened.view._replace(
+            files=files,
+            clean_shutdown=CLEAN_SHUTDOWN in files,
+            unparseable=tuple(name for name in self._opened.view.unparseable if name not in self.gone),
+        )
+        return self._opened._replace(view=view, checkpoints=checkpoints_of(files))
+
+    def start(self, partitions: tuple[Partition, ...] | None = None) -> LogDirStart:
+        """Return what the next start makes of it."""
+        there = {each.dir: each for each in (self.partitions if partitions is None else partitions) if not each.gone}
+        directories = [(name, each.directory) for name, each in there.items()]
+
+        def load(
+            path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
+        ) -> Prediction:  # fmt: skip
+            key = (name, there[name].version, stored, context)
+            if key not in self._predicted:
+                self._predicted[key] = start_partition(path, name, directory, stored, context, there[name].folder())
+            return self._predicted[key]
+
+        start = start_log_dir(self.path, self._now(), directories, self._wish, [], load)
+        return start._replace(broker=self.broker)

@@ -1,0 +1,1 @@
+"""A fleet of brokers: log dirs by the thousand as rows of Arrow, compared, kept and counted."""

@@ -1,0 +1,76 @@
+"""The leader epochs of a log while a start is simulated: LeaderEpochFileCache and its file."""
+
+from kcheck.core.leader_epochs import assign, latest_epoch, read_lines, truncate_from_end, truncate_from_start
+from kcheck.core.startup import Outcome, failed_read
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
+from kcheck.model.entries import Epoch, EpochEntries, Offset
+from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
+from kcheck.model.release import Assign, Release
+from kcheck.scan.start.files import Content, Folder, QueuedError, StartError, made
+
+
+class EpochCache:
+    """The entries, and the file that is written whenever they change."""
+
+    def __init__(self, folder: Folder, release: Release) -> None:
+        """Read the file, which is made if it is missing; without a cache (by its message format) it is deleted."""
+        self._folder, self._release = folder, release
+        self.entries: EpochEntries = ()
+        self._unwritten: Content | None = None
+        if not release.epoch_cache:
+            if release.version >= (2, 1, 1):
+                folder.remove(LEADER_EPOCHS)
+            return
+        if LEADER_EPOCHS not in folder:
+            folder.put(LEADER_EPOCHS, Content(0))
+            return
+        data, size = folder.read(LEADER_EPOCHS)
+        found = leader_epoch_checkpoint.broker_reads(data.ljust(size, b"\0"), release)
+        if found.value is None:
+            failed = failed_read(LEADER_EPOCHS, found.error or "", release)
+            raise QueuedError(failed.reason, offline=failed.outcome is Outcome.OFFLINE, queued=failed.queued)
+        try:
+            self.entries = read_lines(found.value, release)
+        except ValueError as error:
+            raise StartError(f"IllegalArgumentException: {LEADER_EPOCHS} names {error}") from error
+
+    def take(self, epoch: int, start_offset: int) -> None:
+        """Add an epoch that a batch shows; ValueError where the broker throws IllegalArgumentException."""
+        if epoch == 0 and not self._release.recovers_epoch_zero:
+            return
+        if self._release.epoch_cache and epoch > latest_epoch(self.entries):
+            self._become(assign(self.entries, Epoch(epoch), Offset(start_offset), how=self._release.assign))
+
+    def truncate(self, *, end: int, start: int) -> None:
+        """Drop the epochs that begin at the log end or behind it, and those that end at the log start."""
+        if not self._release.epoch_cache:
+            return
+        kept = truncate_from_end(self.entries, Offset(end))
+        begun = truncate_from_start(kept, Offset(start), how=self._release.assign)
+        rewritten = self._release.assign is not Assign.IGNORE and any(entry.start_offset <= start for entry in kept)
+        if kept != self.entries or begun != kept or rewritten:
+            self._unwritten = self._folder.files[LEADER_EPOCHS]
+            self._become(begun)
+
+    def set_aside(self) -> None:
+        """Forget every epoch, but not the file: the directory is renamed before the last change is written to it.
+
+        From 3.8 on (KAFKA-16541) it is written in the background, before that at once.
+        """
+        self.entries = ()
+        if self._unwritten is not None and self._release.version >= (3, 8):
+            self._folder.put(LEADER_EPOCHS, self._unwritten)
+
+    def clear(self) -> None:
+        """Forget every epoch."""
+        if self._release.epoch_cache:
+            self._become(())
+
+    def _become(self, entries: EpochEntries) -> None:
+        self.entries = entries
+        epochs = [entry.epoch for entry in entries]
+        offsets = [entry.start_offset for entry in entries]
+        data = leader_epoch_checkpoint.serialize(LeaderEpochCheckpoint(0, epochs, offsets))
+        self._folder.put(LEADER_EPOCHS, made(data))
+        self._folder.remove(LEADER_EPOCHS + TEMPORARY)
