@@ -31,7 +31,7 @@ from tests.scan.reports import document, inspected
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
 
-BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+BROKERS = Path(__file__).parents[3] / "fixtures" / "brokers"
 LAYOUT = "{cluster}/{broker}/{log_dir}"
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -26,7 +26,7 @@ from tests.scan.reports import document
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
 
-CASES = Path(__file__).parents[2] / "fixtures" / "cases"
+CASES = Path(__file__).parents[3] / "fixtures" / "cases"
 
 
 def every(rule: str, severity: Severity) -> bool:

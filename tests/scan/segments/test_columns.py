@@ -18,7 +18,7 @@ from kcheck.scan.segments.batches import Walk
 from kcheck.scan.segments.columns import Column, Columns, Reader
 from tests.builders import HEADER_SIZE, Made, batch, log, message, run
 
-BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+BROKERS = Path(__file__).parents[3] / "fixtures" / "brokers"
 SMALL = 100_000
 WINDOWS = (4 << 20, 300)
 """A file in one window, and windows smaller than many a batch."""

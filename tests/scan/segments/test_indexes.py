@@ -16,7 +16,7 @@ from kcheck.scan.segments.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.scan.segments.segment import examine
 from tests.builders import Made, batch, index, index_of, log, message, run
 
-BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+BROKERS = Path(__file__).parents[3] / "fixtures" / "brokers"
 BASE = 1000
 MADE = run(BASE, BASE + 199)
 """20 batches of 100 bytes and 10 offsets."""

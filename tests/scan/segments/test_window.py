@@ -21,7 +21,7 @@ from tests.builders import batch, broker, flip_byte, index, log, message, partit
 from tests.scan.reports import EVERY, document, ids
 from tests.scan.segments.test_transactions import of_producer
 
-BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+BROKERS = Path(__file__).parents[3] / "fixtures" / "brokers"
 SCENES = sorted(path for path in BROKERS.glob("*/*") if path.is_dir())
 
 

@@ -20,7 +20,7 @@ from kcheck.scan.start.settled import settled
 from kcheck.scan.start.values import Context, Prediction, Stored
 from tests.damage import cases
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 BROKERS = FIXTURES / "brokers"
 SEED = os.environ.get("KCHECK_SEED", "settled")
 DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
