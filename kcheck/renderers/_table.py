@@ -49,7 +49,7 @@ def _cells(
             _column(columns[name], text) if name in columns else repeat(_cell(text, around.get(name)), block.length)
             for name in names
         ),
-        strict=False,
+        strict=True,
     )
 
 

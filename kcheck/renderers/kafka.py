@@ -95,7 +95,8 @@ def _record_lines(block: Block) -> Iterator[str]:
     columns += (_or(rows[name], -1) for name in ("timestamp", "key_size", "value_size"))
     if rows["header_keys"][0] is not None:
         template += " sequence: %s headerKeys: [%s]"
-        columns += [rows["sequence"], [",".join(map(printable, names)) for names in rows["header_keys"]]]
+        names = [",".join(map(printable, keys)) if keys else "" for keys in rows["header_keys"]]
+        columns += [rows["sequence"], names]
     if rows["crc"][0] is not None:
         template += " isValid: %s crc: %s"
         columns += [map(_bool, rows["valid"]), rows["crc"]]

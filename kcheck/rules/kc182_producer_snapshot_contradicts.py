@@ -3,7 +3,8 @@
 What is wrong: a `.snapshot` holds what the broker knew of each producer when the log ended at the offset in its name.
 Here it names an offset that is not below that one; or the log has a later batch or a later epoch of the producer, or
 another sequence number; or no batch where it names one; or it takes a transaction for open that was ended, or does not
-know one that is open. Nothing is said where the cleaner took batches, or where the producer may have expired.
+know one that is open. Nothing is said where the cleaner took batches or what a marker said, or where the producer may
+have expired.
 
 What the broker does: it believes the snapshot, because its CRC matches. Duplicates get in, or producers are refused;
 consumers that read committed records alone stop at a transaction that it takes for open, and get the records of one

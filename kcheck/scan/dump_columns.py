@@ -129,9 +129,7 @@ def _record_blocks(
     for piece in pieces:
         good = whole[piece.batch]
         if good.any():
-            yield _record_block(
-                batches, buffer, piece if good.all() else Fields._make(column[good] for column in piece), shown
-            )
+            yield _record_block(batches, buffer, Fields._make(column[good] for column in piece), shown)
 
 
 def _record_block(batches: Columns, buffer: Buffer, piece: Fields, shown: Shown) -> Block:
