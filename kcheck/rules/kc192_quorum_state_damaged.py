@@ -22,8 +22,7 @@ from kcheck.rules._words import kafka
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a quorum-state that the node refuses or forgets."""
-    if view.reads is None:
-        return
+    assert view.reads is not None
     forgotten = view.reads.value
     why = view.reads.error or forgotten
     if why is None:
