@@ -14,7 +14,7 @@ from typing import Any
 import pyspark
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
-_SECONDS = 120
+_SECONDS = 300
 _HOME = Path(pyspark.__file__).parent
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
