@@ -2,14 +2,14 @@
 
 What is wrong: each log dir has a meta.properties with the id of the broker and of the cluster, and they must be equal
 in all log dirs of a broker. A disk of another broker or cluster was mounted, a volume was used again, or a log dir
-was never formatted.
+was never formatted or has lost the file.
 
 What the broker does:
 
 - Different node.id or broker.id: it does not start, in every release from 0.9 on.
 - Different cluster.id: it does not start, from 2.4 on.
-- A log dir without the file beside others that have it: it does not start with KRaft. With ZooKeeper it does; but from
-  2.8 to 3.6 not where the file is there and empty.
+- A log dir without the file: it does not start with KRaft. With ZooKeeper it does; but from 2.8 to 3.6 not where the
+  file is there and empty. Up to 3.9 only other log dirs tell that it is one of KRaft.
 - Any other difference, for example directory.id after a downgrade from 3.7: it does not start with ZooKeeper from 2.8
   to 3.6, nor with KRaft from 2.8 to 3.3. Other releases do not mind.
 
@@ -44,18 +44,20 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             f"{value} in {known.view.where.log_dir}" for known, value in zip(identities, values, strict=True)
         )
         yield _finding(identities[-1].file.where, f"the log dirs have different {what}: {words}", release)
-    if found:
-        for view in views:
-            lacks = None if identity(view) is not None else _lacks(view, found, release)
-            if lacks is not None:
-                others = listed(str(known.view.where.log_dir) for known in found)
-                yield _finding(view.where, f"{lacks} {view.where.log_dir}, but in {others}", release)
+    for view in views:
+        lacks = None if identity(view) is not None else _lacks(view, found, release)
+        if lacks is not None:
+            others = listed(str(known.view.where.log_dir) for known in found)
+            beside = f", but in {others}" if found else ""
+            yield _finding(view.where, f"{lacks} {view.where.log_dir}{beside}", release)
 
 
 def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | None:
     """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
-    if release.version >= KRAFT_ONLY or (_of_kraft(found) and release.version >= COMPARES_ALL):
-        return "there is no meta.properties in"
+    if not found and not (META_PROPERTIES not in view.files and view.files and view.partitions):
+        return None  # By itself it may be no log dir, but copies of partitions; KC121 tells of a file that is empty.
+    if release.version >= KRAFT_ONLY or (found and _of_kraft(found) and release.version >= COMPARES_ALL):
+        return "there is no readable meta.properties in"
     compared = META_PROPERTIES in view.files and COMPARES_ALL <= release.version < COMPARES_IDS_ONLY
     return "nothing stands in the meta.properties of" if compared else None
 

@@ -143,8 +143,16 @@ def test_a_log_dir_that_was_never_formatted() -> None:
     """KRaft wants the file in every log dir; from 4.0 on every broker is a KRaft broker."""
     for ours, kafka in ((KRAFT, "3.4"), (KRAFT, "4.3"), (ZOOKEEPER, "4.3")):
         (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
-        assert "no meta.properties in /data/d2, but in /data/d1" in found.message
+        assert "no readable meta.properties in /data/d2, but in /data/d1" in found.message
         assert D2 == found.where.log_dir
+
+
+def test_the_only_log_dir_lost_its_file() -> None:
+    """From 4.0 on it is one of KRaft; before, and without checkpoints beside partitions, nothing tells that it is."""
+    for kafka, count in (("4.3", 1), ("3.9", 0)):
+        used = held(D1, "t-0")._replace(files={"any": file_view("meta-properties", "any", b"", kafka)})
+        assert count == len(found_by(KC305, (used,), kafka))
+    assert not found_by(KC305, (held(D1, "t-0"),))
 
 
 def test_a_log_dir_whose_file_is_empty() -> None:
