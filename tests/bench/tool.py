@@ -1,8 +1,8 @@
 """Measures `check` and `dump` against kafka-dump-log of the newest release: `python tests/bench/tool.py [MEGABYTES]`.
 
-Whole commands, start to end, in turns, output thrown away; the smallest CPU time and the smallest wall-clock time of
-each count. The tool runs as its script would start it, without the shell script itself. It needs mvn and java. Nothing
-here is asserted: the figures stand in docs/performance.md.
+Segments that are dumped have a sixteenth of the size. Whole commands, start to end, in turns, output thrown away; the
+smallest CPU time and the smallest wall-clock time of each count. The tool runs as its script would start it, without
+the shell script itself. It needs mvn and java. Nothing here is asserted: the figures stand in docs/performance.md.
 """
 
 import argparse
@@ -62,6 +62,23 @@ def check(depth: str, path: Path) -> list[str]:
     return kcheck("check", "--depth", depth, "--quiet", "-o", os.devnull, str(path))
 
 
+def dumps(folder: Path, size: int, batches: str) -> None:
+    """Compare dumps of segments of this size."""
+
+    def dump(path: Path, *options: str) -> list[str]:
+        return kcheck("dump", *options, str(path))
+
+    path = make(folder / "batches", size, BATCH_SIZES[batches])
+    ours = {"dump, kafka": dump(path, "--format", "kafka")}
+    compare(f"{batches}, dump", ours, tool("--files", str(path)))
+    path = make_records(folder / "records", size, BATCH_SIZES[batches], packed=False)
+    ours = {
+        f"--records, {name}": dump(path, "--records", "--format", name) for name in ("kafka", "json", "csv", "text")
+    }
+    compare(f"{batches}, dump of records", ours, tool("--deep-iteration", "--files", str(path)))
+    shutil.rmtree(folder)
+
+
 def main() -> None:
     """Measure all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -78,22 +95,15 @@ def main() -> None:
                 "--depth crc": check("crc", path),
                 "--depth crc, no index": check("crc", bare),
                 "--depth headers": check("headers", path),
-                "dump": kcheck("dump", "--format", "kafka", str(path)),
             }
             compare(batches, ours, tool("--files", str(path)))
             shutil.rmtree(path.parent)
             shutil.rmtree(bare.parent)
             path = make_records(folder / "records", size, batch_size, packed=False)
             deep = tool("--deep-iteration", "--files", str(path))
-            ours = {
-                "--depth records": check("records", path),
-                **{
-                    f"dump --records, {name}": kcheck("dump", "--records", "--format", name, str(path))
-                    for name in ("kafka", "json", "csv", "text")
-                },
-            }
-            compare(f"{batches}, each record", ours, deep)
+            compare(f"{batches}, each record", {"--depth records": check("records", path)}, deep)
             shutil.rmtree(path.parent)
+            dumps(folder / "dumped", size // 16, batches)
         partition = folder / "orders-0"
         paths = [make(partition, 1 << 20, BATCH_SIZES["1 KiB"], base=number * 100_000) for number in range(MANY)]
         write(partition, {LEADER_EPOCHS: epochs((0, 0))})
