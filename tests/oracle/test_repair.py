@@ -32,6 +32,8 @@ ENDINGS = (".index", ".timeindex", ".txnindex")
 METADATA = "__cluster_metadata"
 COUNT = 30 * SWEEP
 LOADED = (Outcome.OK, Outcome.REPAIRED, Outcome.LOST)
+STRANGERS = "the log dirs have different"
+"""What meta.properties say of each other ends a start before the LogManager: test_identities.py judges that."""
 
 
 def chosen(version: str, *rules: str) -> list[Path]:
@@ -98,7 +100,8 @@ def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> N
         shutil.copytree(case / "before", folder / "before")
         found = repaired(log_dirs(str(folder / "before")), VERSIONS[version], folder)
         brokers = {start.broker_id for start in found.starts}
-        if found.plan.operations and len(brokers) == 1:
+        strangers = any(reason.startswith(STRANGERS) for start in found.starts for reason in start.reasons)
+        if found.plan.operations and len(brokers) == 1 and not strangers:
             made[folder.name] = found.starts
     answers = booted(version, [job(starts) for starts in made.values()])
     for (name, starts), answer in zip(made.items(), answers, strict=True):
