@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
+from kcheck.model.names import FileKind
 from kcheck.model.report import Block, Report, Row
 from kcheck.renderers._blocks import Made, blocks_of, filled
 from kcheck.renderers._contract import Options, Renderer
@@ -32,7 +33,7 @@ def _segment(file: Row, path: str, stream: TextIO) -> None:
 
 
 def _metadata_snapshot(file: Row, path: str, stream: TextIO) -> None:
-    if path.rpartition("/")[2] == _BOOTSTRAP:
+    if path.rpartition("/")[2] == FileKind.BOOTSTRAP:
         stream.write("KRaft bootstrap snapshot\n")
     elif file["epoch"] is not None:
         stream.write(f"Snapshot end offset: {file['end_offset']}, epoch: {file['epoch']}\n")
@@ -238,7 +239,5 @@ _WRITERS: dict[object, Callable[[Row, str, TextIO], None]] = {
     "producer-snapshot": _producer_snapshot,
 }
 
-
-_BOOTSTRAP = "bootstrap.checkpoint"
 
 RENDERER = Renderer(name="kafka", render=render, verbs=("dump",))

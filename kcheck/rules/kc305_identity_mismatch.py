@@ -54,7 +54,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 
 def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | None:
     """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
-    if not found and not (META_PROPERTIES not in view.files and view.files and view.partitions):
+    if not found and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # By itself it may be no log dir, but copies of partitions; KC121 tells of a file that is empty.
     if release.version >= KRAFT_ONLY or (found and _of_kraft(found) and release.version >= COMPARES_ALL):
         return "there is no readable meta.properties in"

@@ -67,8 +67,7 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Ki
     except UnreadableError:
         return None
     snapshot = _metadata_snapshot.FORMAT
-    named = snapshot.matches(split(path)[1]) or _metadata_snapshot.BOOTSTRAP.matches(split(path)[1])
-    own = named if as_kind is None else as_kind == snapshot.kind
+    own = snapshot.matches(split(path)[1]) if as_kind is None else as_kind == snapshot.kind
     name = (snapshot if own else format_of(path, as_kind)).kind
     kind = KINDS.get(name)
     if kind is None:

@@ -18,9 +18,7 @@ from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Wanted, finding_row
 from kcheck.model.views import PartitionView
 from kcheck.scan.check import Depth, check
-from kcheck.scan.fleet import local as fleet
-from kcheck.scan.fleet import output as fleet_output
-from kcheck.scan.fleet import stages as fleet_stages
+from kcheck.scan.fleet import local, output, stages
 from kcheck.scan.fleet.local import Run, scan
 from kcheck.scan.fleet.output import MANIFEST, run_tables
 from kcheck.scan.fleet.stages import How
@@ -161,7 +159,7 @@ def test_the_same_fleet_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
     """Whatever the number of processes, and of directories that are looked at together."""
     found = []
     for jobs, count in ((1, 64), (2, 3), (3, 1)):
-        monkeypatch.setattr(fleet_stages, "ITEM_COUNT", count)
+        monkeypatch.setattr(stages, "ITEM_COUNT", count)
         found.append(scanned(tmp_path, BROKERS / "2.8.2" / LAYOUT, kafka="2.8", jobs=jobs, name=f"j{jobs}")[1])
         assert [f"j{jobs}"] == [row.pop("id") for row in found[-1]["runs"]]
     assert found[0] == found[1] == found[2]
@@ -231,8 +229,8 @@ def test_one_bad_directory_costs_one_finding(
             harm()
         return original(view, kafka)
 
-    monkeypatch.setattr(fleet_stages, "check_partition", harmed)
-    monkeypatch.setattr(fleet, "MEMORY_MAX", 1 << 28)
+    monkeypatch.setattr(stages, "check_partition", harmed)
+    monkeypatch.setattr(local, "MEMORY_MAX", 1 << 28)
     report, rows = scanned(tmp_path, data, jobs=jobs, seconds=1 if harm is hang else 60)
     failed = [row for row in rows["findings"] if row["id"] == "KC000"]
     assert [("1", 1, "bad-0")] == [(row["broker"], row["broker_id"], row["dir"]) for row in failed]
@@ -252,7 +250,7 @@ def test_one_bad_log_dir_costs_one_finding(
 ) -> None:
     """The other one of its broker is looked at."""
     harmed = {"identify": "read_small", "list_items": "open_log_dir", "look_at_broker": "tell_links"}[stage]
-    original = getattr(fleet_stages, harmed)
+    original = getattr(stages, harmed)
 
     def harm(first: Any, *rest: Any, **more: Any) -> Any:
         path = first if isinstance(first, str) else first.view.where.log_dir
@@ -260,7 +258,7 @@ def test_one_bad_log_dir_costs_one_finding(
             kill()
         return original(first, *rest, **more)
 
-    monkeypatch.setattr(fleet_stages, harmed, harm)
+    monkeypatch.setattr(stages, harmed, harm)
     _, rows = scanned(tmp_path, data)
     (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
     assert ("SIGKILL" in failed["message"], "d1") == (True, Path(failed["log_dir"]).name)
@@ -325,9 +323,9 @@ def test_what_is_shown_is_written_and_what_fails_is_told(data: Path, tmp_path: P
 
 def test_rows_are_written_in_groups_and_parts(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that memory does not grow with the fleet."""
-    monkeypatch.setattr(fleet_stages, "ITEM_COUNT", 1)
-    monkeypatch.setattr(fleet_output, "_GROUP_COUNT", 2)
-    monkeypatch.setattr(fleet_output, "_PART_COUNT", 4)
+    monkeypatch.setattr(stages, "ITEM_COUNT", 1)
+    monkeypatch.setattr(output, "_GROUP_COUNT", 2)
+    monkeypatch.setattr(output, "_PART_COUNT", 4)
     _, rows = scanned(tmp_path, data)
     parts = sorted((tmp_path / "out" / "run=r" / "partitions").iterdir())
     assert [[2, 2], [2]] == [
@@ -352,7 +350,7 @@ def test_a_run_that_ends_early_is_none(data: Path, tmp_path: Path, monkeypatch: 
         ("publish", interrupt, KeyboardInterrupt),
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(fleet_output, name, value)
+            patched.setattr(output, name, value)
             with pytest.raises(error):
                 scanned(tmp_path, data)
         assert [] == [*(tmp_path / "out").iterdir()]
@@ -370,7 +368,7 @@ def test_the_manifest_is_written_last(data: Path, tmp_path: Path, monkeypatch: p
                 assert part["rows"] == parquet.ParquetFile(folder / name / part["file"]).metadata.num_rows
         original(path, content)
 
-    monkeypatch.setattr(fleet_output, "publish", published)
+    monkeypatch.setattr(output, "publish", published)
     scanned(tmp_path, data)
     assert [MANIFEST] == [path.name for path in (tmp_path / "out" / "run=r").iterdir() if path.is_file()]
 
