@@ -22,7 +22,7 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
-from kcheck.scan.loss import amount, cut_at, lineage
+from kcheck.scan.loss import amount, cut_at, lineage, shared
 from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
 from kcheck.scan.replicas import replicas_of, started
@@ -208,9 +208,15 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     """Return where the two logs part: by their batches, by their epochs where these are not read."""
-    assert state.log_end_offset is not None
-    assert leading.log_end_offset is not None
-    return fork(_lineage(leading), _lineage(state), a_end=leading.log_end_offset, b_end=state.log_end_offset)
+    ours, theirs = state.log_end_offset, leading.log_end_offset
+    assert ours is not None
+    assert theirs is not None
+    found = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
+    if found.common_prefix is None and all(each.logs and each.lineage is None for each in (state, leading)):
+        end = Offset(min(ours, theirs))
+        parts = shared(leading.logs, state.logs, end)
+        return found if parts is None else Fork(parts, parts if parts < end else None)
+    return found
 
 
 def _lineage(state: ReplicaState) -> Lineage:

@@ -223,6 +223,17 @@ def test_before_0_11_the_high_watermark_decides() -> None:
     assert 70 == follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")["truncate_to"]
 
 
+def test_old_messages_that_differ_are_told() -> None:
+    """By their CRCs: broker 2 has other messages from 60 on."""
+    for broker_id, value in (("1", b"one"), ("2", b"two")):
+        log_dir(Path(f"d{broker_id}"), broker_id=int(broker_id), high_watermark={"t-0": 70})
+        messages = [message(offset, b"both" if offset < 60 else value) for offset in range(100)]
+        partition_dir(Path(f"d{broker_id}/t-0"), [messages], epoch_entries=None)
+    follower = follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")
+    assert (70, 60) == (follower["truncate_to"], follower["diverges_silently_at"])
+    assert (70, 100, True) == tuple(follower["lost"][key] for key in ("from", "to", "certain"))
+
+
 def test_what_diverges_silently_is_told(diverged: list[str]) -> None:
     """Without epochs a follower keeps what lies below its high watermark, whoever wrote it."""
     Path("d2/t-0/leader-epoch-checkpoint").unlink()
