@@ -83,7 +83,7 @@ def _shared(topics: dict[str, dict[str, list[PartitionView]]], release: Release)
             yield RULE.finding(
                 odd._replace(file=PARTITION_METADATA),
                 f"{names} have one topic id: {topic_id}",
-                effect=f"{kafka(release)} refuses the partitions of all but one of these topics, or {_effect(release)}.",
+                effect=f"{kafka(release)} refuses the partitions of all of them but one, or {_effect(release)}.",
                 advice=ADVICE,
                 data={"topic_id": topic_id, "topics": tuple(found[0].topic for found in several[:DATA_MAX])},
             )
