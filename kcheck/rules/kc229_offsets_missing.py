@@ -16,7 +16,6 @@ other controllers. Nothing is wrong if the topic was compacted, and is no more.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -35,7 +34,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     segment, gap = found[0]
     if not view.is_metadata_log:
         is_alone = sum(each.holes for each in read) == gap.end - gap.start
-        if view.cleaned or view.topic in COMPACTED or not is_alone:
+        if view.is_compacted or not is_alone:
             return
     effect = "does not notice it: readers go on behind the hole. The records are lost here, unless it was compacted"
     if view.is_metadata_log:
