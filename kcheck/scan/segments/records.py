@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kcheck.disk.read import Source, pread
-from kcheck.formats._compression import decompress, too_large
+from kcheck.formats._compression import decompress
 from kcheck.formats._control_batch import control_problem
+from kcheck.formats._decompressed import too_large
 from kcheck.formats._message_set import look_into
 from kcheck.formats.record_batch import (
     ABORT_MARKER,
