@@ -34,7 +34,6 @@ _MARKER_PLACES = (66, 70, 71)
 """Where in a marker the version of its key begins, the size of its value stands, and the version of that begins."""
 _MARKER_VALUE_SIZE = 6 << 1
 _NEVER = 2**31
-_LEAST = -(2**63)
 
 
 class _Batches:
@@ -48,7 +47,8 @@ class _Batches:
         self.reach[self.reach < 0] = _NEVER
         self.last = np.full(rows.size, -1, np.int64)
         """The offset delta of the last record seen."""
-        self.highest = np.full(rows.size, _LEAST, np.int64)
+        self.highest = np.full(rows.size, -1, np.int64)
+        """The largest timestamp of its records. A leader names none below -1, whatever the producer said."""
         self.broken = np.full(rows.size, _NEVER, np.int64)
         """The number of the first record that cannot be decoded."""
         self.told = np.zeros(rows.size, np.bool_)
