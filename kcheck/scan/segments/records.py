@@ -139,6 +139,7 @@ class Records:
         steps = step(batches.buffer, bodies)
         for piece in fields(batches.buffer, steps):
             self._take_piece(batches, piece)
+            del piece  # Its columns make room in the cache for those of the next one.
         broken = np.where(steps.found < bodies.stated, np.minimum(batches.broken, steps.found), batches.broken)
         self._count += int(np.minimum(broken, steps.found).sum())
         whole = broken == _NEVER
