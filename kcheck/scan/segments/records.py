@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kcheck.disk.read import Source, pread
-from kcheck.formats._compression import decompress, too_large
+from kcheck.formats._compression import decompress
 from kcheck.formats._control_batch import control_problem
+from kcheck.formats._decompressed import too_large
 from kcheck.formats._message_set import look_into
 from kcheck.formats.record_batch import (
     ABORT_MARKER,
@@ -138,6 +139,7 @@ class Records:
         steps = step(batches.buffer, bodies)
         for piece in fields(batches.buffer, steps):
             self._take_piece(batches, piece)
+            del piece  # Its columns make room in the cache for those of the next one.
         broken = np.where(steps.found < bodies.stated, np.minimum(batches.broken, steps.found), batches.broken)
         self._count += int(np.minimum(broken, steps.found).sum())
         whole = broken == _NEVER
