@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.lineage import Fork, fork, lineage_of_cache, ranges
+from kcheck.core.lineage import Fork, contradict, fork, lineage_of_cache, ranges
 from kcheck.core.releases import release
 from kcheck.core.truncation import (
     ROUND_COUNT_MAX,
@@ -180,3 +180,31 @@ def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
     assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
     above = replace(log, log_start_offset=5)
     assert fetch_check(above, 4, None, release=release("4.3")) is FetchError.OFFSET_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ends"),
+    [
+        (((0, 0), (1, 529), (2, 778), (3, 791)), ((0, 0), (1, 410), (2, 778), (3, 788)), (1229, 1229)),
+        (((0, 0), (2, 50)), ((0, 0), (1, 20)), (100, 40)),
+        ((), ((0, 0),), (0, 10)),
+        (((0, 0), (1, 40)), ((0, 0), (2, 40)), (40, 30)),
+    ],
+)
+def test_caches_of_one_compacted_log(
+    one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...], ends: tuple[int, int]
+) -> None:
+    """The first are of two brokers of 4.3.1 that part nowhere: each learnt of an epoch when it fetched."""
+    assert not contradict(one, other, a_end=ends[0], b_end=ends[1])
+    assert not contradict(other, one, a_end=ends[1], b_end=ends[0])
+
+
+@pytest.mark.parametrize(
+    ("other", "end"),
+    [(((0, 0), (2, 90)), 95), (((0, 0), (2, 50)), 60), (((0, 0), (1, 40), (2, 60)), 70), (((1, 0),), 9)],
+)
+def test_caches_of_two_histories(other: tuple[tuple[int, int], ...], end: int) -> None:
+    """A record of a later epoch stands before one of an earlier, or in its place."""
+    one = ((0, 0), (1, 50))
+    assert contradict(one, other, a_end=100, b_end=end)
+    assert contradict(other, one, a_end=end, b_end=100)

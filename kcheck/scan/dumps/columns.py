@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kcheck.formats._compression import Decompressed, decompress
+from kcheck.formats._compression import decompress
+from kcheck.formats._decompressed import Decompressed
 from kcheck.formats._record import headers_at
 from kcheck.formats.record_batch import (
     CODEC_MASK,

@@ -159,6 +159,7 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
     number = np.flatnonzero(is_plain)
     if not len(number):
         return None
+    compacted = compute.fill_null(rows.column("compacted"), False).to_numpy(zero_copy_only=False)
     kept: Numbers | slice = slice(None)
     rows = rows.select(VIEWED)
     if len(number) < batch.num_rows:
@@ -171,7 +172,7 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
         caches._replace(begin=caches.begin[kept], size=caches.size[kept], content=caches.content[kept]),
         log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own],
     )  # fmt: skip
-    return Group(number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), rows)
+    return Group(number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), compacted[kept], rows)
 
 
 def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
@@ -188,7 +189,7 @@ def _decided(batch: "pa.RecordBatch", plain: Group, release: Release) -> _Decide
     forks, after = forks_of(plain.replicas, pairs), dialogues(plain.replicas, pairs)
     losses = losses_of(plain.replicas, pairs, forks, after)
     best = best_of(plain, pairs, losses)
-    parted = parted_of(plain.replicas, pairs, forks)
+    parted = parted_of(plain, pairs, forks)
     flagged = np.flatnonzero(may_be_told(batch, plain) | (np.maximum.reduceat(parted, plain.first) >= 0))
     return _Decided(
         plain.number,

@@ -211,7 +211,10 @@ def dialogues(replicas: Replicas, pairs: Pairs) -> Afterwards:
     # A new leader's epoch begins at its log end: entries from there on go.
     own = count_below(caches.start, caches.begin, caches.size, replicas.log_end, equal=False)
     completes = np.ones(len(leader), bool)
-    active = np.arange(len(leader))
+    # Who has the epochs of its leader, and no more records than that, stays as it is.
+    same = (caches.content[leader] == caches.content[follower]) & (found.size > 0)
+    same &= (own[leader] == caches.size[leader]) & (replicas.log_start[leader] <= found.log_end)
+    active = np.flatnonzero(~(same & (found.log_end <= replicas.log_end[leader])))
     while len(active):
         one, end = leader[active], found.log_end[active]
         has_epoch = found.size[active] > 0
