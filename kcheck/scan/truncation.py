@@ -212,11 +212,12 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     assert ours is not None
     assert theirs is not None
     found = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
-    if found.common_prefix is None and all(each.logs and each.lineage is None for each in (state, leading)):
-        end = Offset(min(ours, theirs))
-        parts = shared(leading.logs, state.logs, end)
-        return found if parts is None else Fork(parts, parts if parts < end else None)
-    return found
+    end = Offset(min(ours, theirs))
+    try:
+        parts = shared(leading.logs, state.logs, end) if found.common_prefix is None else None
+    except UnreadableError:
+        return found
+    return found if parts is None else Fork(parts, parts if parts < end else None)
 
 
 def _lineage(state: ReplicaState) -> Lineage:

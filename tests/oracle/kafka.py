@@ -93,10 +93,10 @@ class Process:
     def wait_quiet(self) -> None:
         """Return when the process has logged nothing for some seconds, or goes on and on."""
         size = -1
-        for _ in range(5):
+        for _ in range(4):
             if size == (size := self.log.stat().st_size):
                 return
-            time.sleep(2)
+            time.sleep(3)
 
     def stop(self) -> None:
         """SIGTERM: a controlled shutdown. Slowness is an error, never a kill."""
