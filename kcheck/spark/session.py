@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'kcheck[spark]'"
 _SAID_MAX = 500
+_CALLED, _CAUSE = "An error occurred while calling ", re.compile("Caused by: ")
+"""How lines begin in what Java says."""
 _OLDEST, _BEYOND = (4, 1), (5,)
 
 WISHES = {
@@ -71,16 +73,19 @@ def session(master: str | None) -> "Iterator[SparkSession]":
 
 @contextmanager
 def in_a_line() -> Iterator[None]:
-    """End the run where Spark does; its own log has the rest."""
+    """End the run where Spark does, with what it says first and what was the cause; its own log has the rest."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException, PythonException
 
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        said = [lines[0], lines[-1]] if isinstance(error, PythonException) else lines[:2]
-        raise KcheckError(f"Spark could not finish: {' '.join(said)[:_SAID_MAX]}") from error
+        said = str(error) or type(error).__name__
+        lines = [line.strip().removeprefix(": ") for line in said.splitlines() if line.strip()]
+        first, *others = lines[lines[0].startswith(_CALLED) and len(lines) > 1 :]
+        causes = others[-1:] if isinstance(error, PythonException) else [*filter(_CAUSE.match, others)][:1]
+        said = " ".join((first, *causes))
+        raise KcheckError(f"Spark could not finish: {said[:_SAID_MAX]} (its log has the rest)") from error
 
 
 def prepare(spark: "SparkSession") -> None:

@@ -10,9 +10,11 @@ from kcheck.core.releases import release
 from kcheck.core.truncation import (
     ROUND_COUNT_MAX,
     FetchError,
+    FetchRequest,
     Leader,
     Replica,
     Status,
+    append_first,
     elected,
     fetch_check,
     plan_truncation,
@@ -129,6 +131,39 @@ def test_a_dialogue_is_given_up_after_many_rounds() -> None:
         found = plan_truncation(log, Leader(cache=theirs, log_end_offset=end), release=release(kafka))
         assert found.status is Status.UNFINISHED
         assert len(found.steps) == ROUND_COUNT_MAX
+
+
+@pytest.mark.parametrize(
+    ("kafka", "begins"), [("1.0.1", False), ("1.0.2", True), ("1.1.0", False), ("1.1.1", True), ("4.3", True)]
+)
+def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> None:
+    """An empty log begins with it, where the release can do that; no other log takes it."""
+    of = release(kafka)
+    cut = plan_truncation(
+        Replica(cache=(), log_end_offset=3, high_watermark=3),
+        Leader(cache=(EpochEntry(1, 0),), log_end_offset=9, log_start_offset=5),
+        release=of,
+    )
+    found = append_first(cut, 4, release=of)
+    assert (Status.OK if begins else Status.FETCH_FAILS, 4 if begins else 5) == (
+        found.status, found.after.log_end_offset,
+    )  # fmt: skip
+    assert begins == (found.steps[-1] == FetchRequest(5, None, FetchError.RECORDS, truncate_to=4))
+    kept = plan_truncation(
+        Replica(cache=(), log_end_offset=8, high_watermark=7),
+        Leader(cache=(EpochEntry(1, 0),), log_end_offset=9),
+        release=of,
+    )
+    assert (Status.FETCH_FAILS, 7) == (append_first(kept, 6, release=of).status, kept.after.log_end_offset)
+
+
+def test_a_diverging_answer_raises_the_log_start() -> None:
+    """Up to 3.4.0 the follower forgets what began below the leader's log start, and then truncates there at most."""
+    log = Replica(cache=(EpochEntry(1, 0), EpochEntry(3, 6), EpochEntry(8, 9)), log_end_offset=18, high_watermark=18)
+    leader = Leader(cache=(EpochEntry(6, 12), EpochEntry(9, 15)), log_end_offset=15, log_start_offset=12)
+    ends = {kafka: plan_truncation(log, leader, release=release(kafka)).after for kafka in ("3.4.0", "3.4.1")}
+    assert [(12, 12), (12, 12)] == [(each.log_start_offset, each.log_end_offset) for each in ends.values()]
+    assert [0, 12] == [each.first_segment for each in ends.values()]
 
 
 def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:

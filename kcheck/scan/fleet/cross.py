@@ -90,7 +90,7 @@ class _Decided(NamedTuple):
 
 def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
     """Return a batch of partitions compared; those that cannot be decided at once, one by one."""
-    plain = _plain(batch) if is_at_once(release) else None
+    plain = _plain(batch, release) if is_at_once(release) else None
     at_once = _NOTHING if plain is None else _decided(batch, plain, release)
     whole, plans, told = at_once.sets, at_once.plans, at_once.told
     plan_counts = np.full(batch.num_rows, NONE)
@@ -127,7 +127,7 @@ _NO_NUMBERS = np.zeros(0, np.int64)
 _NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLANS), ())
 
 
-def _plain(batch: "pa.RecordBatch") -> Group | None:
+def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
     """Return the partitions that can be decided at once: of each replica all is known, and nothing is odd."""
     counts = numbers_of(batch.column("replicas").value_lengths(), 0)
     rows = pa.RecordBatch.from_struct_array(batch.column("replicas").flatten())
@@ -148,6 +148,8 @@ def _plain(batch: "pa.RecordBatch") -> Group | None:
     latest[filled] = caches.epoch[(caches.begin + caches.size - 1)[filled]]
     odd = (broker_id < 0) | ~rising(caches) | (caches.size > _EPOCH_COUNT_MAX) | (latest > seen)
     odd[1:] |= is_next[1:] & (np.diff(broker_id) == 0)
+    if release.applies_diverging_fetches:
+        odd[1:] |= is_next[1:] & (np.diff(log_start) != 0)
     odd |= (log_start < 0) | (log_start > log_end) | (mark < 0) | (first_segment < 0)
     for name in ("told_differs", "is_read"):
         odd |= compute.fill_null(rows.column(name), True).to_numpy(zero_copy_only=False)

@@ -122,7 +122,7 @@ def plans_of(
     parts = forks.common_prefix
     silent_from = np.where(parts >= 0, parts, forks.first_difference)
     status = pa.array(["ok", "never_completes"]).take(pa.array(np.where(after.completes, 0, 1)))
-    every, none = np.ones(len(leader), bool), pa.nulls(len(leader), pa.int64())
+    none = pa.nulls(len(leader), pa.int64())
     broker, broker_id = (plain.rows.column(name) for name in ("broker", "broker_id"))
     at = plain.number[group]
     # A partition with a problem is none of these: every replica counts.
@@ -154,7 +154,7 @@ def plans_of(
         "refetch_to": _offsets(replicas.log_end[leader], refetch),
         "refetch_records": none,
         "refetch_bytes": none,
-        "diverges_silently_at": _offsets(silent_from, every & (silent_from >= 0) & (silent_from < end)),
+        "diverges_silently_at": _offsets(silent_from, ~emptied & (silent_from >= 0) & (silent_from < end)),
     }
     fields = list(schema_of(PLANS))
     return pa.StructArray.from_arrays([columns[field.name] for field in fields], fields=fields)
