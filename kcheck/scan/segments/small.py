@@ -4,7 +4,7 @@ Whatever is not as a broker writes it leads to None, and to `kcheck.scan.segment
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.disk.read import Filled, Source, pread
@@ -17,6 +17,7 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import End, EpochRun, IndexView, SegmentView, Transactions
+from kcheck.scan.segments.producers import CUT_COUNT_MAX
 
 SIZE_MAX = 128 << 10
 _BATCH_COUNT_MAX = 100
@@ -51,12 +52,12 @@ class _Batches(NamedTuple):
 
 
 def sound(
-    descriptor: Source, size: int, indexes: tuple[Filled | None, Filled | None], where: Location, base: Offset,
-    *, verify: bool,
+    descriptor: Source, size: int, indexes: Mapping[str, Filled | None], where: Location, base: Offset,
+    *, verify: bool, cuts: Sequence[Offset],
 ) -> SegmentView | None:  # fmt: skip
     """Return what `examine` of `scan/segments/segment.py` returns of a small segment without a fault, else None.
 
-    `indexes` are the offset index and the time index, None where one cannot be read.
+    `indexes` are those beside it by their endings, None where one cannot be read.
     """
     data = pread(descriptor, size, 0)
     found = _batches(data, base, verify=verify) if len(data) == size else None
@@ -64,8 +65,8 @@ def sound(
         return None
     stem = (where.file or "").removesuffix(".log")
     views = []
-    for (ending, layout, holds), entries in zip(_INDEXES, indexes, strict=True):
-        view = None
+    for ending, layout, holds in _INDEXES:
+        entries, view = indexes[ending], None
         if entries is not None:
             view = _index(entries, layout, holds, where.of_file(stem + ending), base, found)
             if view is None:
@@ -74,6 +75,9 @@ def sound(
     count = len(found.position)
     first = Offset(found.base_offset[0]) if count else None
     end = Offset(found.last_offset[-1] + 1) if count else base
+    asked = cuts[-CUT_COUNT_MAX:]
+    if any(cut < end for cut in asked):
+        return None
     whole = None if first is None else Range(first, end, found.solid_from, found.producers)
     return SegmentView(
         where=where,
@@ -93,7 +97,7 @@ def sound(
         offset_index=views[0],
         time_index=views[1],
         transactions=_NO_TRANSACTIONS,
-        producers=Producing(whole, {}, (), {}),
+        producers=Producing(whole, dict.fromkeys(asked, whole), (), {}),
         verified=verify,
         holes=found.records != end - base,
     )
