@@ -89,7 +89,7 @@ def in_a_line() -> Iterator[None]:
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, ConnectionError) as error:  # the last one where its Java has gone
         said = str(error) or type(error).__name__
         lines = [line.strip().removeprefix(": ") for line in said.splitlines() if line.strip()]
         first, *others = lines[lines[0].startswith(_CALLED) and len(lines) > 1 :]
