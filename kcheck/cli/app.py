@@ -70,7 +70,7 @@ class _Grouped(TyperGroup):
         del ctx
         formatter.write_paragraph()
         rows = [
-            (f"{'' if number else f'{title}:':7}{name}", self.commands[name].get_short_help_str(limit=56))
+            (f"{'' if number else f'{title}:':7}{name}", self.commands[name].get_short_help_str(limit=formatter.width))
             for title, names in _GROUPS.items()
             for number, name in enumerate(names)
         ]

@@ -12,7 +12,7 @@ def explain(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name: KC201, epoch-order.")],
     leaving: Leaving,
 ) -> None:
-    """Print a rule's page: what it means, what the broker does, what to do."""
+    """Print a rule's page: what it means, and what to do."""
     from kcheck.scan.rule_pages import one_rule
 
     leave(one_rule(rule), leaving)

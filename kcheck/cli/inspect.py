@@ -19,7 +19,7 @@ def inspect(
         str | None, typer.Option("--as", metavar="KIND", help="Read the file as this kind, whatever its name.")
     ] = None,
 ) -> None:
-    """Show what is there: a file decoded, a partition, a log dir."""
+    """Show what is there in a file, a partition or a log dir."""
     from kcheck.scan.inspect import Shown, inspect_paths
 
     shown = Shown(segments=segments, epochs=epochs, batches=batches, files=files)

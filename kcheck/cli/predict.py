@@ -20,7 +20,7 @@ Clean = Annotated[
 
 @with_common
 def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
-    """Tell what the next start does: boots, loses, goes offline, aborts."""
+    """Tell what the next start does: boots, loses, aborts."""
     from kcheck.cli.options import end, leave
     from kcheck.model.finding import parse_severity
     from kcheck.scan.predict import predict as look

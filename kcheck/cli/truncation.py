@@ -20,7 +20,7 @@ def truncation(
     live: Annotated[bool, typer.Option("--live", help="The brokers keep running: no start comes before.")] = False,
     profile: Profile = None,
 ) -> None:
-    """Plan where each follower would truncate, and what is lost."""
+    """Plan where each follower truncates, and what is lost."""
     from kcheck.scan.truncation import Election, plan
 
     election = Election(leader=leader, leader_epoch=leader_epoch, live=live)

@@ -6,6 +6,7 @@ cache, which says nothing about offsets below its first entry.
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
@@ -20,6 +21,8 @@ class Run(NamedTuple):
 
 
 Lineage = tuple[Run, ...]
+Entries = Iterable[tuple[int, int]]
+"""Epochs and their first offsets, as an epoch cache has them."""
 
 
 class Fork(NamedTuple):
@@ -73,6 +76,21 @@ def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
     first = max(a[0].start if a else a_end, b[0].start if b else b_end)
     shared = Offset(min(a_end, b_end))
     return Fork(shared if unknown is None and first <= shared else None, None)
+
+
+def contradict(a: Entries, b: Entries, *, a_end: int, b_end: int) -> bool:
+    """Whether the caches of two logs cannot be of one history, whatever was compacted away.
+
+    A replica that fetches a compacted log learns of an epoch with the first of its records that is left, or never. So
+    each entry tells the epoch of one offset alone, the last one that of the last offset too; these must rise together.
+    """
+    facts = sorted({*_facts(a, a_end), *_facts(b, b_end)})
+    return any(offset == next_offset or epoch > after for (offset, epoch), (next_offset, after) in pairwise(facts))
+
+
+def _facts(entries: Entries, end: int) -> set[tuple[int, int]]:
+    known = [(start, epoch) for epoch, start in entries if start < end]
+    return {*known, *((end - 1, epoch) for _, epoch in known[-1:])}
 
 
 class Ranges(NamedTuple):

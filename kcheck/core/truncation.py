@@ -10,7 +10,7 @@ Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end
+from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end, truncate_from_start
 from kcheck.model.entries import (
     UNDEFINED_EPOCH,
     UNDEFINED_EPOCH_OFFSET,
@@ -90,7 +90,9 @@ class EpochRequest:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """Fetch at `offset` with the last fetched epoch (None: not sent); a diverging answer cuts at `truncate_to`."""
+    """Fetch at `offset` with the last fetched epoch (None: not sent); the answer cuts at `truncate_to`: a diverging
+    epoch, or to an empty log records that begin below `offset`.
+    """
 
     offset: Offset
     last_fetched_epoch: Epoch | None
@@ -116,6 +118,8 @@ class Status(StrEnum):
     OK = "ok"
     NEVER_COMPLETES = "never_completes"
     UNFINISHED = "unfinished"
+    FETCH_FAILS = "fetch_fails"
+    """The follower cannot take an answer: up to 2.2 its fetcher thread ends, from 2.3 it marks the partition failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +233,32 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> T
     return _asks(follower, leader, release)
 
 
+def append_first(found: Truncation, base_offset: Offset, *, release: Release) -> Truncation:
+    """Return what becomes of a truncation whose fetch brings a batch that begins at `base_offset`, below the log end.
+
+    An empty log begins anew with the batch (KAFKA-6975), any other refuses it
+    (Partition.appendRecordsToFollowerOrFutureReplica, Log.append).
+    """
+    now = found.after
+    assert base_offset < now.log_end_offset
+    if now.log_end_offset != now.log_start_offset or not release.begins_empty_log_with_batch:
+        return replace(found, status=Status.FETCH_FAILS)
+    checked = release.rules.follower is Follower.FETCH
+    steps = found.steps[:-1] if checked else found.steps
+    step = FetchRequest(now.log_end_offset, None, FetchError.RECORDS, truncate_to=base_offset)
+    return replace(found, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
+
+
+def turns_in_circles(leader: Leader, last_epoch: Epoch, *, release: Release) -> bool:
+    """Whether a follower that has every record of the leader, the last one of `last_epoch`, is told that it diverges.
+
+    So it is where the leader's cache does not know that epoch: what the follower cuts then it fetches again, for ever.
+    """
+    if release.rules.follower is not Follower.FETCH:
+        return False
+    return isinstance(fetch_check(leader, leader.log_end_offset, last_epoch, release=release), EpochEndOffset)
+
+
 def _asks(follower: Replica, leader: Leader, release: Release) -> Truncation:
     """OffsetsForLeaderEpoch until the follower's epoch is the leader's too, then the first fetch."""
     steps: list[Step] = []
@@ -276,10 +306,23 @@ def _fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release:
             done.append(step)
             continue
         assert isinstance(reply, EpochEndOffset)
+        if release.applies_diverging_fetches:
+            if leader.log_start_offset > now.log_end_offset:
+                done.append(FetchRequest(now.log_end_offset, epoch, reply))
+                return Truncation(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
+            now = _raise_log_start(now, leader.log_start_offset, release)
         branch, to, _ = offset_truncation_state(now, reply, initial_offset=now.log_end_offset, release=release)
         done.append(FetchRequest(now.log_end_offset, epoch, reply, branch, to))
         now = truncate_to(now, to, release=release)
     return Truncation(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
+
+
+def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Replica:
+    """Return the log after `Log.maybeIncrementLogStartOffset`."""
+    if offset <= replica.log_start_offset:
+        return replica
+    cache = truncate_from_start(replica.cache, offset, how=release.assign)
+    return replace(replica, cache=cache, log_start_offset=offset)
 
 
 def _out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:

@@ -5,19 +5,11 @@ GZIPInputStream of the JDK, SnappyInputStream of snappy-java 1.1.10, ZstdInputSt
 """
 
 import zlib
-from typing import NamedTuple
+
+from kcheck.formats._decompressed import Decompressed, too_large
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 """The codecs by their number in the attributes (CompressionType)."""
-
-Bytes = bytes | bytearray | memoryview
-
-
-class Decompressed(NamedTuple):
-    """The bytes as far as they could be had, and why not all: None where the stream ends as Kafka's reader wants it."""
-
-    data: Bytes
-    problem: str | None
 
 
 def decompress(codec: int, data: bytes | memoryview, *, magic: int, size_max: int) -> Decompressed:
@@ -35,17 +27,12 @@ def decompress(codec: int, data: bytes | memoryview, *, magic: int, size_max: in
     if codec == LZ4:
         from kcheck.formats import _lz4_frame
 
-        return Decompressed(*_lz4_frame.decompress(data, size_max, check_header=magic > 0))
+        return _lz4_frame.decompress(data, size_max, check_header=magic > 0)
     if codec == ZSTD:
         from kcheck.formats import _zstd_frame
 
-        return Decompressed(*_zstd_frame.decompress(data, size_max))
+        return _zstd_frame.decompress(data, size_max)
     return Decompressed(b"", f"the compression {codec} is not known")
-
-
-def too_large(size_max: int) -> str:
-    """Return the problem of data that is not decompressed to its end."""
-    return f"more than {size_max} bytes after decompression"
 
 
 _GZIP_MAGIC, _GZIP_HEADER_SIZE, _GZIP_TRAILER_SIZE = b"\x1f\x8b\x08", 10, 8

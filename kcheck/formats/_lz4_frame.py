@@ -4,6 +4,8 @@ Up to 1.1 the class was KafkaLZ4BlockInputStream. It verifies the checksum of th
 the content is skipped, as is the size of the content. What follows the frame is not read.
 """
 
+from kcheck.formats._decompressed import Decompressed, too_large
+
 MAGIC = b"\x04\x22\x4d\x18"
 _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM = 0x10, 0x08, 0x04
 _STORED = 1 << 31
@@ -13,38 +15,36 @@ _MASK = 0xFFFFFFFF
 Problem = str | None
 
 
-def decompress(data: memoryview, size_max: int, *, check_header: bool) -> tuple[bytearray, Problem]:
+def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decompressed:
     """Return the content of a frame, at most `size_max` bytes, and why that is not all of it."""
-    from kcheck.formats._compression import too_large
-
     out = bytearray()
     at, block_max, problem = _header(data, check_header=check_header)
     if problem is not None:
-        return out, problem
+        return Decompressed(out, problem)
     flags = data[4]
     checksum_size = 4 if flags & _BLOCK_CHECKSUM else 0
     while True:
         word = data[at : at + 4]
         if len(word) < 4:
-            return out, "the lz4 frame is cut off"
+            return Decompressed(out, "the lz4 frame is cut off")
         stored, size = divmod(int.from_bytes(word, "little"), _STORED)
         at += 4
         if not size:
             cut = flags & _CONTENT_CHECKSUM and len(data) < at + 4
-            return out, "the checksum of the lz4 frame is cut off" if cut else None
+            return Decompressed(out, "the checksum of the lz4 frame is cut off" if cut else None)
         if size > block_max:
-            return out, f"an lz4 block of {size} bytes, at most {block_max} are allowed"
+            return Decompressed(out, f"an lz4 block of {size} bytes, at most {block_max} are allowed")
         end = at + size + checksum_size
         if end > len(data):
-            return out, f"an lz4 block of {size} bytes is cut off"
+            return Decompressed(out, f"an lz4 block of {size} bytes is cut off")
         part = data[at : at + size] if stored else _block(data[at : at + size], block_max)
         if part is None:
-            return out, "a block is not lz4"
+            return Decompressed(out, "a block is not lz4")
         if checksum_size and not _checksum_matches(data[at - 4 : end]):
-            return out, "the checksum of an lz4 block does not match"
+            return Decompressed(out, "the checksum of an lz4 block does not match")
         if len(out) + len(part) > size_max:
             out += part[: size_max - len(out)]
-            return out, too_large(size_max)
+            return Decompressed(out, too_large(size_max))
         out += part
         at = end
 

@@ -5,7 +5,7 @@ LegacyRecord and AbstractLegacyRecordBatch.DeepRecordsIterator 0.10 to 4.3.1.
 
 from typing import NamedTuple
 
-from kcheck.formats._compression import too_large
+from kcheck.formats._decompressed import too_large
 from kcheck.formats._record import Unread, read_records
 from kcheck.formats.record_batch import header_of
 from kcheck.model.entries import Offset

@@ -6,6 +6,8 @@ the size that a frame says to have is not believed.
 
 from typing import NamedTuple
 
+from kcheck.formats._decompressed import Decompressed, too_large
+
 MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE, _SKIPPABLE_HEADER_SIZE = b"\x2a\x4d\x18", 8
 _SINGLE_SEGMENT, _RESERVED_BIT, _CHECKSUM = 0x20, 0x08, 0x04
@@ -38,7 +40,7 @@ class _Frame(NamedTuple):
     problem: Problem
 
 
-def decompress(data: memoryview, size_max: int) -> tuple[bytearray, Problem]:
+def decompress(data: memoryview, size_max: int) -> Decompressed:
     """Return what the frames hold, at most `size_max` bytes, and why that is not all of it."""
     out, at = bytearray(), 0
     while at < len(data):
@@ -56,9 +58,9 @@ def decompress(data: memoryview, size_max: int) -> tuple[bytearray, Problem]:
         if problem is not None:
             # The end of the input is taken for an end where the last piece of it ended a frame.
             unnoticed = problem == _CUT_OFF and at > (len(data) - 1) // _BUFFER_SIZE * _BUFFER_SIZE
-            return out, None if unnoticed else problem
+            return Decompressed(out, None if unnoticed else problem)
         at = end
-    return out, None
+    return Decompressed(out, None)
 
 
 def _frame(data: memoryview, count_max: int | None) -> _Frame:
@@ -111,8 +113,6 @@ def _header(data: memoryview) -> tuple[int, int, Problem]:
 
 def _decoded(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, Problem]:
     """Return what a frame holds; of a damaged one the longest run of blocks that can be decoded."""
-    from kcheck.formats._compression import too_large
-
     out, problem = bytearray(), frame.problem
     if problem is None:
         whole, problem = _attempt(data, frame.bound, size_max)

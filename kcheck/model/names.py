@@ -23,6 +23,8 @@ PARTITION_METADATA = "partition.metadata"
 META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 CLUSTER_METADATA = "__cluster_metadata"
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+"""That of the metadata of every cluster."""
 COMPACTED = ("__consumer_offsets", "__transaction_state")
 """The topics that brokers make as compacted ones."""
 REMOTE_INDEX_CACHE = "remote-log-index-cache"

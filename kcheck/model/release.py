@@ -150,6 +150,16 @@ class Release(NamedTuple):
         return self.version <= (2, 0, 0)
 
     @property
+    def applies_diverging_fetches(self) -> bool:
+        """From 2.8.0 to 3.4.0 a follower takes the leader's log start before it truncates on fetch (KAFKA-14704)."""
+        return (2, 8) <= self.version < (3, 4, 1)
+
+    @property
+    def begins_empty_log_with_batch(self) -> bool:
+        """In 1.0.2 and from 1.1.1 an empty log begins where its first batch does, if below its end (KAFKA-6975)."""
+        return self.version >= (1, 0, 2) and self.version != (1, 1, 0)
+
+    @property
     def fences_by_current_leader_epoch(self) -> bool:
         """From 2.1 a request names the leader epoch it believes in (KIP-320)."""
         return self.version >= (2, 1)

@@ -10,6 +10,8 @@ from kcheck.model.producers import Producing
 
 FAULT_COUNT_MAX = 100
 """So many faults of a kind are kept of one file; all of them are counted."""
+GAPS_KEPT = 2
+"""Of a segment: two gaps are as good as many, they are of a compaction."""
 
 
 class End(StrEnum):
@@ -194,6 +196,13 @@ class Transactions(NamedTuple):
     open: Mapping[int, Offset]
 
 
+class Gap(NamedTuple):
+    """Offsets from `start` to below `end` that are in no batch, though there are some before and behind."""
+
+    start: Offset
+    end: Offset
+
+
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
@@ -204,8 +213,8 @@ class SegmentView(NamedTuple):
     not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes that are in the
     directory, empty for a log that was named alone. `active` is the last segment of the partition; `scanned` tells
     whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
-    that is not known. `records` is None where they were not looked into. `holes` tells whether its headers name fewer
-    records than it has offsets: before, between or inside of its batches.
+    that is not known. `records` is None where they were not looked into. `holes` counts the offsets for which its
+    headers name no record: before, between or inside of its batches. `gaps` are the first two of those between batches.
     """
 
     where: Location
@@ -233,7 +242,8 @@ class SegmentView(NamedTuple):
     active: bool = True
     scanned: bool | None = None
     records: RecordsView | None = None
-    holes: bool = False
+    holes: int = 0
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def sound(self) -> bool:

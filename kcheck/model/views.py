@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 from kcheck.model.finding import Location
-from kcheck.model.names import CLUSTER_METADATA, DirectoryState
+from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
@@ -79,6 +79,11 @@ class PartitionView(NamedTuple):
     def leader_epochs(self) -> EpochEntries:
         """The entries of leader-epoch-checkpoint that could be read, in the order of the file."""
         return () if self.epochs is None else tuple(self.epochs.parsed.value.entries)
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether cleaner-offset-checkpoint names it, or its topic is always compacted."""
+        return bool(self.cleaned) or self.topic in COMPACTED
 
     @property
     def is_metadata_log(self) -> bool:

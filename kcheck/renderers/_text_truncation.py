@@ -92,6 +92,9 @@ def _follower(follower: Row, page: Page) -> None:
         page.wrapped("This dialogue never completes: the same requests repeat for ever.", indent="    ", style="red")
     elif follower["status"] == "unfinished":
         page.wrapped(f"Given up after {len(steps)} requests.", indent="    ", style="red")
+    elif follower["status"] == "fetch_fails":
+        text = f"The follower cannot take what the leader sends for offset {cell(after)}: it stays as it is."
+        page.wrapped(text, indent="    ", style="red")
     _outcome(follower, page)
 
 

@@ -12,6 +12,7 @@ WITHOUT = {
     "KC303": "only the cluster knows which of the ids is that of the topic",
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not tell whether it is a copy, a backup, or the partition itself",
+    "KC312": "the start writes the file anew where it is missing; whether the log is that of KRaft its records tell",
     "KC401": "nothing tells which of the two replicas was changed",
     "KC402": "which replica is right the leader decides: see kcheck truncation",
     "KC403": "the replica fetches what it lacks from the leader",

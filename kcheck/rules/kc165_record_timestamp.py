@@ -1,8 +1,8 @@
 """The largest timestamp of a batch is not that of its records.
 
 What is wrong: where timestamps are those of the producers (CreateTime), the header of a batch names the largest one of
-its records. A leader sets it for every batch that it writes, and compaction sets it anew. Batches with the time of the
-broker (LogAppendTime) are not compared.
+its records, -1 where none is above it. A leader sets it for every batch that it writes, and compaction sets it anew.
+Batches with the time of the broker (LogAppendTime) are not compared.
 
 What the broker does: it does not notice it. Retention by time and lookups by time go by the header: records are kept
 too long or deleted too early, and a consumer that asks for a time can be sent behind records that it should get.

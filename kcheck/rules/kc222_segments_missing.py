@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLEANED, COMPACTED, DELETED, SWAP, DirectoryState, segment_prefix
+from kcheck.model.names import CLEANED, DELETED, SWAP, DirectoryState, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.model.views import PartitionView
@@ -30,7 +30,7 @@ from kcheck.rules._words import DATA_MAX, counted, kafka
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the end of each segment with the base offset of the next, from the log start on."""
-    found = [] if view.cleaned or view.topic in COMPACTED else [*_gaps(view)]
+    found = [] if view.is_compacted else [*_gaps(view)]
     if not found:
         return
     one, other = found[0]

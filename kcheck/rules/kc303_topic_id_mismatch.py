@@ -1,13 +1,16 @@
-"""Partitions of one topic have different topic ids on one broker.
+"""Partitions of one topic have different topic ids on one broker, or two topics have one.
 
-What is wrong: a topic has one id, in each partition.metadata of all its partitions. Here some differ. The topic was
-deleted and made again while this broker or log dir was away, the directory was copied from another cluster, or an old
-tool made the topic anew in ZooKeeper. At most one of the ids is that of the topic which the cluster knows.
+What is wrong: a topic has one id, in each partition.metadata of all its partitions, and no other topic has it. Here
+some differ: the topic was deleted and made again while this broker or log dir was away, the directory was copied from
+another cluster, or an old tool made the topic anew in ZooKeeper. Or the directory or the file was copied from another
+topic. At most one of the ids is that of the topic which the cluster knows.
 
 What the broker does with the partitions whose id the cluster does not know:
 
 - KRaft, 3.7 and later: it renames their directories to `-stray`. The data stays on the disk, but is served no more.
 - KRaft, 3.0 to 3.6: it DELETES them.
+- KRaft, where the id is that of another topic: it does the same if that topic has no partition of this number here.
+  Otherwise it refuses the partition (InconsistentTopicIdException); the replica neither leads nor follows.
 - ZooKeeper, 2.8 to 3.9: it refuses them with INCONSISTENT_TOPIC_ID; the replica neither leads nor follows.
 
 What to do: ask the cluster for the id (`kafka-topics.sh --describe`), and keep copies of the directories with another
@@ -27,6 +30,10 @@ from kcheck.rules._words import DATA_MAX, kafka, listed
 
 KRAFT_ONLY = (4,)
 STRAY_IS_KEPT = (3, 7)
+ADVICE = (
+    "Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep copies of the directories with another id "
+    "outside of every log dir before the broker starts."
+)
 
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
@@ -41,6 +48,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     for topic in sorted(topics):
         if len(topics[topic]) > 1:
             yield _finding(topic, topics[topic], release)
+    yield from _shared(topics, release)
 
 
 def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) -> Finding:
@@ -51,8 +59,7 @@ def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) 
         odd.where._replace(topic=topic, file=PARTITION_METADATA),
         f"partitions of {topic} have {len(ids)} topic ids: {words}",
         effect=f"{kafka(release)} {_effect(release)}.",
-        advice="Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep copies of the directories with "
-        "another id outside of every log dir before the broker starts.",
+        advice=ADVICE,
         data={
             "topic_ids": tuple(
                 {"topic_id": topic_id, "dirs": tuple(_path(p.where) for p in found[:DATA_MAX])}
@@ -60,6 +67,26 @@ def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) 
             )
         },
     )
+
+
+def _shared(topics: dict[str, dict[str, list[PartitionView]]], release: Release) -> Iterable[Finding]:
+    """Yield the ids that several topics have; the place is the topic with the fewest partitions."""
+    owners: dict[str, list[list[PartitionView]]] = {}
+    for _, ids in sorted(topics.items()):
+        if len(ids) == 1:
+            ((topic_id, found),) = ids.items()
+            owners.setdefault(topic_id, []).append(found)
+    for topic_id, several in sorted(owners.items()):
+        if len(several) > 1:
+            odd = min(several, key=len)[0].where
+            names = listed(found[0].topic for found in several)
+            yield RULE.finding(
+                odd._replace(file=PARTITION_METADATA),
+                f"{names} have one topic id: {topic_id}",
+                effect=f"{kafka(release)} refuses the partitions of all of them but one, or {_effect(release)}.",
+                advice=ADVICE,
+                data={"topic_id": topic_id, "topics": tuple(found[0].topic for found in several[:DATA_MAX])},
+            )
 
 
 def _path(where: Location) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """The logs of two replicas part below their ends: from some offset on they were written in different epochs.
 
 What is wrong: a broker wrote records that no other one had when another leader was elected, uncleanly or by an old
-defect. Both logs go on from there with records of their own.
+defect. Both logs go on from there with records of their own. Where the batches were not read, the epochs are those of
+leader-epoch-checkpoint; of a compacted log they count only where no compaction explains that they differ.
 
 What the broker does: when the follower asks its leader, it truncates to where the logs part, and its own records from
 there on are lost. Up to 0.10.2 it truncates to its high watermark, and the logs may stay different without any error.
@@ -11,7 +12,7 @@ What to do: before you start or elect anything, let kcheck truncation tell what 
 
 from collections.abc import Iterable
 
-from kcheck.core.lineage import Lineage, Run, fork, lineage_of_cache
+from kcheck.core.lineage import Lineage, Run, contradict, fork, lineage_of_cache
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
@@ -39,6 +40,11 @@ def _parted(one: PartitionView, other: PartitionView) -> Offset | None:
     ends = one.log_end_offset, other.log_end_offset
     if ends[0] is None or ends[1] is None:
         return None
+    told_by_files = one.read is None or other.read is None
+    if told_by_files and (one.is_compacted or other.is_compacted):
+        entries = one.leader_epochs, other.leader_epochs
+        if not contradict(*entries, a_end=ends[0], b_end=ends[1]):
+            return None
     return fork(_lineage(one, ends[0]), _lineage(other, ends[1]), a_end=ends[0], b_end=ends[1]).first_difference
 
 

@@ -41,6 +41,28 @@ def lineage(logs: tuple[LogFile, ...]) -> Lineage:
     return lineage_of_batches(batches_of(logs))
 
 
+def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) -> Offset | None:
+    """Return the first offset that two logs do not share, `end` where one of them ends; None where that is not known.
+
+    Messages of magic 0 and 1 have no epoch, but a follower has the bytes of its leader: their CRCs tell them apart.
+    Those of compressed ones may differ after compaction although the records do not.
+    """
+    first = max(one[0].base_offset, other[0].base_offset)
+    if first > end:
+        return None
+    pairs = ((batch for batch in batches_of(logs) if batch.last_offset >= first) for logs in (one, other))
+    for a, b in zip(*pairs, strict=False):
+        if (a.last_offset, _record(a)) != (b.last_offset, _record(b)):
+            told = a.base_offset == b.base_offset and _record(a) != _record(b)
+            return Offset(min(a.base_offset, end)) if told and None not in (a.record_count, b.record_count) else None
+    return end
+
+
+def _record(batch: Batch) -> tuple[int, int]:
+    """Return what two batches of the same offsets have in common only if they are the same."""
+    return batch.magic, batch.crc if batch.epoch is None else batch.epoch
+
+
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     """Return what offsets `[start, end)` hold: records exactly where every offset of a batch has its record."""
     records: int | None = 0

@@ -1,11 +1,20 @@
 """`kcheck truncation`: for each partition and follower, the dialogue with the leader and what it costs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.truncation import Leader, Replica, Truncation, elected, plan_truncation
+from kcheck.core.truncation import (
+    Leader,
+    Replica,
+    Status,
+    Truncation,
+    append_first,
+    elected,
+    plan_truncation,
+    turns_in_circles,
+)
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
@@ -13,7 +22,7 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
-from kcheck.scan.loss import amount, cut_at, lineage
+from kcheck.scan.loss import amount, cut_at, lineage, shared
 from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
 from kcheck.scan.replicas import replicas_of, started
@@ -133,7 +142,7 @@ def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, releas
     if found is None:
         return _absent(state._replace(problem="its truncation depends on its high watermark, which is not known"))
     try:
-        return _planned(state, leading, leader, found)
+        return _planned(state, leading, leader, _fetched(found, leading, leader, release))
     except UnreadableError as error:
         return _absent(state._replace(problem=f"a segment cannot be read: {error}"))
 
@@ -156,14 +165,28 @@ def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Truncati
     return high if low.steps == high.steps else None
 
 
+def _fetched(found: Truncation, leading: ReplicaState, leader: Leader, release: Release) -> Truncation:
+    """Return what becomes of it with what the leader sends then."""
+    end = found.after.log_end_offset
+    if found.status is not Status.OK or end >= leader.log_end_offset:
+        return found
+    first, last = cut_at(leading.logs, end), _lineage(leading)[-1:]
+    if first is not None and first.base_offset < end:
+        return append_first(found, first.base_offset, release=release)
+    if last and last[0].epoch is not None and turns_in_circles(leader, last[0].epoch, release=release):
+        return replace(found, status=Status.NEVER_COMPLETES)
+    return found
+
+
 def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: Truncation) -> Row:
-    before, after = state.log_end_offset, found.after.log_end_offset
+    before = state.log_end_offset
     assert before is not None
+    after = found.after.log_end_offset
     emptied = found.after.first_segment != state.first_segment
     changed = after != before or emptied
     parts = fork_of(state, leading)
     gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=after)
-    silent = gone.kept_divergent[0] if gone.kept_divergent else None
+    silent = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
     return {
         "broker_id": state.broker_id,
         "status": str(found.status),
@@ -175,7 +198,7 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
         "log_end_offset_after": after,
         "cut": _cut_row(state, after) if changed and not emptied else None,
         "lost": _lost_row(state, gone.lost, certain=gone.certain),
-        "expired": _expired_row(state, after) if emptied else None,
+        "expired": _expired_row(state, leader.log_start_offset) if emptied else None,
         "refetch": _refetch_row(leading, Offset(max(after, leader.log_start_offset)), leader.log_end_offset),
         "leader_epochs_after": entry_rows(found.after.cache),
         "diverges_silently_at": silent,
@@ -185,9 +208,15 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     """Return where the two logs part: by their batches, by their epochs where these are not read."""
-    assert state.log_end_offset is not None
-    assert leading.log_end_offset is not None
-    return fork(_lineage(leading), _lineage(state), a_end=leading.log_end_offset, b_end=state.log_end_offset)
+    ours, theirs = state.log_end_offset, leading.log_end_offset
+    assert ours is not None
+    assert theirs is not None
+    found = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
+    if found.common_prefix is None and all(each.logs and each.lineage is None for each in (state, leading)):
+        end = Offset(min(ours, theirs))
+        parts = shared(leading.logs, state.logs, end)
+        return found if parts is None else Fork(parts, parts if parts < end else None)
+    return found
 
 
 def _lineage(state: ReplicaState) -> Lineage:

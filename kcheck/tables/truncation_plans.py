@@ -18,7 +18,7 @@ TABLE = Table(
         Column("best", "bool", "Whether this is the leader with which the least is lost."),
         Column("leader_epoch", "int64", "The epoch of that leader: one above every epoch seen."),
         Column("leader_log_end_offset", "int64", "Where the log of the leader ends."),
-        Column("status", "string", "ok, never_completes, unfinished; unknown where it cannot take part."),
+        Column("status", "string", "ok, never_completes, unfinished, fetch_fails; unknown where it cannot take part."),
         Column("problem", "string", "Why it cannot take part."),
         Column("log_end_offset_before", "int64", "Where its log ends after a start."),
         Column("high_watermark", "int64", "Its high watermark after a start."),

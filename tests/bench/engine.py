@@ -259,7 +259,7 @@ def side_by_side(folder: Path, size: int) -> None:
     for name in ("1 KiB", "100 B"):
         partition = folder / "orders-0"
         for number in range(LARGE_COUNT):
-            made = make(partition, size // 8, BATCH_SIZES[name], base=number * 10_000_000)
+            made = make(partition, size // 2, BATCH_SIZES[name], base=number * 100_000_000)
         found = in_turns(
             {
                 "1": partial(look, partition, 1),

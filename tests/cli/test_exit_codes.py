@@ -207,10 +207,11 @@ def test_the_version_names_python_and_the_releases() -> None:
 
 
 def test_help_is_one_screen() -> None:
-    """Grouped by what an operator wants."""
+    """Grouped by what an operator wants, no sentence cut short."""
     done = shell("--help", COLUMNS="80")
     assert done.code == 0
     assert len(done.out.splitlines()) <= 24
+    assert "..." not in done.out[done.out.index("Look:") :]
     assert done.out.index("Look:") < done.out.index("Plan:")
     assert "--install-completion" in done.out
 

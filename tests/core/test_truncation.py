@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.lineage import Fork, fork, lineage_of_cache, ranges
+from kcheck.core.lineage import Fork, contradict, fork, lineage_of_cache, ranges
 from kcheck.core.releases import release
 from kcheck.core.truncation import (
     ROUND_COUNT_MAX,
     FetchError,
+    FetchRequest,
     Leader,
     Replica,
     Status,
+    append_first,
     elected,
     fetch_check,
     plan_truncation,
@@ -131,6 +133,39 @@ def test_a_dialogue_is_given_up_after_many_rounds() -> None:
         assert len(found.steps) == ROUND_COUNT_MAX
 
 
+@pytest.mark.parametrize(
+    ("kafka", "begins"), [("1.0.1", False), ("1.0.2", True), ("1.1.0", False), ("1.1.1", True), ("4.3", True)]
+)
+def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> None:
+    """An empty log begins with it, where the release can do that; no other log takes it."""
+    of = release(kafka)
+    cut = plan_truncation(
+        Replica(cache=(), log_end_offset=3, high_watermark=3),
+        Leader(cache=(EpochEntry(1, 0),), log_end_offset=9, log_start_offset=5),
+        release=of,
+    )
+    found = append_first(cut, 4, release=of)
+    assert (Status.OK if begins else Status.FETCH_FAILS, 4 if begins else 5) == (
+        found.status, found.after.log_end_offset,
+    )  # fmt: skip
+    assert begins == (found.steps[-1] == FetchRequest(5, None, FetchError.RECORDS, truncate_to=4))
+    kept = plan_truncation(
+        Replica(cache=(), log_end_offset=8, high_watermark=7),
+        Leader(cache=(EpochEntry(1, 0),), log_end_offset=9),
+        release=of,
+    )
+    assert (Status.FETCH_FAILS, 7) == (append_first(kept, 6, release=of).status, kept.after.log_end_offset)
+
+
+def test_a_diverging_answer_raises_the_log_start() -> None:
+    """Up to 3.4.0 the follower forgets what began below the leader's log start, and then truncates there at most."""
+    log = Replica(cache=(EpochEntry(1, 0), EpochEntry(3, 6), EpochEntry(8, 9)), log_end_offset=18, high_watermark=18)
+    leader = Leader(cache=(EpochEntry(6, 12), EpochEntry(9, 15)), log_end_offset=15, log_start_offset=12)
+    ends = {kafka: plan_truncation(log, leader, release=release(kafka)).after for kafka in ("3.4.0", "3.4.1")}
+    assert [(12, 12), (12, 12)] == [(each.log_start_offset, each.log_end_offset) for each in ends.values()]
+    assert [0, 12] == [each.first_segment for each in ends.values()]
+
+
 def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
     """2.0.0 writes nothing at an election, nor does a log without epochs."""
     log = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
@@ -145,3 +180,31 @@ def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
     assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
     above = replace(log, log_start_offset=5)
     assert fetch_check(above, 4, None, release=release("4.3")) is FetchError.OFFSET_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ends"),
+    [
+        (((0, 0), (1, 529), (2, 778), (3, 791)), ((0, 0), (1, 410), (2, 778), (3, 788)), (1229, 1229)),
+        (((0, 0), (2, 50)), ((0, 0), (1, 20)), (100, 40)),
+        ((), ((0, 0),), (0, 10)),
+        (((0, 0), (1, 40)), ((0, 0), (2, 40)), (40, 30)),
+    ],
+)
+def test_caches_of_one_compacted_log(
+    one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...], ends: tuple[int, int]
+) -> None:
+    """The first are of two brokers of 4.3.1 that part nowhere: each learnt of an epoch when it fetched."""
+    assert not contradict(one, other, a_end=ends[0], b_end=ends[1])
+    assert not contradict(other, one, a_end=ends[1], b_end=ends[0])
+
+
+@pytest.mark.parametrize(
+    ("other", "end"),
+    [(((0, 0), (2, 90)), 95), (((0, 0), (2, 50)), 60), (((0, 0), (1, 40), (2, 60)), 70), (((1, 0),), 9)],
+)
+def test_caches_of_two_histories(other: tuple[tuple[int, int], ...], end: int) -> None:
+    """A record of a later epoch stands before one of an earlier, or in its place."""
+    one = ((0, 0), (1, 50))
+    assert contradict(one, other, a_end=100, b_end=end)
+    assert contradict(other, one, a_end=end, b_end=100)

@@ -3,7 +3,9 @@
 import json
 import re
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable
+from hashlib import md5
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +269,11 @@ def tiered(cluster: Cluster) -> None:
     delete_records(cluster, "tiered", 0, 15)
     delete(cluster, "gone")
     quiet()
+
+
+def topic_id(topic: str) -> str:
+    """Return an id that belongs to a name."""
+    return urlsafe_b64encode(md5(topic.encode()).digest()).decode().rstrip("=")
 
 
 def log_starts(broker: Process) -> dict[str, list[int]]:

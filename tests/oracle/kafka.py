@@ -90,6 +90,14 @@ class Process:
         self.spawn()
         self.wait_started()
 
+    def wait_quiet(self) -> None:
+        """Return when the process has logged nothing for some seconds, or goes on and on."""
+        size = -1
+        for _ in range(5):
+            if size == (size := self.log.stat().st_size):
+                return
+            time.sleep(2)
+
     def stop(self) -> None:
         """SIGTERM: a controlled shutdown. Slowness is an error, never a kill."""
         self._signal(signal.SIGTERM)

@@ -8,9 +8,7 @@ which are made part of the cluster's metadata, with ids of their own. Everything
 
 import re
 import shutil
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from hashlib import md5
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +26,7 @@ from kcheck.scan.start.host import LogDirStart
 from kcheck.scan.start.values import Prediction
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
+from tests.oracle.histories import topic_id
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process
 from tests.oracle.test_repair import LOADED, METADATA, repaired
@@ -133,11 +132,6 @@ def moved(start: LogDirStart, to: Path, prefix: str) -> Iterator[str]:
     for topic, count in counts.items():
         for partition in range(count):
             yield f"{topic} {topic_id(topic)} {partition} 1 {directory} {LEADER_EPOCH}\n"
-
-
-def topic_id(topic: str) -> str:
-    """Return an id that belongs to a name."""
-    return urlsafe_b64encode(md5(topic.encode()).digest()).decode().rstrip("=")
 
 
 def served(cluster: Cluster, asked: dict[tuple[str, int], Replica]) -> dict[tuple[str, int], tuple[int, int, Records]]:

@@ -60,6 +60,16 @@ def test_two_ids_for_a_topic(kafka: str, words: str) -> None:
     assert (found.where.log_dir, found.where.dir) == (D1, "t-0")
 
 
+def test_one_id_for_two_topics() -> None:
+    """The topic with fewer partitions is the place; one that has two ids is told already."""
+    views = (held(D1, "t-0", "t-1", topic_id="a"), held(D2, "u-0", topic_id="a"), held(D2, "v-0", topic_id="b"))
+    (found,) = found_by(KC303, views)
+    assert found.message.startswith("t and u have one topic id: a")
+    assert (found.where.log_dir, found.where.dir) == (D2, "u-0")
+    (found,) = found_by(KC303, (*views, held(D2, "u-1", topic_id="b")))
+    assert found.message.startswith("partitions of u have 2 topic ids")
+
+
 def test_the_file_is_the_place_where_there_is_one() -> None:
     """partition.metadata holds the id."""
     odd = partition(name="t-1", topic_id="b")._replace(metadata=metadata(TOPIC_ID))

@@ -7,21 +7,24 @@ import pytest
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location, Severity
+from kcheck.model.names import DirectoryState
 from kcheck.model.segments import (
     Aborted,
     End,
     EntryFault,
     FaultyEntry,
     FaultyRecord,
+    Gap,
     IndexView,
     RecordFault,
     RecordsView,
     SegmentView,
     Transactions,
 )
+from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Scope
 from kcheck.rules._segments import is_plain_segment
-from tests.rules.build import found_by_all
+from tests.rules.build import found_by_all, partition
 
 VIEW = SegmentView(
     where=Location(dir="t-0", file="00000000000000000000.log"), base_offset=Offset(0), size=500, valid_size=500,
@@ -132,3 +135,21 @@ def test_an_offset_that_falls_once_can_be_where_left_entries_begin() -> None:
         view = VIEW._replace(active=True, scanned=True, offset_index=index)
         (found,) = (one for one in found_by_all(view, Scope.SEGMENT) if one.id == "KC151")
         assert severity is found.severity
+
+
+def test_a_hole_is_told_where_it_is_alone() -> None:
+    """The cleaner makes more of them, in and between batches; below the log start nothing is missing."""
+    alone = VIEW._replace(gaps=(Gap(Offset(4), Offset(6)),), holes=2)
+
+    def told(view: PartitionView, *read: SegmentView) -> list[Severity]:
+        found = found_by_all(view._replace(read=read or (alone,)), Scope.READ_PARTITION)
+        return [each.severity for each in found if each.id == "KC229"]
+
+    assert [Severity.INFO] == told(partition())
+    assert [] == told(partition(), alone, alone)
+    assert [] == told(partition(), alone._replace(holes=3))
+    assert [] == told(partition(log_start=6))
+    assert [] == told(partition()._replace(cleaned=True))
+    assert [] == told(partition(name="__consumer_offsets-0"))
+    assert [] == told(partition(state=DirectoryState.STRAY))
+    assert [Severity.ERROR] == told(partition(name="__cluster_metadata-0"), alone, alone)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kcheck.errors import UsageError
+from kcheck.model.names import LOG_START
 from tests.builders import (
     broker,
     epochs,
@@ -13,6 +14,7 @@ from tests.builders import (
     log_dir,
     message,
     meta_properties,
+    offsets,
     partition_dir,
     partition_metadata,
     run,
@@ -105,6 +107,39 @@ def test_an_offset_inside_of_a_batch_cuts_the_whole_batch() -> None:
     assert {"segment": 0, "position": 500, "base_offset": 50} == follower["cut"]
 
 
+def test_a_log_that_ends_inside_of_a_batch_of_the_leader_stays_as_it_is() -> None:
+    """The leader sends the whole batch: what the follower has already is not appended again."""
+    broker(Path("d1"), run(0, 99), broker_id=1)
+    broker(Path("d2"), run(0, 99), broker_id=2, epoch_entries=(), high_watermark=55)
+    follower = follower_of("d1", "d2", leader="1")
+    assert (55, "fetch_fails", None) == tuple(
+        follower[key] for key in ("truncate_to", "status", "diverges_silently_at")
+    )
+    said = kcheck("truncation", "d1", "d2", "--leader", "1").out
+    assert "cannot take what the leader sends for offset 55" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(("kafka", "status"), [("4.3", "never_completes"), ("2.7", "ok")])
+def test_a_leader_that_does_not_know_its_own_epochs(kafka: str, status: str) -> None:
+    """It tells who fetched its last records that they are of another log."""
+    broker(Path("forgetful"), [*run(0, 49), *run(50, 99, epoch=2)], broker_id=1, epoch_entries=[(0, 0)])
+    broker(Path("d2"), run(0, 49), broker_id=2)
+    assert status == follower_of("forgetful", "d2", leader="1", kafka=kafka)["status"]
+
+
+def test_a_log_that_is_emptied_begins_with_the_batch_of_the_log_start() -> None:
+    """Nothing stays of it that could differ from the leader, whose log start lies inside of a batch."""
+    broker(Path("d1"), run(0, 99), broker_id=1, epoch_entries=[(0, 75)])
+    write(Path("d1"), {LOG_START: offsets({"t-0": 75})})
+    broker(Path("d2"), run(0, 49), broker_id=2)
+    follower = follower_of("d1", "d2", leader="1")
+    assert [75, 70] == [step["truncate_to"] for step in follower["steps"] if step["truncate_to"]]
+    assert (70, 70, "ok", None) == tuple(
+        follower[key] for key in ("truncate_to", "log_end_offset_after", "status", "diverges_silently_at")
+    )
+    assert {"from": 0, "to": 50} == follower["expired"]
+
+
 def test_without_a_leader_every_candidate_leads_once(diverged: list[str]) -> None:
     partitions = planned(*diverged)["partitions"]
     assert [1, 2] == [partition["leader"] for partition in partitions]
@@ -186,6 +221,17 @@ def test_before_0_11_the_high_watermark_decides() -> None:
         log_dir(Path(f"d{broker_id}"), broker_id=int(broker_id), high_watermark={"t-0": 70})
         partition_dir(Path(f"d{broker_id}/t-0"), [[message(offset) for offset in range(count)]], epoch_entries=None)
     assert 70 == follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")["truncate_to"]
+
+
+def test_old_messages_that_differ_are_told() -> None:
+    """By their CRCs: broker 2 has other messages from 60 on."""
+    for broker_id, value in (("1", b"one"), ("2", b"two")):
+        log_dir(Path(f"d{broker_id}"), broker_id=int(broker_id), high_watermark={"t-0": 70})
+        messages = [message(offset, b"both" if offset < 60 else value) for offset in range(100)]
+        partition_dir(Path(f"d{broker_id}/t-0"), [messages], epoch_entries=None)
+    follower = follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")
+    assert (70, 60) == (follower["truncate_to"], follower["diverges_silently_at"])
+    assert (70, 100, True) == tuple(follower["lost"][key] for key in ("from", "to", "certain"))
 
 
 def test_what_diverges_silently_is_told(diverged: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,17 +11,10 @@ from kcheck.disk.read import UnreadableError, opened, pread
 from kcheck.disk.walk import file_sizes, join
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import (
-    CLEANED,
-    DELETED,
-    LEADER_EPOCHS,
-    SWAP,
-    parse_directory,
-    segment_prefix,
-)
+from kcheck.model.names import CLEANED, DELETED, LEADER_EPOCHS, SWAP, parse_directory, segment_prefix
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
-from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, PartitionSite, Patch, Write
+from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
 from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
 from kcheck.scan.segments.columns import Columns
 from kcheck.scan.start.files import Content, Folder, StartError, made
@@ -34,14 +27,22 @@ from kcheck.scan.start.values import Cut as Gone
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
 
 
-if TYPE_CHECKING:
-    from kcheck.scan.edits.site import Site
+class LogDir(LogDirSite, Protocol):
+    """The log dir of a partition directory."""
+
+    @property
+    def path(self) -> str:
+        """The path of it."""
+
+    @property
+    def context(self) -> Context:
+        """The settings of its broker."""
 
 
 class Partition:
     """One partition directory; `version` rises with each edit."""
 
-    def __init__(self, log_dir: "Site", view: PartitionView, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, log_dir: LogDir, view: PartitionView, findings: tuple[Finding, ...]) -> None:
         """Take it as it lies."""
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""

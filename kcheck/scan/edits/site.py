@@ -8,10 +8,7 @@ from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import (
-    CLEAN_SHUTDOWN,
-    PartitionDirectory,
-)
+from kcheck.model.names import CLEAN_SHUTDOWN, PartitionDirectory
 from kcheck.model.views import LogDirView
 from kcheck.repairs._contract import Edit, Write
 from kcheck.repairs._entries import LIVE

@@ -90,7 +90,7 @@ class _Decided(NamedTuple):
 
 def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
     """Return a batch of partitions compared; those that cannot be decided at once, one by one."""
-    plain = _plain(batch) if is_at_once(release) else None
+    plain = _plain(batch, release) if is_at_once(release) else None
     at_once = _NOTHING if plain is None else _decided(batch, plain, release)
     whole, plans, told = at_once.sets, at_once.plans, at_once.told
     plan_counts = np.full(batch.num_rows, NONE)
@@ -127,7 +127,7 @@ _NO_NUMBERS = np.zeros(0, np.int64)
 _NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLANS), ())
 
 
-def _plain(batch: "pa.RecordBatch") -> Group | None:
+def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
     """Return the partitions that can be decided at once: of each replica all is known, and nothing is odd."""
     counts = numbers_of(batch.column("replicas").value_lengths(), 0)
     rows = pa.RecordBatch.from_struct_array(batch.column("replicas").flatten())
@@ -148,6 +148,8 @@ def _plain(batch: "pa.RecordBatch") -> Group | None:
     latest[filled] = caches.epoch[(caches.begin + caches.size - 1)[filled]]
     odd = (broker_id < 0) | ~rising(caches) | (caches.size > _EPOCH_COUNT_MAX) | (latest > seen)
     odd[1:] |= is_next[1:] & (np.diff(broker_id) == 0)
+    if release.applies_diverging_fetches:
+        odd[1:] |= is_next[1:] & (np.diff(log_start) != 0)
     odd |= (log_start < 0) | (log_start > log_end) | (mark < 0) | (first_segment < 0)
     for name in ("told_differs", "is_read"):
         odd |= compute.fill_null(rows.column(name), True).to_numpy(zero_copy_only=False)
@@ -157,6 +159,7 @@ def _plain(batch: "pa.RecordBatch") -> Group | None:
     number = np.flatnonzero(is_plain)
     if not len(number):
         return None
+    compacted = compute.fill_null(rows.column("compacted"), False).to_numpy(zero_copy_only=False)
     kept: Numbers | slice = slice(None)
     rows = rows.select(VIEWED)
     if len(number) < batch.num_rows:
@@ -169,7 +172,7 @@ def _plain(batch: "pa.RecordBatch") -> Group | None:
         caches._replace(begin=caches.begin[kept], size=caches.size[kept], content=caches.content[kept]),
         log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own],
     )  # fmt: skip
-    return Group(number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), rows)
+    return Group(number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), compacted[kept], rows)
 
 
 def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
@@ -186,7 +189,7 @@ def _decided(batch: "pa.RecordBatch", plain: Group, release: Release) -> _Decide
     forks, after = forks_of(plain.replicas, pairs), dialogues(plain.replicas, pairs)
     losses = losses_of(plain.replicas, pairs, forks, after)
     best = best_of(plain, pairs, losses)
-    parted = parted_of(plain.replicas, pairs, forks)
+    parted = parted_of(plain, pairs, forks)
     flagged = np.flatnonzero(may_be_told(batch, plain) | (np.maximum.reduceat(parted, plain.first) >= 0))
     return _Decided(
         plain.number,

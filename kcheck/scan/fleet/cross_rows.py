@@ -1,11 +1,13 @@
 """What was decided of many partitions at once, as columns of the tables of a run."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from kcheck.core.lineage import contradict
 from kcheck.scan.arrow import schema_of
 from kcheck.scan.fleet.arrow_take import is_as_before
 from kcheck.scan.fleet.cross_columns import NONE, Afterwards, Forks, Mask, Numbers, Pairs, Replicas, pair_of
@@ -17,7 +19,8 @@ _NEVER = np.iinfo(np.int64).max
 class Group(NamedTuple):
     """Partitions of a batch: their numbers in it, their replicas by broker id, and these as Arrow columns.
 
-    `first` are the first replicas, `seen_epoch` is the highest epoch that a replica of the partition shows.
+    `first` are the first replicas, `seen_epoch` is the highest epoch that a replica of the partition shows,
+    `compacted` tells of each replica whether its log is.
     """
 
     number: Numbers
@@ -25,6 +28,7 @@ class Group(NamedTuple):
     first: Numbers
     replicas: Replicas
     seen_epoch: Numbers
+    compacted: Mask
     rows: "pa.RecordBatch"
 
 
@@ -72,12 +76,25 @@ def best_of(plain: Group, pairs: Pairs, losses: Losses) -> Numbers:
     return found
 
 
-def parted_of(replicas: Replicas, pairs: Pairs, forks: Forks) -> Numbers:
+def parted_of(plain: Group, pairs: Pairs, forks: Forks) -> Numbers:
     """Return of each replica from where on its epochs are not those of the first of its partition."""
+    replicas = plain.replicas
     found = np.full(len(replicas.group), NONE)
     others = np.flatnonzero(replicas.first != np.arange(len(found)))
     found[others] = forks.first_difference[pair_of(replicas, pairs, replicas.first[others], others)]
+    doubtful = (found != NONE) & (plain.compacted | plain.compacted[replicas.first])
+    for at in doubtful.nonzero()[0].tolist():
+        (a, a_end), (b, b_end) = (_cache(replicas, each) for each in (int(replicas.first[at]), at))
+        if not contradict(a, b, a_end=a_end, b_end=b_end):
+            found[at] = NONE
     return found
+
+
+def _cache(replicas: Replicas, at: int) -> tuple[Iterator[tuple[int, int]], int]:
+    """Return the entries of a replica, and its log end."""
+    caches = replicas.caches
+    part = slice(int(caches.begin[at]), int(caches.begin[at] + caches.size[at]))
+    return zip(caches.epoch[part].tolist(), caches.start[part].tolist(), strict=True), int(replicas.log_end[at])
 
 
 def _offsets(values: Numbers, known: Mask) -> "pa.Array":
@@ -105,7 +122,7 @@ def plans_of(
     parts = forks.common_prefix
     silent_from = np.where(parts >= 0, parts, forks.first_difference)
     status = pa.array(["ok", "never_completes"]).take(pa.array(np.where(after.completes, 0, 1)))
-    every, none = np.ones(len(leader), bool), pa.nulls(len(leader), pa.int64())
+    none = pa.nulls(len(leader), pa.int64())
     broker, broker_id = (plain.rows.column(name) for name in ("broker", "broker_id"))
     at = plain.number[group]
     # A partition with a problem is none of these: every replica counts.
@@ -137,7 +154,7 @@ def plans_of(
         "refetch_to": _offsets(replicas.log_end[leader], refetch),
         "refetch_records": none,
         "refetch_bytes": none,
-        "diverges_silently_at": _offsets(silent_from, every & (silent_from >= 0) & (silent_from < end)),
+        "diverges_silently_at": _offsets(silent_from, ~emptied & (silent_from >= 0) & (silent_from < end)),
     }
     fields = list(schema_of(PLANS))
     return pa.StructArray.from_arrays([columns[field.name] for field in fields], fields=fields)

@@ -38,6 +38,7 @@ OWN = (
     Column("problem", "string", "Why it cannot take part."),
     Column("told_differs", "bool", "Whether its file says something else of its records than the cache."),
     Column("is_read", "bool", "Whether its batches were read."),
+    Column("compacted", "bool", "Whether its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
 )
 """What a row of a replica holds beside its directory."""
@@ -90,6 +91,7 @@ def own_row(
         state.problem,
         told_differs,
         state.lineage is not None,
+        view.is_compacted,
         join(view.where.log_dir or "", view.where.dir or "").encode(errors="surrogateescape") if state.logs else None,
     )
     runs = () if state.lineage is None else runs_of(view)
@@ -240,7 +242,7 @@ def _view(row: Mapping[str, Any], topic: str, partition: int, *, is_compared: bo
     told = _entries(row["told"] if row["told_differs"] else row["cache"])
     value = LeaderEpochCheckpoint(0, [each.epoch for each in told], [each.start_offset for each in told])
     read = (_segment(where, _runs(row)),) if row["is_read"] else None
-    return view._replace(epochs=FileView("", "", where, 0, Parsed(value)), read=read)
+    return view._replace(epochs=FileView("", "", where, 0, Parsed(value)), read=read, cleaned=row["compacted"])
 
 
 def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:

@@ -5,6 +5,7 @@ the fields of all records found. Work and memory are bounded by bytes, never by 
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ _SIDE_BY_SIDE_MIN = 96
 """Fewer batches are stepped one after the other: a step of all costs as much as so many steps of one."""
 _PIECE_COUNT = 1 << 15
 """So many records are decoded at a time: their columns stay in the cache."""
+_UNKNOWN = 1 << 40
+"""Leads out of every batch."""
 VARINT_SIZE_MAX, VARLONG_SIZE_MAX = 5, 10
 
 Buffer = bytearray | bytes | memoryview
@@ -67,32 +70,28 @@ class Fields(NamedTuple):
 
 def step(buffer: Buffer, bodies: Bodies) -> Steps:
     """Step through batches by the lengths of their records, until all are found or one cannot be."""
-    room = np.maximum(np.minimum(bodies.stated, (bodies.end - bodies.begin) // RECORD_SIZE_MIN + 1), 0)
+    room = np.maximum(np.minimum(bodies.stated, (bodies.end - bodies.begin) // RECORD_SIZE_MIN), 0)
     first = np.concatenate(([0], np.cumsum(room)[:-1])) if room.size else room
     steps = Steps(np.full(int(room.sum()), -1, np.int32), first, np.zeros_like(room), bodies.begin.copy())
     order = np.argsort(-room, kind="stable")
     order = order[: np.count_nonzero(room)]
-    rest = _side_by_side(np.frombuffer(buffer, np.uint8), bodies, room, steps, order)
+    rest = _side_by_side(buffer, bodies, room, steps, order)
     for batch in rest.tolist():
         _one(buffer, batch, int(bodies.end[batch]), int(room[batch]), steps)
     return steps
 
 
-def _side_by_side(octets: Octets, bodies: Bodies, room: Column, steps: Steps, order: Column) -> Column:
+def _side_by_side(buffer: Buffer, bodies: Bodies, room: Column, steps: Steps, order: Column) -> Column:
     """Step batches, those with most records first, until few go on; return these."""
     at, end, slot = bodies.begin[order], bodies.end[order], steps.first[order]
     fewer = -room[order]
     number = 0
-    while (going := int(np.searchsorted(fewer, -number))) >= _SIDE_BY_SIDE_MIN:
+    while (going := int(fewer.searchsorted(-number))) >= _SIDE_BY_SIDE_MIN:
         if going < at.size:
             steps.behind[order[going:]], steps.found[order[going:]] = at[going:], -fewer[going:]
             at, end, slot, fewer, order = at[:going], end[:going], slot[:going], fewer[:going], order[:going]
-        size, behind, too_long = varints(octets, at, VARINT_SIZE_MAX)
-        behind += size
-        good = (size >= RECORD_SIZE_MIN - 1) & (behind <= end)
-        if too_long is not None:
-            good &= ~too_long
-        if not good.all():
+        behind, good = _next(buffer, at, end)
+        if np.count_nonzero(good) < good.size:
             steps.behind[order[~good]], steps.found[order[~good]] = at[~good], number
             at, end, slot, fewer, order = at[good], end[good], slot[good], fewer[good], order[good]
             behind = behind[good]
@@ -101,6 +100,31 @@ def _side_by_side(octets: Octets, bodies: Bodies, room: Column, steps: Steps, or
         number += 1
     steps.behind[order], steps.found[order] = at, np.minimum(number, -fewer)
     return order[:going]
+
+
+def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
+    """Return where records end, and which of them do so before the end of their batch."""
+    pairs = np.ndarray((len(buffer) - 1,), "V2", buffer, strides=(1,))
+    behind = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
+    good = behind <= end
+    rest = np.flatnonzero(~good)
+    if rest.size:
+        size, after, too_long = varints(np.frombuffer(buffer, np.uint8), at[rest], VARINT_SIZE_MAX)
+        behind[rest] = after + size
+        good[rest] = (size >= RECORD_SIZE_MIN - 1) & (behind[rest] <= end[rest])
+        if too_long is not None:
+            good[rest[too_long]] = False
+    return behind, good
+
+
+@cache
+def _sizes() -> Column:
+    """Return the sizes of records by their first two bytes; _UNKNOWN where these do not tell it, or one that is bad."""
+    octets = np.arange(1 << 16, dtype="<u2").view(np.uint8)
+    at = np.arange(0, octets.size, 2)
+    size, behind, longer = varints(octets, at, 2)
+    assert longer is not None
+    return np.where((size < RECORD_SIZE_MIN - 1) | longer, _UNKNOWN, size + behind - at)
 
 
 def _one(buffer: Buffer, batch: int, end: int, room: int, steps: Steps) -> None:

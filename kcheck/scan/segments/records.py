@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kcheck.disk.read import Source, pread
-from kcheck.formats._compression import decompress, too_large
+from kcheck.formats._compression import decompress
 from kcheck.formats._control_batch import control_problem
+from kcheck.formats._decompressed import too_large
 from kcheck.formats._message_set import look_into
 from kcheck.formats.record_batch import (
     ABORT_MARKER,
@@ -33,7 +34,6 @@ _MARKER_PLACES = (66, 70, 71)
 """Where in a marker the version of its key begins, the size of its value stands, and the version of that begins."""
 _MARKER_VALUE_SIZE = 6 << 1
 _NEVER = 2**31
-_LEAST = -(2**63)
 
 
 class _Batches:
@@ -47,7 +47,8 @@ class _Batches:
         self.reach[self.reach < 0] = _NEVER
         self.last = np.full(rows.size, -1, np.int64)
         """The offset delta of the last record seen."""
-        self.highest = np.full(rows.size, _LEAST, np.int64)
+        self.highest = np.full(rows.size, -1, np.int64)
+        """The largest timestamp of its records. A leader names none below -1, whatever the producer said."""
         self.broken = np.full(rows.size, _NEVER, np.int64)
         """The number of the first record that cannot be decoded."""
         self.told = np.zeros(rows.size, np.bool_)
@@ -138,6 +139,7 @@ class Records:
         steps = step(batches.buffer, bodies)
         for piece in fields(batches.buffer, steps):
             self._take_piece(batches, piece)
+            del piece  # Its columns make room in the cache for those of the next one.
         broken = np.where(steps.found < bodies.stated, np.minimum(batches.broken, steps.found), batches.broken)
         self._count += int(np.minimum(broken, steps.found).sum())
         whole = broken == _NEVER

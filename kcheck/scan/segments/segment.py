@@ -9,7 +9,7 @@ import numpy as np
 from kcheck.disk.read import Filled, Source, UnreadableError, next_data, opened, pread, read_filled
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
-from kcheck.model.segments import FAULT_COUNT_MAX, BatchFault, End, EpochRun, FaultyBatch, SegmentView
+from kcheck.model.segments import FAULT_COUNT_MAX, GAPS_KEPT, BatchFault, End, EpochRun, FaultyBatch, Gap, SegmentView
 from kcheck.scan.segments import small
 from kcheck.scan.segments.beyond import intact_batches
 from kcheck.scan.segments.columns import Column, Columns, Mask, Reader, highest_before, newest
@@ -88,6 +88,7 @@ def examine(
         producers=producers.view(),
         verified=verify,
         holes=batches.holes,
+        gaps=tuple(batches.gaps),
         records=None if records is None else records.view(),
         unread=unread,
     )
@@ -131,14 +132,15 @@ class _Batches:
         self.epochs: list[EpochRun] = []
         self.faults: list[FaultyBatch] = []
         self.counts: Counter[BatchFault] = Counter()
+        self.gaps: list[Gap] = []
         self._base = base
         self._highest_epoch = -1
         self._epochs_are_whole = True
 
     @property
-    def holes(self) -> bool:
-        """Whether the segment has not a record for each offset up to its last one, as far as the headers tell."""
-        return self.count > 0 and self.records != self.last_offset + 1 - self._base
+    def holes(self) -> int:
+        """How many offsets up to the last one have no record, as far as the headers tell."""
+        return self.last_offset + 1 - self._base - self.records if self.count else 0
 
     def take(self, columns: Columns) -> None:
         """Take the batches of one window."""
@@ -151,6 +153,8 @@ class _Batches:
             if mask.any():
                 self._tell(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
+        if self.holes and len(self.gaps) < GAPS_KEPT:
+            self._take_gaps(columns, before)
         self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
         self._take_epochs(columns)
 
@@ -190,6 +194,12 @@ class _Batches:
                     before=int(before[at]),
                 )
             )
+
+    def _take_gaps(self, columns: Columns, before: Column) -> None:
+        """Keep the first gaps; below magic 2 a header does not tell with which offset it begins."""
+        behind = (columns.base_offset > before + 1) & (before >= self._base) & (columns.magic >= 2)
+        found = behind.nonzero()[0][: GAPS_KEPT - len(self.gaps)].tolist()
+        self.gaps += (Gap(Offset(int(before[at]) + 1), Offset(int(columns.base_offset[at]))) for at in found)
 
     def _take_epochs(self, columns: Columns) -> None:
         epoch, base, last = columns.epoch, columns.base_offset, columns.last_offset

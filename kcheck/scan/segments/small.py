@@ -5,6 +5,7 @@ Whatever is not as a broker writes it leads to None, and to `kcheck.scan.segment
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import islice
 from typing import NamedTuple
 
 from kcheck.disk.read import Filled, Source, pread
@@ -16,7 +17,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
-from kcheck.model.segments import End, EpochRun, IndexView, SegmentView, Transactions
+from kcheck.model.segments import GAPS_KEPT, End, EpochRun, Gap, IndexView, SegmentView, Transactions
 
 SIZE_MAX = 128 << 10
 _BATCH_COUNT_MAX = 100
@@ -48,6 +49,12 @@ class _Batches(NamedTuple):
             EpochRun(epoch, Offset(self.base_offset[begin]), Offset(self.last_offset[end]))
             for (epoch, begin), end in zip(self.epoch_begins, ends, strict=False)
         )
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return the first gaps between batches."""
+        ends = (last + 1 for last in self.last_offset)
+        found = (Gap(Offset(end), Offset(first)) for end, first in zip(ends, self.base_offset[1:], strict=False))
+        return tuple(islice((gap for gap in found if gap.start < gap.end), GAPS_KEPT))
 
 
 def sound(
@@ -95,7 +102,8 @@ def sound(
         transactions=_NO_TRANSACTIONS,
         producers=Producing(whole, {}, (), {}),
         verified=verify,
-        holes=found.records != end - base,
+        holes=end - base - found.records,
+        gaps=() if found.records == end - base else found.gaps(),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 from kcheck.core.segments import log_start_offset
-from kcheck.core.startup import offset_of, recovery_point, replaced_by_swaps, segments_from, temporary
+from kcheck.core.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP, segment_prefix
@@ -15,7 +15,7 @@ from kcheck.scan.start.recover import OffsetOrderError, SegmentOverflowError, re
 from kcheck.scan.start.replay import reload_before, reload_log
 from kcheck.scan.start.segment import ENDINGS, Segment
 from kcheck.scan.start.split import split
-from kcheck.scan.start.swaps import complete_swaps, delete_swapped_indexes
+from kcheck.scan.start.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.scan.start.values import Context, Cut, Loaded
 
 _INDEX_ENDINGS = ENDINGS[1:]
@@ -56,12 +56,12 @@ class LogLoader:
     def load(self) -> Loaded:
         """Return the log; StartError where the start ends."""
         if self.context.release.finishes_swaps_by_renaming:
-            self._finish_swaps()
+            self.reasons += rename_swaps(self.folder, self.context)
             self._retry(self._load_segments)
         else:
             swaps = delete_swapped_indexes(self.folder, self.context)
             self._retry(self._load_segments)
-            complete_swaps(self, swaps)
+            self._complete_swaps(swaps)
         if self.deleted:
             if not self.segments:
                 self._add(Segment(self.folder, 0, self.context))
@@ -118,24 +118,27 @@ class LogLoader:
                     self.producers.mark_deleted(replaced)
         raise StartError(ENDLESS)
 
-    def _finish_swaps(self) -> None:
-        """Do the passes over leftovers: LogLoader.load."""
-        found = temporary(self.folder.files, self.context.release)
-        if found.unnumbered is not None:
-            raise StartError(f"NumberFormatException: {found.unnumbered} begins with no number")
-        for name in found.removed:
-            self.folder.remove(name)
-        low, high = 2**63 - 1, -(2**63)
-        for name in found.swaps:
-            if name.removesuffix(SWAP).endswith(".log"):
-                segment = Segment(self.folder, offset_of(name) or 0, self.context, suffix=SWAP)
-                low, high = min(low, segment.base), max(high, segment.next_offset())
-        for name in replaced_by_swaps(self.folder.files, low, high):
-            self.folder.remove(name)
-        for name in sorted(self.folder.files):
-            if name.endswith(SWAP):
-                self.reasons.append(f"{name} takes the place of {name.removesuffix(SWAP)}")
-                self.folder.rename(name, name.removesuffix(SWAP))
+    def _complete_swaps(self, bases: tuple[int, ...]) -> None:
+        """Recover each swap, and put it in the place of the segments that hold its offsets: completeSwapOperations."""
+        if len(bases) > 1:
+            self.uncertain = "several swaps are recovered in the order in which the file system lists them"
+        release = self.context.release
+        for base in bases:
+            swap = Segment(self.folder, base, self.context, suffix=SWAP)
+            self.reasons.append(f"{swap.log_name} is recovered and takes the place of what it holds")
+            try:
+                self.recover_segment(swap, None, ends_start=True)
+            except SegmentOverflowError as error:
+                raise StartError(f"LogSegmentOffsetOverflowException: {error}") from error
+            try:
+                held = segments_from(sorted(self.segments), base, swap.next_offset(), release=release)
+            except ValueError as error:
+                raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
+            old = [each for each in held if not release.splits_segments or self.segments[each].next_offset() > base]
+            for each in old:
+                self.segments.pop(each).mark_deleted()
+            swap.rename("")
+            self.segments[base] = swap
 
     def _load_segments(self) -> None:
         """Load what is there: LogLoader.loadSegmentFiles."""

@@ -11,6 +11,7 @@ from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
     DELETED,
+    METADATA_TOPIC_ID,
     PARTITION_METADATA,
     SNAPSHOT_ENDINGS,
     TEMPORARY,
@@ -23,9 +24,6 @@ from kcheck.scan.start.files import Folder, StartError, made
 from kcheck.scan.start.log import LogLoader
 from kcheck.scan.start.values import Loaded
 
-TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-"""That of the metadata of every cluster."""
-
 
 def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
     """Sort out the snapshots, and write the small files; StartError where the start ends with what they hold.
@@ -34,7 +32,7 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
     truncation. `topic_id` is what partition.metadata says.
     """
     folder, release = loader.folder, loader.context.release
-    if topic_id not in (None, TOPIC_ID):
+    if topic_id not in (None, METADATA_TOPIC_ID):
         raise StartError(f"InconsistentTopicIdException: {PARTITION_METADATA} names another topic id, {topic_id}")
     kept = _sorted_out(folder, log, release)
     log = _begun_anew(loader, log, kept)
@@ -46,7 +44,7 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
             raise _misnamed(kept[max(kept)], newest)
     forgotten = _elections(folder, release)
     if PARTITION_METADATA not in folder:
-        folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, TOPIC_ID))))
+        folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, METADATA_TOPIC_ID))))
     return log if forgotten is None else log._replace(reasons=(*log.reasons, forgotten))
 
 

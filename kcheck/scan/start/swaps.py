@@ -1,20 +1,36 @@
-"""What a start up to 2.8 makes of swaps: they are recovered, and then take the place of segments (Log)."""
+"""What a start makes of the files of an unfinished swap, before it loads a segment (LogLoader.load; Log up to 2.8)."""
 
-from typing import TYPE_CHECKING
-
-from kcheck.core.startup import offset_of, segments_from
+from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
 from kcheck.model.names import CLEANED, DELETED, SWAP, segment_prefix
 from kcheck.scan.start.files import Folder, StartError
-from kcheck.scan.start.recover import SegmentOverflowError
 from kcheck.scan.start.segment import ENDINGS, Segment
 from kcheck.scan.start.values import Context
 
-if TYPE_CHECKING:
-    from kcheck.scan.start.log import LogLoader
+
+def rename_swaps(folder: Folder, context: Context) -> list[str]:
+    """Remove leftovers, and put the swaps in the place of what they replace, as from 3.0 on; return what was done."""
+    found = temporary(folder.files, context.release)
+    if found.unnumbered is not None:
+        raise StartError(f"NumberFormatException: {found.unnumbered} begins with no number")
+    for name in found.removed:
+        folder.remove(name)
+    low, high = 2**63 - 1, -(2**63)
+    for name in found.swaps:
+        if name.removesuffix(SWAP).endswith(".log"):
+            segment = Segment(folder, offset_of(name) or 0, context, suffix=SWAP)
+            low, high = min(low, segment.base), max(high, segment.next_offset())
+    for name in replaced_by_swaps(folder.files, low, high):
+        folder.remove(name)
+    reasons = []
+    for name in sorted(folder.files):
+        if name.endswith(SWAP):
+            reasons.append(f"{name} takes the place of {name.removesuffix(SWAP)}")
+            folder.rename(name, name.removesuffix(SWAP))
+    return reasons
 
 
 def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
-    """Remove leftovers, and the indexes that swaps stand for; return the base offsets of the swaps that go on."""
+    """Remove leftovers, and the indexes that swaps stand for, as up to 2.8; return the bases of swaps that go on."""
     release = context.release
     logs: set[int] = set()
     first: int | None = None
@@ -54,26 +70,3 @@ def _number(name: str) -> int:
 def _delete_indexes(folder: Folder, base: int, suffix: str) -> None:
     for ending in ENDINGS[1:]:
         folder.remove(f"{segment_prefix(base)}{ending}{suffix}")
-
-
-def complete_swaps(loader: "LogLoader", bases: tuple[int, ...]) -> None:
-    """Recover each swap, and put it in the place of the segments that hold its offsets (completeSwapOperations)."""
-    if len(bases) > 1:
-        loader.uncertain = "several swaps are recovered in the order in which the file system lists them"
-    release = loader.context.release
-    for base in bases:
-        swap = Segment(loader.folder, base, loader.context, suffix=SWAP)
-        loader.reasons.append(f"{swap.log_name} is recovered and takes the place of what it holds")
-        try:
-            loader.recover_segment(swap, None, ends_start=True)
-        except SegmentOverflowError as error:
-            raise StartError(f"LogSegmentOffsetOverflowException: {error}") from error
-        try:
-            held = segments_from(sorted(loader.segments), base, swap.next_offset(), release=release)
-        except ValueError as error:
-            raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
-        old = [each for each in held if not release.splits_segments or loader.segments[each].next_offset() > base]
-        for each in old:
-            loader.segments.pop(each).mark_deleted()
-        swap.rename("")
-        loader.segments[base] = swap

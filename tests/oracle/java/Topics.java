@@ -1,9 +1,11 @@
 // Makes topics part of the metadata with which a formatted controller of 4.x begins: no broker has to run for that.
 // The argument is the log dir of the metadata; each line of standard input is a partition:
-//   TOPIC TOPIC_ID PARTITION BROKER DIRECTORY_ID LEADER_EPOCH
+//   TOPIC TOPIC_ID PARTITION BROKER,... DIRECTORY_ID,... LEADER_EPOCH
+// The first broker leads, and is alone in sync.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,10 +29,11 @@ public class Topics {
             Uuid id = Uuid.fromString(words[1]);
             if (topics.add(words[0]))
                 records.add(new ApiMessageAndVersion(new TopicRecord().setName(words[0]).setTopicId(id), (short) 0));
-            List<Integer> broker = List.of(Integer.valueOf(words[3]));
+            List<Integer> brokers = Arrays.stream(words[3].split(",")).map(Integer::valueOf).toList();
+            List<Uuid> directories = Arrays.stream(words[4].split(",")).map(Uuid::fromString).toList();
             PartitionRecord partition = new PartitionRecord().setTopicId(id)
-                .setPartitionId(Integer.parseInt(words[2])).setReplicas(broker).setIsr(broker).setLeader(broker.get(0))
-                .setDirectories(List.of(Uuid.fromString(words[4]))).setLeaderEpoch(Integer.parseInt(words[5]));
+                .setPartitionId(Integer.parseInt(words[2])).setReplicas(brokers).setIsr(brokers.subList(0, 1))
+                .setLeader(brokers.get(0)).setDirectories(directories).setLeaderEpoch(Integer.parseInt(words[5]));
             records.add(new ApiMessageAndVersion(partition, WITH_DIRECTORIES));
         }
         directory.writeBinaryFile(BootstrapMetadata.fromRecords(records, "the test"));

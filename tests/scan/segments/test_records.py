@@ -99,6 +99,13 @@ def test_a_fault_is_told_once(number: int, codec: int, tmp_path: Path) -> None:
     assert RecordsView(decoded + 2, (FaultyRecord(fault, 0, 0, 1, at, problem),), {fault: 1}) == found
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_batches_without_a_byte_of_records(codec: int, tmp_path: Path) -> None:
+    """As many as are stepped side by side: nothing is there to be read."""
+    made = (batch(base, 1, payload=CODECS[codec](b""), attributes=codec) for base in range(150))
+    assert {FRAMING: 150} == inside(tmp_path, *made).counts
+
+
 @pytest.mark.parametrize("codec", [1, 2, 3, 4, 5])
 def test_what_does_not_decompress(codec: int, tmp_path: Path) -> None:
     """The codec is named."""

@@ -10,7 +10,7 @@ from kcheck.disk.read import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range
-from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, SegmentView, Transactions
+from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, Gap, SegmentView, Transactions
 from kcheck.scan.segments import columns as read
 from kcheck.scan.segments import segment, small
 from kcheck.scan.segments.segment import examine
@@ -224,6 +224,13 @@ def test_messages_have_no_fault(tmp_path: Path) -> None:
     made = [message(0, magic=0), message(1), message(9, magic=0, codec=1), message(19, codec=2)]
     found = seen(tmp_path, made)
     assert ([], 4, 0, 20) == (faults(found), found.batches, found.first_offset, found.end_offset)
+
+
+def test_offsets_that_are_in_no_batch(tmp_path: Path) -> None:
+    """The first two gaps; what a batch, or the beginning of the segment, lacks is counted alone."""
+    made = [*run(2, 41), *run(50, 59), batch(60, 7, last_offset=69, payload=PAYLOAD), *run(75, 84), *run(90, 99)]
+    found = seen(tmp_path, made)
+    assert ((Gap(42, 50), Gap(70, 75)), 2 + 8 + 3 + 5 + 5) == (found.gaps, found.holes)
 
 
 def test_the_largest_timestamp_is_that_of_any_batch(tmp_path: Path) -> None:

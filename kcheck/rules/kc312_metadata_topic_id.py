@@ -1,0 +1,50 @@
+"""The partition.metadata of the log of KRaft names another topic id than its own, so the broker does not start.
+
+What is wrong: `__cluster_metadata` has the same topic id in every cluster, AAAAAAAAAAAAAAAAAAAAAQ, and from 3.0 on the
+partition.metadata of its log says so. Here it names another one: the file was copied from a partition of another
+topic, or the whole directory is one that was renamed.
+
+What a KRaft broker or controller does: it does not start (InconsistentTopicIdException), in every release from 3.0 on.
+
+What to do: if the log beside it is that of KRaft (`kcheck dump` decodes its records), remove the file: the start
+writes it anew. If it is not, the metadata is somewhere else: look for it before you start anything.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import METADATA_TOPIC_ID, PARTITION_METADATA
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._identity import formatted_for_kraft
+from kcheck.rules._partition import served
+from kcheck.rules._words import kafka
+
+FIRST_RELEASE = (3,)
+
+
+def check(view: LogDirView, release: Release) -> Iterable[Finding]:
+    """Look at the id of the log of KRaft, in a log dir that is KRaft's."""
+    if release.version < FIRST_RELEASE or not formatted_for_kraft(view):
+        return
+    for partition in view.partitions:
+        of_kraft = partition.is_metadata_log and partition.partition == 0 and served(partition)
+        if of_kraft and partition.topic_id not in (None, METADATA_TOPIC_ID):
+            yield RULE.finding(
+                partition.where._replace(file=PARTITION_METADATA),
+                f"it names the topic id {partition.topic_id}, the log of KRaft has {METADATA_TOPIC_ID}",
+                effect=f"{kafka(release)} does not start.",
+                advice="If the log beside it is that of KRaft, remove partition.metadata: the start writes it anew.",
+                data={"topic_id": partition.topic_id},
+            )
+
+
+RULE = Rule(
+    id="KC312",
+    name="metadata-topic-id",
+    severity=Severity.FATAL,
+    scope=Scope.LOG_DIR,
+    check=check,
+    page=__doc__,
+)

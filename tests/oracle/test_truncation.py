@@ -1,0 +1,208 @@
+"""Real brokers follow a leader whose log is another one, and do what `kcheck truncation` says.
+
+Hundreds of pairs of logs become partitions of two brokers, of which the first leads all; the second starts behind it.
+By default one release is asked; `KCHECK_SWEEP=2 .venv/bin/pytest tests/oracle/test_truncation.py` asks all of
+RELEASES, and KCHECK_SEED (0) chooses other pairs.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.formats import meta_properties, partition_metadata
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.entries import Offset
+from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
+from kcheck.model.report import Wanted
+from kcheck.scan.loss import batches_of
+from kcheck.scan.replica import LogFile
+from kcheck.scan.segments.batches import log_name
+from kcheck.scan.truncation import Election, plan
+from tests.builders import log_dir, write
+from tests.oracle.ask import SEED, SWEEP
+from tests.oracle.histories import epoch_lines, topic_id
+from tests.oracle.jars import numbers, run_java
+from tests.oracle.kafka import Cluster
+from tests.oracle.pairs import Log, Pair, pair
+
+pytestmark = pytest.mark.oracle
+
+SAMPLED = ("4.3.1",)
+RELEASES = (
+    *SAMPLED, "1.1.1", "0.11.0.2", "0.11.0.3", "1.0.2", "1.1.0", "2.0.0", "2.0.1", "2.2.2", "2.4.1", "2.6.3", "2.7.2",
+    "2.8.0", "2.8.2", "3.0.2", "3.4.1", "3.9.2", "4.0.2", "4.1.2", "4.2.1",
+)  # fmt: skip
+COUNT = 120
+FETCHERS = 60
+"""A thread that dies takes its partitions along: so many, that few share one."""
+LOOP = 20
+"""A follower that is cut more often is cut again and again."""
+TOPICS = Path(__file__).parent / "java" / "Topics.java"
+CONFIG: dict[str, object] = {
+    "unclean.leader.election.enable": "true", "auto.leader.rebalance.enable": "false", "log.retention.ms": -1,
+    "log.index.size.max.bytes": 4096, "num.replica.fetchers": FETCHERS, "replica.fetch.wait.max.ms": 100,
+}  # fmt: skip
+LOGS = ("kafka.log.Log", "kafka.log.UnifiedLog", "kafka.log.LocalLog", "org.apache.kafka.storage.internals.log")
+_CUT = re.compile(r"Truncat(ing|e) .*?offset (\d+)")
+_PARTITION = re.compile(r"\b(p\d+)-0\b")
+
+
+class Followed(NamedTuple):
+    """What became of a follower: how it ended, and the offsets to which it was cut. If well, also from where on it
+    differs from its leader below the log end that it was cut to, and its epochs there.
+    """
+
+    status: str
+    cuts: list[int]
+    differs_at: int | None = None
+    epochs: Sequence[tuple[int, int]] = ()
+
+
+@pytest.mark.parametrize("version", RELEASES if SWEEP > 1 else SAMPLED)
+def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """Each truncation, whether fetching fails, where the logs differ in the end, and the epochs that are left."""
+    pairs = {f"p{number}": pair(f"{SEED}/{number}") for number in range(COUNT)}
+    cluster = start(
+        version, 2, dir=tmp_path / "cluster", mode="kraft" if numbers(version) >= (4,) else "zk",
+        broker_config=CONFIG, loggers=dict.fromkeys(LOGS, "DEBUG"),
+    )  # fmt: skip
+    for number, broker in cluster.brokers.items():
+        logs = {topic: each[number - 1] for topic, each in pairs.items()}
+        _write(broker.log_dirs[0], logs, clean=Random(f"{SEED} {version} {number}").random() < 0.6)
+        shutil.copytree(broker.log_dirs[0], tmp_path / f"before-{number}")
+    named = [f"{number}={tmp_path}/before-{number}" for number in cluster.brokers]
+    body: Any = plan(named, Election(leader="1"), wanted=Wanted(), release=release(version)).body
+    planned = {row["topic"]: row["followers"][0] for row in body["partitions"]}
+    try:
+        _lead(cluster, pairs)
+        for broker in cluster.brokers.values():
+            broker.start()
+            broker.wait_quiet()
+        said = cluster[2].log_since_start()
+    finally:
+        cluster.kill()
+    failed = set(re.findall(r"rror .*processing data for partition \[?(p\d+)", said))
+    dead = {_thread(topic) for topic in failed} if numbers(version) < (2, 3) else set()
+    known = [topic for topic in pairs if topic in failed or _thread(topic) not in dead]
+    cuts = _cuts(said)
+    for topic in known:
+        row, leader = planned[topic], pairs[topic].leader
+        ours = _planned(row, leader)
+        cut = _effective(cuts.get(topic, []), row["log_end_offset_before"])
+        if topic in failed or len(cuts.get(topic, [])) > LOOP:
+            theirs = Followed("fetch_fails" if topic in failed else "never_completes", cut[: len(ours.cuts)])
+        else:
+            paths = [each.log_dirs[0] / f"{topic}-0" for each in cluster.brokers.values()]
+            theirs = Followed("ok", cut, *_left(paths, row, leader))
+        assert (topic, ours) == (topic, theirs), (pairs[topic], planned[topic]["steps"])
+    assert len(known) > 0.8 * len(pairs)
+
+
+def _write(path: Path, logs: Mapping[str, Log], *, clean: bool) -> None:
+    """Write the log dir of a broker."""
+    marks = {f"{topic}-0": each.high_watermark for topic, each in logs.items() if each.high_watermark is not None}
+    starts = {f"{topic}-0": each.log_start for topic, each in logs.items() if each.log_start is not None}
+    points = {f"{topic}-0": each.end for topic, each in logs.items()}
+    log_dir(path, broker_id=None, clean=False, recovery_point=points, high_watermark=marks, log_start=starts)
+    if clean:
+        write(path, {".kafka_cleanshutdown": b'{"version":0,"brokerEpoch":-1}'})
+    for topic, each in logs.items():
+        each.write(path / f"{topic}-0")
+
+
+def _lead(cluster: Cluster, pairs: Mapping[str, Pair]) -> None:
+    """Make the partitions known: broker 1 leads each, and is alone in sync."""
+    if cluster.mode == "zk":
+        cluster.beside.start()
+        lines = ["create /brokers null", "create /brokers/topics null"]
+        for topic, each in pairs.items():
+            path = f"create /brokers/topics/{topic}"
+            state = f'{{"controller_epoch":0,"leader":1,"version":1,"leader_epoch":{each.leader_epoch},"isr":[1]}}'
+            lines.append(f'{path} {{"version":1,"partitions":{{"0":[1,2]}}}}')
+            lines += [f"{path}/partitions null", f"{path}/partitions/0 null", f"{path}/partitions/0/state {state}"]
+        server = f"127.0.0.1:{cluster.beside.port}"
+        run_java(
+            cluster.version, "org.apache.zookeeper.ZooKeeperMain", "-server", server, stdin="\n".join([*lines, ""])
+        )
+        return
+    logs = [cluster[number].log_dirs[0] for number in (1, 2)]
+    for log in logs:
+        for topic in pairs:
+            metadata = partition_metadata.serialize(PartitionMetadata(0, topic_id(topic)))
+            write(log / f"{topic}-0", {PARTITION_METADATA: metadata})
+    properties = [meta_properties.parse((log / META_PROPERTIES).read_bytes()).value.properties for log in logs]
+    ids = ",".join(each["directory.id"] for each in properties)
+    lines = [f"{topic} {topic_id(topic)} 0 1,2 {ids} {each.leader_epoch}\n" for topic, each in pairs.items()]
+    run_java(cluster.version, TOPICS, str(cluster.beside.log_dirs[0]), stdin="".join(lines))
+    cluster.beside.start()
+
+
+def _thread(topic: str) -> int:
+    """Return which fetcher thread has the partition (AbstractFetcherManager.getFetcherId)."""
+    code = 0
+    for character in topic:
+        code = 31 * code + ord(character)
+    return abs((31 * code + 2**31) % 2**32 - 2**31) % FETCHERS
+
+
+def _cuts(said: str) -> dict[str, list[tuple[bool, int]]]:
+    """Return for each topic whether the log was emptied, and to which offset it was cut, as the broker logs it."""
+    found: dict[str, list[tuple[bool, int]]] = {}
+    for line in said.splitlines():
+        if (cut := _CUT.search(line)) and (partition := _PARTITION.search(line)):
+            found.setdefault(partition[1], []).append((cut[1] == "e", int(cut[2])))
+    return found
+
+
+def _effective(cuts: Iterable[tuple[bool, int]], end: int) -> list[int]:
+    """Return the offsets that changed the log end."""
+    found = []
+    for empties, to in cuts:
+        if to < end or (empties and to != end):
+            found.append(to)
+            end = to
+    return found
+
+
+def _planned(row: Mapping[str, Any], leader: Log) -> Followed:
+    assert row["problem"] is None
+    steps = [(True, step["truncate_to"]) for step in row["steps"] if step["truncate_to"] is not None]
+    cuts = _effective(steps, row["log_end_offset_before"])
+    if row["status"] != "ok":
+        return Followed(row["status"], cuts)
+    epochs = [(entry["epoch"], entry["start_offset"]) for entry in row["leader_epochs_after"]]
+    return Followed("ok", cuts, row["diverges_silently_at"], _between(epochs, leader, row))
+
+
+def _left(paths: Sequence[Path], row: Mapping[str, Any], leader: Log) -> tuple[int | None, list[tuple[int, int]]]:
+    """Return where the logs of leader and follower differ below the log end that was planned, and epochs there."""
+    logs = [_epochs_of(path) for path in paths]
+    begin = max(min(_bases(path)) for path in paths)
+    offsets = {offset for log in logs for offset in log if begin <= offset < row["log_end_offset_after"]}
+    differs_at = min((offset for offset in offsets if logs[0].get(offset) != logs[1].get(offset)), default=None)
+    return differs_at, _between(epoch_lines(paths[1]), leader, row)
+
+
+def _between(epochs: Iterable[tuple[int, int]], leader: Log, row: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """Return the entries that fetching leaves as they are: above the leader's log start, below the log end."""
+    start = leader.first if leader.log_start is None else leader.log_start
+    return [(epoch, offset) for epoch, offset in epochs if start < offset < row["log_end_offset_after"]]
+
+
+def _bases(path: Path) -> list[int]:
+    return sorted(int(log.stem) for log in path.glob("*.log"))
+
+
+def _epochs_of(path: Path) -> dict[int, int | None]:
+    """Return the epoch of each offset for which there is a record."""
+    names = [(str(path / log_name(Offset(base))), Offset(base)) for base in _bases(path)]
+    logs = tuple(LogFile(name, base, Path(name).stat().st_size) for name, base in names)
+    return {
+        offset: batch.epoch for batch in batches_of(logs) for offset in range(batch.base_offset, batch.last_offset + 1)
+    }
