@@ -81,7 +81,10 @@ def utf8_lines_replaced(data: bytes) -> Iterator[str]:
 
 def java_text(data: bytes) -> str:
     """Return the text of new String(bytes, UTF_8), with U+FFFD for what is no UTF-8."""
-    return _SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _SURROGATE.sub("\ufffd".encode(), data).decode("utf-8", "replace")
 
 
 def _seen_before(data: bytes, position: int) -> str:

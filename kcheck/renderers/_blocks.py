@@ -61,8 +61,9 @@ def nested(block: Block) -> dict[str, Sequence[Any]]:
 
 
 def is_constant(column: Sequence[object]) -> bool:
-    """Whether all rows have the same value; True and 1 are not the same."""
-    return column.count(column[0]) == len(column) and len(set(map(type, column))) == 1
+    """Whether all rows have the same value; True and 1 are not the same, and rows may hold either."""
+    kinds = set(map(type, column))
+    return len(kinds) == 1 and dict not in kinds and column.count(column[0]) == len(column)
 
 
 def _value(value: object) -> object:

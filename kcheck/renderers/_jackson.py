@@ -1,16 +1,25 @@
 """JSON as Kafka's tools write it: Jackson's shortest form, with the numbers of Java."""
 
+import json
 import re
 from typing import Any
 
 _ESCAPED = re.compile('[\x00-\x1f"\\\\]')
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+_OTHERWISE = re.compile(r"\\u|\.\d|e[+-]\d")
+"""Python writes escapes by number and fractions in another way; a text may look like one of them."""
 _PLAIN_LEAST, _PLAIN_MOST = -3, 7
 """Double.toString writes an exponent outside of 10^-3 up to 10^7."""
 
 
 def jackson(value: Any) -> str:
     """Return the text of a value: of control characters those below the space are escaped, and no others."""
+    text = _encode(value)
+    return text if _OTHERWISE.search(text) is None else _exactly(value)
+
+
+def _exactly(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -18,8 +27,8 @@ def jackson(value: Any) -> str:
     if isinstance(value, float):
         return java_double(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{jackson(name)}:{jackson(each)}" for name, each in value.items()) + "}"
-    return str(value) if isinstance(value, int) else "[" + ",".join(map(jackson, value)) + "]"
+        return "{" + ",".join(f"{_exactly(name)}:{_exactly(each)}" for name, each in value.items()) + "}"
+    return str(value) if isinstance(value, int) else "[" + ",".join(map(_exactly, value)) + "]"
 
 
 def _escape(match: re.Match[str]) -> str:

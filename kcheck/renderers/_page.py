@@ -1,6 +1,7 @@
 """Lines, columns and findings on a terminal or a pipe: what the layouts of the text renderer are made of."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TextIO, TypeAlias
 
 from kcheck.model.report import Row
@@ -16,6 +17,8 @@ def cell(value: object) -> str:
     """Return a value of a table: `?` for what kcheck does not know."""
     if type(value) is int:  # as most are: a number is printable
         return str(value)
+    if type(value) is str and value.isprintable():
+        return value
     return "?" if value is None else printable(value)
 
 
@@ -50,13 +53,21 @@ def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
     begin, text = indent, text.rstrip(" ")
     while text:
         room = width - len(begin)
-        end = text.rfind(" ", 0, room + 1) if len(text) > room else len(text)
+        if len(text) <= room:
+            yield begin + text
+            return
+        end = text.rfind(" ", 0, room + 1)
         if end < 0:
             end = len(text.partition(" ")[0])
         line, text = text[:end].rstrip(" "), text[end:].lstrip(" ")
         if line:
             yield begin + line
             begin = hanging
+
+
+@lru_cache
+def _padded(widths: tuple[int, ...]) -> str:
+    return "  ".join(f"%-{width}s" for width in widths)
 
 
 class Page:
@@ -70,13 +81,15 @@ class Page:
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Write one line, however long."""
-        shown = printable(text)
+        self._write(printable(text), style)
+
+    def _write(self, shown: str, style: str | None = None) -> None:
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
         """Write text in as many lines as the width needs; words longer than a line stay whole."""
         for line in wrap(printable(text), max(self.width, 40), indent, indent if hanging is None else hanging):
-            self.line(line, style)
+            self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
         """Write columns; where they are too wide, the first stands on a line of its own, or each row is a block."""
@@ -91,13 +104,13 @@ class Page:
             self._blocks(header, cells, indent)
 
     def _aligned(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
-        padded = indent + "  ".join(f"%-{width}s" for width in widths)
-        self.line((padded % tuple(header)).rstrip(), "bold")
+        padded = indent + _padded(tuple(widths))
+        self._write((padded % tuple(header)).rstrip(), "bold")
         for row in rows:
-            self.line((padded % row).rstrip())
+            self._write((padded % row).rstrip())
 
     def _under_names(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
-        padded = indent + "  " + "  ".join(f"%-{width}s" for width in widths)
+        padded = indent + "  " + _padded(tuple(widths))
         for number, row in enumerate([tuple(header), *rows]):
             style = None if number else "bold"
             self.line(indent + row[0], style)

@@ -1,10 +1,12 @@
 """The layout of a dump: the rows of each file as they are read, in tables of bounded length, then what is wrong."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
-from kcheck.model.report import Report, Row
+from kcheck.model.report import Block, Report, Row
+from kcheck.renderers._blocks import Made, blocks_of
 from kcheck.renderers._jackson import jackson, printable_json
 from kcheck.renderers._page import Page, cell
 
@@ -25,53 +27,72 @@ def dump(report: Report, page: Page) -> None:
         if "batches" in file:
             _batches(file["batches"], page)
         else:
-            _tables(file["entries"], page, (), _entry_cells)
+            _entries(file["entries"], page)
         for found in file["damage"]:
             page.wrapped(f"position {found['position']}: {found['message']}", hanging="  ", style="red")
 
 
+def _entries(entries: Iterator[Row], page: Page) -> None:
+    """Write the entries as tables, those that are damaged with a mark."""
+    first = next(entries, None)
+    if first is not None:
+        names = [name for name in first if name != "valid"]
+        rows = itertools.chain((first,), entries)
+        cells = ((*(row[name] for name in names), "" if row["valid"] else "!") for row in rows)
+        _tables((*(name.replace("_", " ") for name in names), ""), cells, page)
+
+
 def _batches(batches: Iterator[Row], page: Page) -> None:
     """Write the batches as tables; with records each as a line, and a table of its records below it."""
-    first = next(batches, None)
+    blocks = blocks_of(batches)
+    first = next(blocks, None)
     if first is None:
         return
-    rows = itertools.chain((first,), batches)
-    if "records" not in first:
-        _tables(rows, page, _BATCH, _batch_cells)
+    blocks = itertools.chain((first,), blocks)
+    if "records" not in first.columns:
+        _tables(_BATCH, itertools.chain.from_iterable(map(_batch_cells, blocks)), page)
         return
-    for batch in rows:
-        cells = dict(zip(_BATCH, map(cell, _batch_cells(batch)), strict=True))
-        facts = [f"{name} {cells[name]}" for name in _BATCH[:-1] if cells[name] != "-"]
-        page.wrapped(" · ".join([*facts, *filter(None, [cells["flags"]])]), hanging="    ")
-        _records(batch["records"], page)
+    made = Made(_shown_records)
+    for block in blocks:
+        parts: Any = block.columns["records"]
+        for cells, part in zip(_batch_cells(block), parts, strict=True):
+            *named, flags = map(cell, cells)
+            facts = [f"{name} {text}" for name, text in zip(_BATCH[:-1], named, strict=True) if text != "-"]
+            page.wrapped(" · ".join([*facts, flags] if flags else facts), hanging="    ")
+            _records(made.of(part), page)
 
 
-def _records(records: Any, page: Page) -> None:
-    """Write records as tables of sizes; with what they hold, one by one: each may be large."""
+def _records(records: Iterator[Any], page: Page) -> None:
+    """Write rows of sizes as tables, and texts one by one: each may be large."""
     first = next(records, None)
-    if first is None:
-        return
-    rows: Iterator[Row] = itertools.chain((first,), records)
-    if {"key", "decoded_key"} & first.keys() or first["control"] is not None:
-        for row in rows:
-            page.wrapped("   ".join(_record_facts(row)), indent="  ", hanging="      ")
-        return
+    if isinstance(first, str):
+        for text in itertools.chain((first,), records):
+            page.wrapped(text, indent="  ", hanging="      ")
+    elif first is not None:
+        _tables(_RECORD, itertools.chain((first,), records), page, indent="  ")
+
+
+def _tables(header: tuple[str, ...], rows: Iterator[tuple[object, ...]], page: Page, indent: str = "") -> None:
     while some := list(itertools.islice(rows, _TABLE_LENGTH)):
-        page.table(_RECORD, [_record_cells(row) for row in some], indent="  ")
+        page.table(header, some, indent=indent)
 
 
 _RECORD = ("offset", "timestamp", "key", "value", "headers", "")
 
 
-def _record_cells(row: Row) -> tuple[object, ...]:
-    """Return a row of sizes: of a null key or value `null`."""
-    return (
-        row["offset"],
-        "-" if row["timestamp"] is None else row["timestamp"],
-        _shown(row["key_size"]),
-        _shown(row["value_size"]),
-        _names(row["header_keys"]),
-        " ".join(_record_flags(row)),
+def _shown_records(block: Block) -> Iterator[Any]:
+    """Return records as texts with what they hold, or as rows of sizes: of a null key or value `null`."""
+    columns: Any = block.columns
+    if {"key", "decoded_key"} & columns.keys() or columns["control"][0] is not None:
+        return map("   ".join, map(_record_facts, block.rows()))
+    return zip(
+        columns["offset"],
+        map(_known, columns["timestamp"]),
+        map(_shown, columns["key_size"]),
+        map(_shown, columns["value_size"]),
+        map(_names, columns["header_keys"]),
+        ("CRC!" if valid is False else "" for valid in columns["valid"]),
+        strict=True,
     )
 
 
@@ -132,50 +153,65 @@ def _said(row: Any) -> str:
 _FACTS = ("base_offset", "end_offset", "epoch", "size", "count", "room", "version", "crc")
 
 
-def _tables(
-    rows: Iterator[Row], page: Page, header: tuple[str, ...], cells: Callable[[Row], tuple[object, ...]]
-) -> None:
-    while some := list(itertools.islice(rows, _TABLE_LENGTH)):
-        named = header or (*(name.replace("_", " ") for name in some[0] if name != "valid"), "")
-        page.table(named, [cells(row) for row in some])
-
-
-def _batch_cells(row: Row) -> tuple[object, ...]:
-    old = row["producer_id"] is None
-    none = row["producer_id"] == -1 or old
-    return (
-        row["position"],
-        row["size"],
-        _span(row["base_offset"], row["last_offset"]),
-        row["count"],
-        "-" if old else row["leader_epoch"],
-        "-" if none else f"{row['producer_id']}/{row['producer_epoch']}",
-        "-" if none or row["base_sequence"] == -1 else _span(row["base_sequence"], row["last_sequence"]),
-        "-" if row["max_timestamp"] is None else row["max_timestamp"],
-        " ".join(_flags(row)),
+def _batch_cells(block: Block) -> Iterator[tuple[object, ...]]:
+    """Return the rows of the table of batches."""
+    columns: Any = block.columns
+    producers = columns["producer_id"]
+    return zip(
+        columns["position"],
+        columns["size"],
+        map(_span, columns["base_offset"], columns["last_offset"]),
+        columns["count"],
+        map(_known, columns["leader_epoch"]),
+        map(_producer, producers, columns["producer_epoch"]),
+        map(_sequences, producers, columns["base_sequence"], columns["last_sequence"]),
+        map(_known, columns["max_timestamp"]),
+        map(_flags, *(columns[name] for name in _FLAGS)),
+        strict=True,
     )
+
+
+def _known(value: object) -> object:
+    return "-" if value is None else value
+
+
+def _producer(producer: object, epoch: object) -> str:
+    return "-" if producer in (None, -1) else f"{producer}/{epoch}"
+
+
+def _sequences(producer: object, first: object, last: object) -> str:
+    return "-" if producer in (None, -1) or first == -1 else _span(first, last)
 
 
 def _span(first: object, last: object) -> str:
     return f"?–{last}" if first is None else str(last) if first == last else f"{first}–{last}"
 
 
-def _flags(row: Row) -> Iterator[str]:
-    """Yield what most batches do not have."""
-    if not row["valid"]:
-        yield "CRC!"
-    if row["magic"] != 2:
-        yield f"magic-{row['magic']}"
-    if row["compression"] != "none":
-        yield str(row["compression"])
-    if row["transactional"] or row["control"]:
-        yield "txn" if not row["control"] else "marker" if row["transactional"] else "control"
-    if row["timestamp_type"] == "LogAppendTime":
-        yield "append-time"
-    if row["delete_horizon_ms"] is not None:
-        yield f"delete-horizon-{row['delete_horizon_ms']}"
+_FLAGS = ("valid", "magic", "compression", "transactional", "control", "timestamp_type", "delete_horizon_ms")
 
 
-def _entry_cells(row: Row) -> tuple[object, ...]:
-    values = tuple(value for name, value in row.items() if name != "valid")
-    return (*values, "" if row["valid"] else "!")
+@lru_cache
+def _flags(
+    valid: object,
+    magic: object,
+    compression: str,
+    transactional: object,
+    control: object,
+    stamped: object,
+    horizon: object,
+) -> str:
+    """Return what most batches do not have."""
+    found = []
+    if not valid:
+        found.append("CRC!")
+    if magic != 2:
+        found.append(f"magic-{magic}")
+    if compression != "none":
+        found.append(compression)
+    if transactional or control:
+        found.append("txn" if not control else "marker" if transactional else "control")
+    if stamped == "LogAppendTime":
+        found.append("append-time")
+    if horizon is not None:
+        found.append(f"delete-horizon-{horizon}")
+    return " ".join(found)

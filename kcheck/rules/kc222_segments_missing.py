@@ -40,7 +40,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     maybe = "" if dense else ", unless the topic is or was compacted"
     yield RULE.finding(
         other.where,
-        f"{offset_range(one.end_offset, other.base_offset)} are in no segment: that before it, {one.base_offset}, ends "
+        f"no segment holds {offset_range(one.end_offset, other.base_offset)}: that before it, {one.base_offset}, ends "
         f"at {one.end_offset}{more}",
         effect=f"{kafka(release)} does not notice it: readers go on behind the hole. The records are lost here{maybe}.",
         advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",

@@ -41,7 +41,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         effect = "replays what is left: the node ends with a fatal fault, or believes something else than the others"
     yield RULE.finding(
         segment.where,
-        f"{offset_range(gap.start, gap.end)} are in no batch, though batches stand before and behind",
+        f"no batch holds {offset_range(gap.start, gap.end)}, though batches stand before and behind",
         effect=f"{kafka(release)} {effect}.",
         advice=f"{KEEP_A_COPY} Look for the records in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if view.is_metadata_log else Severity.INFO,

@@ -79,7 +79,8 @@ def _scan(
         ExitStack() as held,
     ):
         folder = None if memory.folder is None else real(memory.folder)
-        engine = _Engine(run, asked._replace(memory=folder), spark, output, held)
+        shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
+        engine = _Engine(run, asked._replace(memory=folder, shared=shared), spark, output, held)
         engine.look(found)
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, engine.carried)
@@ -157,6 +158,7 @@ class _Engine:
         listed = self._staged("list", self._mapped(named, stages.list_all, stages.LISTED))
         firsts = listed.where("whole is not null").select("at", "whole").toArrow()
         counts = [count for _, count in sorted(zip(*firsts.to_pydict().values(), strict=True))]
+        assert len(log_dirs) == len(counts)
         self._progress.coverage.planned["partitions"] = sum(counts)
         self._files = min(1 + sum(counts) // _OF_FILE, _SLICES_MAX)
         return listed, counts

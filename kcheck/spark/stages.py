@@ -11,11 +11,13 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate, groupby
 from operator import itemgetter
+from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import is_url, mounted
-from kcheck.disk.walk import drop_listing, hold_listing
+from kcheck.disk.walk import drop_listing, hold_listing, is_directory
+from kcheck.errors import KcheckError
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
@@ -78,7 +80,7 @@ SCANNED = (
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 
-_OF_SCAN = ("check", "deep", "segments.contents", "segments.records", "segments.segment")
+_OF_SCAN = ("check", "deep", "segments.contents", "segments.records", "segments.whole")
 _DEEP = (*(f"kcheck.scan.{name}" for name in _OF_SCAN), "cramjam")
 """What looks into segments."""
 _HELD_SIZE = 8 << 20
@@ -89,7 +91,8 @@ class Asked(NamedTuple):
     """How directories are looked at; one that takes more than `seconds` becomes a finding.
 
     `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
-    every file system. What is found is kept in the folder `memory`, if there is one.
+    every file system. What is found is kept in the folder `memory`, if there is one. `shared` is a folder in that of
+    the run, where Spark writes below it: an executor that does not see it would write for itself alone.
     """
 
     how: How
@@ -98,6 +101,7 @@ class Asked(NamedTuple):
     options: tuple[tuple[str, object], ...] = ()
     requests: int = THREADS
     memory: str | None = None
+    shared: str | None = None
 
 
 def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
@@ -285,7 +289,10 @@ def _workers(asked: Asked) -> Iterator[Workers | Threads]:
     """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
 
     The process is forked for each task. It has what was imported before: this process stays for the next task.
+    KcheckError where what it writes would stay on this host.
     """
+    if asked.shared is not None and not is_directory(asked.shared):
+        raise KcheckError(f"{gethostname()} does not see {asked.shared}: all hosts need --out below one path, or a URL")
     all_rules()
     for name in () if asked.how.depth == "checkpoints" else _DEEP:
         import_module(name)

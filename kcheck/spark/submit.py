@@ -59,15 +59,16 @@ def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str]
 
 
 def _wishes(options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """Return options that the user has not set."""
-    conf = {value.partition("=")[0] for name in ("--conf", "-c") for value in _values(options, name)}
+    """Return options that the user has not set; the driver is this Python where that of executors is not here."""
+    conf = dict(value.partition("=")[::2] for name in ("--conf", "-c") for value in _values(options, name))
     master, mode = (_values(options, name)[-1:] for name in ("--master", "--deploy-mode"))
     wishes = {"spark.log.level": "WARN"}
-    if "spark.pyspark.python" not in conf and "PYSPARK_PYTHON" not in environment:
-        if mode != ["cluster"] and "PYSPARK_DRIVER_PYTHON" not in environment:
-            wishes["spark.pyspark.driver.python"] = python()
-        if master and master[0].startswith("local"):
-            wishes["spark.pyspark.python"] = python()
+    executors = conf.get("spark.pyspark.python", environment.get("PYSPARK_PYTHON"))
+    is_here = shutil.which(executors or "", path=environment.get("PATH")) is not None
+    if not is_here and mode != ["cluster"] and "PYSPARK_DRIVER_PYTHON" not in environment:
+        wishes["spark.pyspark.driver.python"] = python()
+    if executors is None and master and master[0].startswith("local"):
+        wishes["spark.pyspark.python"] = python()
     return [part for name, value in wishes.items() if name not in conf for part in ("--conf", f"{name}={value}")]
 
 

@@ -33,7 +33,7 @@ TOO_LARGE_VALUE = "fixtures/cases/kc169-message-set/value"
 CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
 
 TRAILING_SPACE = {"3.9.2"}
-"""Up to 3.9 the line of a producer without a batch ends with a space, no other line does, and a brace stands behind the
+"""Up to 4.2 the line of a producer without a batch ends with a space, no other line does, and a brace stands behind the
 CRC of a message."""
 
 LEADER_CHANGE = re.compile(r" LeaderChange: \{.*?\]}")

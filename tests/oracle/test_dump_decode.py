@@ -42,9 +42,9 @@ TOPICS = {
 REASON = re.compile(r"(Error at (?:offset )?-?\d+, skipping\.).*")
 """Why a record cannot be read is told in the words of kcheck."""
 LEADER_CHANGE = re.compile(r"controlType: LEADER_CHANGE\(2\)|LeaderChange: .*")
-"""Up to 3.9 the tool names it and no more."""
+"""Up to 4.0 the tool names it and no more."""
 BRACE = re.compile(r"(?<= crc: )(\d+)}")
-"""Up to 3.9 it stands behind the CRC of a message."""
+"""Up to 4.2 it stands behind the CRC of a message."""
 GUESSED = re.compile(r"version \d+ of \w+ is not known|\"(?:subscription|assignment)\":\"")
 """Where kcheck does not know a version, the tool may read it as the newest that it knows itself."""
 

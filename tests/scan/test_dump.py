@@ -107,10 +107,8 @@ def test_where_valid_data_ends_and_why(tmp_path: Path, tail: bytes, why: str) ->
 
 
 def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
-    """To every one but control records; `decoded` are the columns of its table."""
-    shown = Shown(
-        records=True, decode=lambda one: {"decoded_value": bytes(one.value or b"")[0]}, decoded=("decoded_value",)
-    )
+    """To every one but control records."""
+    shown = Shown(records=True, decode=lambda _, value: (None, {"first": bytes(value or b"")[0]}))
     marker = batch_of(record(0, b"\0\0\0\1", bytes(6)), 1, base_offset=2, attributes=0x30)
     path = file(tmp_path, ".log", batch_of(record(0) + record(1, value=b"x"), 2) + marker)
     report = dump([path], as_kind=None, wanted=ALL, shown=shown).report
@@ -118,7 +116,8 @@ def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
     stream = io.StringIO()
     render(report, stream, Options())
     (found,) = json.loads(stream.getvalue())["files"]
-    assert [[118, 120], [None]] == [[one.get("decoded_value") for one in row["records"]] for row in found["batches"]]
+    said = [[one.get("decoded_value") for one in row["records"]] for row in found["batches"]]
+    assert [[{"first": 118}, {"first": 120}], [None]] == said
 
 
 def test_what_no_release_knows_is_told(tmp_path: Path) -> None:

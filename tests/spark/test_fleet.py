@@ -250,3 +250,19 @@ def test_a_run_that_spark_gives_up_is_none(
     with pytest.raises(KcheckError, match=r"Spark could not finish: .*[Pp]ython worker"):
         scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_an_interrupt_is_that_of_python(spark: SparkSession) -> None:
+    """As for every command: Spark's own calls Java in the middle of a call, and shows how that fails."""
+    del spark
+    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+
+
+def test_a_host_that_does_not_see_the_run_ends_it(
+    spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its tasks write would be seen by nobody: the run would be whole without it."""
+    monkeypatch.setattr(by_spark, "real", lambda path: f"{path}-elsewhere" if path.endswith("/runs") else path)
+    with pytest.raises(KcheckError, match=r"does not see .*/run=r/runs-elsewhere: all hosts need --out below one path"):
+        scan([str(data)], asked(tmp_path / "out", "r"), nullcontext(spark))
+    assert [] == [*(tmp_path / "out").iterdir()]

@@ -9,9 +9,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JError
 
 import kcheck as package
-from kcheck.errors import UsageError
+from kcheck.errors import KcheckError, UsageError
 from kcheck.spark import pack, session, submit
 from kcheck.spark.submit import submission
 from tests.cli.command import UNCHANGED, environment, kcheck, shell
@@ -70,15 +71,17 @@ def test_the_zip_is_kcheck_and_the_same_each_time(tmp_path: Path) -> None:
         (("--master", "spark://h:1"), {}, {"spark.pyspark.driver.python"}),
         (("--master=local[2]",), {}, {"spark.pyspark.driver.python", "spark.pyspark.python"}),
         (("--master", "yarn", "--deploy-mode", "cluster"), {}, set()),
-        (("--conf", "spark.pyspark.python=x"), {}, set()),
-        ((), {"PYSPARK_PYTHON": "x"}, set()),
+        (("--conf", "spark.pyspark.python=./environment/bin/python"), {}, {"spark.pyspark.driver.python"}),
+        (("--conf", f"spark.pyspark.python={sys.executable}"), {}, set()),
+        (("--master=local",), {"PYSPARK_PYTHON": sys.executable}, set()),
+        (("--conf", "spark.pyspark.driver.python=x"), {}, set()),
         ((), {"PYSPARK_DRIVER_PYTHON": "x"}, set()),
     ],
 )
 def test_this_python_is_that_of_the_driver_unless_told(
     options: tuple[str, ...], around: dict[str, str], python: set[str], home: Path, tmp_path: Path
 ) -> None:
-    """And that of tasks, where these run on this machine."""
+    """Told is one that is here; without any, this one is that of tasks, too, where these run on this machine."""
     told = submission((), options, {"SPARK_HOME": str(home), "XDG_CACHE_HOME": str(tmp_path), **around}).command
     added = told[1 : told.index("--py-files") - len(options)]
     assert {"spark.log.level=WARN", *(f"{name}={sys.executable}" for name in python)} == {*added[1::2]}
@@ -167,3 +170,21 @@ def test_only_a_known_spark_is_used(version: str, fits: bool, monkeypatch: pytes
         return
     with pytest.raises(UsageError, match=f"pyspark {version} is installed, 4.1 or later is needed, and less than 5"):
         session.spark_version()
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ("An error occurred while calling o9.parquet.", ": java.lang.A: awaited", "\tat x", "Caused by: B: why"),
+            "java.lang.A: awaited Caused by: B: why",
+        ),
+        ((": java.lang.A: stopped", "\tat x"), "java.lang.A: stopped"),
+        (("An error occurred while calling o9.sc",), "An error occurred while calling o9.sc"),
+    ],
+)
+def test_what_java_says_is_one_line(lines: tuple[str, ...], said: str) -> None:
+    """What it was, and what was behind it."""
+    with pytest.raises(KcheckError) as caught, session.in_a_line():
+        raise Py4JError("\n".join(lines))
+    assert f"Spark could not finish: {said} (its log has the rest)" == str(caught.value)

@@ -104,6 +104,9 @@ _Read: TypeAlias = Callable[[_Cursor], Value]
 def _varint(cursor: _Cursor) -> int:
     """Read what ByteUtils.readUnsignedVarint reads: up to five bytes into 32 bits, which may be negative."""
     start, number = cursor.at, 0
+    if start < len(cursor.data) and cursor.data[start] < 0x80:
+        cursor.at = start + 1
+        return cursor.data[start]  # Nearly all have one byte.
     for shift in range(0, 7 * VARINT_SIZE_MAX, 7):
         (byte,) = cursor.take(1)
         number |= (byte & 0x7F) << shift
@@ -118,9 +121,14 @@ def _compact_size(cursor: _Cursor) -> int:
 
 def _number(code: str) -> Callable[[_Cursor], int]:
     layout = struct.Struct(f">{code}")
+    size, unpack_from = layout.size, layout.unpack_from
 
     def read(cursor: _Cursor) -> int:
-        (number,) = layout.unpack(cursor.take(layout.size))
+        at = cursor.at
+        if at + size > len(cursor.data):
+            cursor.take(size)  # It tells what is missing.
+        (number,) = unpack_from(cursor.data, at)
+        cursor.at = at + size
         return int(number)
 
     return read

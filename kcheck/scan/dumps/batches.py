@@ -111,7 +111,7 @@ def _those(batches: _Batches, keep: list[bool]) -> _Batches:
 def _with_records(file: File, batches: _Batches, wanted: Filter, shown: Shown) -> Iterator[Block]:
     """Yield the rows with their records."""
     columns, block = batches.columns, batches.block
-    plain = columns.magic[0] >= 2 and wanted.offsets is None and wanted.times is None and shown.decode is None
+    plain = columns.magic[0] >= 2 and wanted.offsets is None and wanted.times is None
     begin = 0
     while begin < block.length:
         rest = _some(columns, slice(begin, None))

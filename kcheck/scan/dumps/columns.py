@@ -1,6 +1,7 @@
 """Headers and records of many batches as the columns of rows: what `kcheck dump` shows of nearly all of them."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from kcheck.formats.record_batch import (
 from kcheck.model.java import INT_MAX
 from kcheck.model.report import Block, Part, Rows
 from kcheck.scan.dumps.filter import Shown
-from kcheck.scan.dumps.records import header_names, header_rows, texts
+from kcheck.scan.dumps.records import DECODED_COLUMNS, header_names, header_rows, problem_of, texts
 from kcheck.scan.segments.columns import PADDING, Column, Columns, Mask
 from kcheck.scan.segments.lockstep import Bodies, Buffer, Fields, fields, step
 
@@ -31,6 +32,11 @@ _POOL_SIZE = 4 << 20
 """So many bytes are decompressed at a time, and those of one batch more,"""
 _UNPACKED_SIZE_MAX = 16 << 20
 """which is looked at record by record where it has more than this."""
+_DECODED_SIZE = 64 << 10
+"""So many bytes of records are decoded at a time, and those of one batch more: that may take a hundred times as many.
+
+A batch that is larger, or compressed, is looked at record by record.
+"""
 _TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
 
@@ -76,8 +82,12 @@ def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) 
     end = begin + columns.size
     plain = columns.valid & (columns.attributes & CONTROL == 0) & (end <= len(window) - PADDING)
     plain &= (columns.record_count >= 0) & (columns.record_count <= RECORD_COUNT)
-    counts = np.where(plain, columns.record_count, 0)
-    taken = int(np.searchsorted(np.cumsum(counts) - counts, RECORD_COUNT))
+    each, most = columns.record_count, RECORD_COUNT
+    if shown.decode is not None:
+        each, most = columns.size, _DECODED_SIZE
+        plain &= (columns.size <= _DECODED_SIZE) & (columns.attributes & CODEC_MASK == 0)
+    held = np.where(plain, each, 0)
+    taken = int(np.searchsorted(np.cumsum(held) - held, most))
     rows = np.flatnonzero(plain[:taken])
     parts: list[Part | None] = [None] * taken
     if not rows.size:
@@ -94,7 +104,13 @@ def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) 
     pieces = list(fields(buffer, steps))
     for piece in pieces:
         whole[piece.batch[~piece.sound]] = False
-    source = Rows(_record_blocks(batches, buffer, pieces, whole, shown))
+    blocks = _record_blocks(batches, buffer, pieces, whole, shown)
+    if shown.decode is not None:
+        decoded = list(blocks)
+        damaged = list(chain.from_iterable(map(_damaged, decoded)))
+        whole &= ~np.isin(batches.position, damaged)
+        blocks = _record_blocks(batches, buffer, pieces, whole, shown) if damaged else iter(decoded)
+    source = Rows(blocks)
     for row, good, count in zip(rows.tolist(), whole.tolist(), bodies.stated.tolist(), strict=True):
         if good:
             parts[row] = Part(source, count)
@@ -133,6 +149,12 @@ def _record_blocks(
             yield _record_block(batches, buffer, Fields._make(column[good] for column in piece), shown)
 
 
+def _damaged(block: Block) -> Iterator[int]:
+    """Yield the positions of batches with a record that is damaged in what it says."""
+    rows: Iterator[Any] = zip(*(block.columns[name] for name in ("batch_position", *DECODED_COLUMNS)), strict=True)
+    return (position for position, *said in rows if any(problem_of(each) is not None for each in said))
+
+
 def _record_block(batches: Columns, buffer: Buffer, piece: Fields, shown: Shown) -> Block:
     batch, delta = piece.batch, piece.offset_delta
     appended, sequence = _appended(batches), batches.base_sequence.astype(np.int64)[batch]
@@ -166,6 +188,10 @@ def _record_block(batches: Columns, buffer: Buffer, piece: Fields, shown: Shown)
             flags = (("key", at in escaped_keys), ("value", at in escaped_values), ("headers", flag))
             escaped[at] = tuple(name for name, set_ in flags if set_)
         columns |= {"headers": rows, "escaped": escaped}
+    if shown.decode is not None:
+        halves = ((piece.key_size, piece.key_end), (piece.value_size, piece.value_end))
+        said = map(shown.decode, *(_slices(buffer, *half) for half in halves))
+        columns |= zip(DECODED_COLUMNS, zip(*said, strict=True), strict=True)
     return Block(columns)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
-from kcheck.formats._record import Record
+from kcheck.formats._record import Data, Record
 from kcheck.model.report import Row
 
 _OFFSETS = re.compile(r"(-?[0-9]{1,19})?(\.\.)?(-?[0-9]{1,19})?")
@@ -31,19 +31,22 @@ class Found(NamedTuple):
     least: int | None = None
 
 
+Decode = Callable[[Data | None, Data | None], tuple[Row | None, Row | None]]
+"""Takes key and value of a record, None for null; returns rows of `Message`, None where there is none."""
+
+
 class Shown(NamedTuple):
     """How much of a batch is shown beside its header.
 
     `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: texts are
-    what Java makes of their bytes, with U+FFFD for those that are no UTF-8. `decode` gives the fields that are added to
-    the row of a record that is no control record, `decoded` their names.
+    what Java makes of their bytes, with U+FFFD for those that are no UTF-8. `decode` gives what key and value of a
+    record that is no control record say.
     """
 
     records: bool = False
     data: str | None = None
     java: bool = False
-    decode: Callable[[Record], Row] | None = None
-    decoded: tuple[str, ...] = ()
+    decode: Decode | None = None
 
 
 class Filter(NamedTuple):

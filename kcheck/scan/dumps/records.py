@@ -30,7 +30,7 @@ DATA = tuple(_WRITE)
 
 def columns(shown: Shown) -> tuple[Column, ...]:
     """Return the columns of the table of records that are shown."""
-    hidden = (*(() if shown.data else DATA_COLUMNS), *(() if shown.decoded else DECODED_COLUMNS))
+    hidden = (*(() if shown.data else DATA_COLUMNS), *(() if shown.decode else DECODED_COLUMNS))
     return tuple(column for column in records.TABLE.columns if column.name not in hidden)
 
 
@@ -57,17 +57,16 @@ def record_rows(file: File, batch: Row, wanted: Filter, shown: Shown) -> Iterato
             file.tell(position, size, f"the control record at offset {record.offset}: {control.problem}")
         if wanted.wants_record(record):
             row = _row(batch, record, control, shown)
-            for problem in _problems(row, shown):
-                file.tell(position, size, f"the record at offset {record.offset} cannot be decoded: {problem}")
+            for name in DECODED_COLUMNS:
+                problem = problem_of(row.get(name))
+                if problem is not None:
+                    file.tell(position, size, f"the record at offset {record.offset} cannot be decoded: {problem}")
             yield row
 
 
-def _problems(row: Row, shown: Shown) -> Iterator[object]:
-    """Yield what is damaged in what has been decoded."""
-    for name in shown.decoded:
-        said = row.get(name)
-        if isinstance(said, dict) and said.get("damaged"):
-            yield said["problem"]
+def problem_of(said: object) -> object:
+    """Return what is damaged in what has been decoded, None where nothing is."""
+    return said["problem"] if isinstance(said, dict) and said.get("damaged") else None
 
 
 def has_damage(file: File, batch: Row) -> bool:
@@ -118,7 +117,7 @@ def _row(batch: Row, record: Record, control: _control_record.ControlRecord | No
     if shown.data is not None:
         row |= _data(record, shown)
     if shown.decode is not None and control is None:
-        row |= shown.decode(record)
+        row |= zip(DECODED_COLUMNS, shown.decode(record.key, record.value), strict=True)
     return row
 
 

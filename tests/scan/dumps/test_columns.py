@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from kcheck.model.report import Part
+from kcheck.formats._record import Data
+from kcheck.model.report import Part, Row
 from kcheck.renderers._contract import Options
 from kcheck.renderers.ndjson import render
 from kcheck.scan.dump import dump
@@ -21,12 +22,21 @@ from tests.records import batch_of, old_message, record, wrapper
 MARKER = b"\0\0\0\1", b"\0\0\0\0\0\7"
 NAMES = (None, b"", b"k", b"\xff\\", "\u043a\u043b\u044e\u0447".encode())
 HEADERS = ((b"h", b"1"), (b"\xff", None), (b"", b"\xfe"), (b"100%s", b""))
+
+
+def _said(key: Data | None, value: Data | None) -> tuple[Row | None, Row | None]:
+    """Return something that tells keys and values apart; what an empty value says is damaged."""
+    problem = {"problem": "nothing", "damaged": True} if value == b"" else {"data": bytes(value or b"").hex()}
+    return None if key is None else {"data": bytes(key).hex()}, None if value is None else problem
+
+
 SHOWN = (
     Shown(records=True),
     Shown(records=True, data="utf8"),
     Shown(records=True, data="utf8", java=True),
     Shown(records=True, data="hex"),
     Shown(records=True, data="base64"),
+    Shown(records=True, decode=_said),
 )
 
 
@@ -91,7 +101,7 @@ def _never(columns: Columns, *_: object) -> list[Part | None]:
     return [None] * columns.position.size
 
 
-@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.data} {shown.java}")
+@pytest.mark.parametrize("shown", SHOWN, ids=["sizes", "utf8", "java", "hex", "base64", "decoded"])
 def test_side_by_side_as_one_by_one(segment: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind of batch, and of damage, in the order of the file."""
     found = lines(segment, shown)
@@ -101,12 +111,18 @@ def test_side_by_side_as_one_by_one(segment: Path, shown: Shown, monkeypatch: py
     assert any("cannot be read" in each for each in found[1])
 
 
-@pytest.mark.parametrize(("name", "value"), [("RECORD_COUNT", 25), ("_POOL_SIZE", 500), ("_UNPACKED_SIZE_MAX", 400)])
-def test_bounds_change_nothing(segment: Path, name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many records are held at a time, and how many bytes are decompressed."""
-    found = lines(segment, SHOWN[1])
+@pytest.mark.parametrize("shown", [SHOWN[1], SHOWN[-1]], ids=["utf8", "decoded"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("RECORD_COUNT", 25), ("_POOL_SIZE", 500), ("_UNPACKED_SIZE_MAX", 400), ("_DECODED_SIZE", 700)],
+)
+def test_bounds_change_nothing(
+    segment: Path, name: str, value: int, shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many records are held at a time, and how many bytes are decompressed or decoded."""
+    found = lines(segment, shown)
     monkeypatch.setattr(dump_columns, name, value)
-    assert lines(segment, SHOWN[1]) == found
+    assert lines(segment, shown) == found
 
 
 def test_few_batches_are_looked_at_one_by_one(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
