@@ -45,11 +45,10 @@ PLUGS: dict[str, tuple[str, type]] = {
 BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "repairs", "rules", "scan", "tables")
 
 ENGINE_NAMES = (
-    "check", "deep", "dumps.batches", "dumps.columns", "edits.operations", "edits.partition", "edits.proof",
-    "edits.site", "edits.survey", "edits.words", "fleet.arrow_take", "fleet.cross", "fleet.cross_columns",
-    "fleet.cross_rows", "fleet.groups", "repair", "segments.beyond", "segments.columns", "segments.contents",
-    "segments.indexes", "segments.lockstep", "segments.producers", "segments.records", "segments.segment",
-    "segments.snapshots", "segments.swaps", "segments.transactions", "segments.window", "start.index", "start.log",
+    "dumps.batches", "dumps.columns", "edits.operations", "edits.partition", "edits.proof", "edits.site",
+    "edits.survey", "edits.words", "fleet.arrow_take", "fleet.cross", "fleet.cross_columns", "fleet.cross_rows",
+    "fleet.groups", "repair", "segments.beyond", "segments.columns", "segments.contents", "segments.following",
+    "segments.indexes", "segments.lockstep", "segments.records", "segments.whole", "start.index", "start.log",
     "start.metadata", "start.partition", "start.producers", "start.recover", "start.replay", "start.segment",
     "start.split", "start.swaps",
 )  # fmt: skip
@@ -161,6 +160,15 @@ def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str
     scans = {"kcheck.scan.end_offset", "kcheck.scan.truncation"} & loaded
     own = f"kcheck.scan.{command[0].replace('-', '_')}"
     assert scans <= {own}
+
+
+@pytest.mark.parametrize(
+    ("depth", "path"), [("checkpoints", "."), ("headers", "data1/segments-0"), ("crc", "data2/plain-0")]
+)
+def test_small_segments_are_looked_at_without_numpy(depth: str, path: str) -> None:
+    """Nor is anything at `--depth checkpoints`: to import it is a third of such a start."""
+    loaded = loaded_by_command("check", "--depth", depth, str(ROOT / "fixtures/brokers/4.3.1/stopped/broker-1" / path))
+    assert not {name.partition(".")[0] for name in loaded} & {*HEAVY, "cramjam"}
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,8 @@ COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
 CODEC_NAMES = (*COMPRESSION, *(f"unknown-{number}" for number in range(len(COMPRESSION), CODEC_MASK + 1)))
 """Those that no release knows too."""
 LOG_APPEND_TIME = 0x08
+NO_MARKER, UNKNOWN_MARKER = -1, -2
+"""Stand for the type of a marker where a batch is none, and where its record is not the plain one of a marker."""
 NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
 

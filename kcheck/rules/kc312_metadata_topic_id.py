@@ -4,7 +4,7 @@ What is wrong: `__cluster_metadata` has the same topic id in every cluster, AAAA
 partition.metadata of its log says so. Here it names another one: the file was copied from a partition of another
 topic, or the whole directory is one that was renamed.
 
-What a KRaft broker or controller does: it does not start (InconsistentTopicIdException), in every release from 3.0 on.
+What the broker does: with KRaft, broker or controller, it does not start (InconsistentTopicIdException), from 3.0 on.
 
 What to do: if the log beside it is that of KRaft (`kcheck dump` decodes its records), remove the file: the start
 writes it anew. If it is not, the metadata is somewhere else: look for it before you start anything.

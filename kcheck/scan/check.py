@@ -18,7 +18,6 @@ from kcheck.scan.deep import Deep
 from kcheck.scan.inputs import Kind, Target, agree, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.rules import check_replicas, check_segment
-from kcheck.scan.segments.contents import difference
 from kcheck.scan.segments.window import Window
 from kcheck.scan.workers import Task, Workers
 from kcheck.tables import findings
@@ -40,6 +39,10 @@ class Depth(StrEnum):
     """Every record, decompressed."""
 
 
+def _tell_nobody(coverage: Coverage) -> None:
+    del coverage
+
+
 class Reading(NamedTuple):
     """How segments are read: by how many processes, which of them, and who is told a few times a second how far it is.
 
@@ -48,7 +51,7 @@ class Reading(NamedTuple):
 
     jobs: int = 1
     window: Window = Window()
-    tell: Callable[[Coverage], None] = lambda _: None
+    tell: Callable[[Coverage], None] = _tell_nobody
 
 
 def check(
@@ -187,6 +190,8 @@ class _Cluster:
                 yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
 
     def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
+        from kcheck.scan.segments.contents import difference  # numpy: only where records are compared
+
         self._coverage.at = replicas[0].where.dir or ""
         first, *others = (view._replace(read=None, epochs=None) for view in replicas)
         for other in others:

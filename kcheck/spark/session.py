@@ -1,9 +1,12 @@
 """The Spark that runs a scan: that of spark-submit, one of this process, or one behind Spark Connect."""
 
+import logging
 import os
 import re
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from kcheck.errors import KcheckError, UsageError
@@ -58,17 +61,24 @@ def session(master: str | None) -> "Iterator[SparkSession]":
     local[*].
     """
     version = spark_version()
+    from py4j.protocol import Py4JError
     from pyspark.sql import SparkSession
 
+    on_interrupt = signal.getsignal(signal.SIGINT)
     if master is not None and master.startswith("sc://"):
         spark = SparkSession.builder.remote(master).getOrCreate()
     else:
         spark = _classic(master, version)
     try:
+        signal.signal(signal.SIGINT, on_interrupt)  # That of Spark calls Java while Java is called.
+        logging.disable()  # py4j would show where a call broke off, of which `in_a_line` tells.
         prepare(spark)
         yield spark
     finally:
-        spark.stop()
+        # This thread may have been torn from a call, whose answer it would take for that of the next one.
+        with suppress(Py4JError, OSError), ThreadPoolExecutor(1) as pool:
+            pool.submit(spark.stop).result()
+        logging.disable(logging.NOTSET)
 
 
 @contextmanager
@@ -79,7 +89,7 @@ def in_a_line() -> Iterator[None]:
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, ConnectionError) as error:  # the last one where its Java has gone
         said = str(error) or type(error).__name__
         lines = [line.strip().removeprefix(": ") for line in said.splitlines() if line.strip()]
         first, *others = lines[lines[0].startswith(_CALLED) and len(lines) > 1 :]

@@ -80,7 +80,7 @@ SCANNED = (
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 
-_OF_SCAN = ("check", "deep", "segments.contents", "segments.records", "segments.segment")
+_OF_SCAN = ("check", "deep", "segments.contents", "segments.records", "segments.whole")
 _DEEP = (*(f"kcheck.scan.{name}" for name in _OF_SCAN), "cramjam")
 """What looks into segments."""
 _HELD_SIZE = 8 << 20

@@ -252,6 +252,12 @@ def test_a_run_that_spark_gives_up_is_none(
     assert [] == [*(tmp_path / "out").iterdir()]
 
 
+def test_an_interrupt_is_that_of_python(spark: SparkSession) -> None:
+    """As for every command: Spark's own calls Java in the middle of a call, and shows how that fails."""
+    del spark
+    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+
+
 def test_a_host_that_does_not_see_the_run_ends_it(
     spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

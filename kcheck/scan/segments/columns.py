@@ -22,8 +22,10 @@ from kcheck.formats.record_batch import (
     MAGIC_AT,
     MARKER,
     MIN_ENTRY_SIZE,
+    NO_MARKER,
     OVERHEAD,
     TIMESTAMP,
+    UNKNOWN_MARKER,
     body_from,
     checksum,
     crc32c,
@@ -41,7 +43,6 @@ _LINK = 0x5F35254C
 """The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
 _CHAIN = np.dtype([("link", "<u4"), ("zeros", f"V{_UNSUMMED - 4}")])
 
-NO_MARKER, UNKNOWN_MARKER = -1, -2
 MARKER_RECORD = Layout(
     (("size", "i8"), ("attributes", "i8"), ("deltas", "i16"), ("key_size", "i8"), ("version", "i16"), ("type", "i16"))
 )

@@ -4,7 +4,7 @@ Whatever is not as a broker writes it leads to None, and to `kcheck.scan.segment
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import GAPS_KEPT, End, EpochRun, Gap, IndexView, SegmentView, Transactions
+from kcheck.scan.segments.producers import CUT_COUNT_MAX
 
 SIZE_MAX = 128 << 10
 _BATCH_COUNT_MAX = 100
@@ -58,12 +59,12 @@ class _Batches(NamedTuple):
 
 
 def sound(
-    descriptor: Source, size: int, indexes: tuple[Filled | None, Filled | None], where: Location, base: Offset,
-    *, verify: bool,
+    descriptor: Source, size: int, indexes: Mapping[str, Filled | None], where: Location, base: Offset,
+    *, verify: bool, cuts: Sequence[Offset],
 ) -> SegmentView | None:  # fmt: skip
     """Return what `examine` of `scan/segments/segment.py` returns of a small segment without a fault, else None.
 
-    `indexes` are the offset index and the time index, None where one cannot be read.
+    `indexes` are those beside it by their endings, None where one cannot be read.
     """
     data = pread(descriptor, size, 0)
     found = _batches(data, base, verify=verify) if len(data) == size else None
@@ -71,8 +72,8 @@ def sound(
         return None
     stem = (where.file or "").removesuffix(".log")
     views = []
-    for (ending, layout, holds), entries in zip(_INDEXES, indexes, strict=True):
-        view = None
+    for ending, layout, holds in _INDEXES:
+        entries, view = indexes[ending], None
         if entries is not None:
             view = _index(entries, layout, holds, where.of_file(stem + ending), base, found)
             if view is None:
@@ -81,6 +82,9 @@ def sound(
     count = len(found.position)
     first = Offset(found.base_offset[0]) if count else None
     end = Offset(found.last_offset[-1] + 1) if count else base
+    asked = cuts[-CUT_COUNT_MAX:]
+    if any(cut < end for cut in asked):
+        return None
     whole = None if first is None else Range(first, end, found.solid_from, found.producers)
     return SegmentView(
         where=where,
@@ -100,7 +104,7 @@ def sound(
         offset_index=views[0],
         time_index=views[1],
         transactions=_NO_TRANSACTIONS,
-        producers=Producing(whole, {}, (), {}),
+        producers=Producing(whole, dict.fromkeys(asked, whole), (), {}),
         verified=verify,
         holes=end - base - found.records,
         gaps=() if found.records == end - base else found.gaps(),

@@ -4,13 +4,14 @@ Each segment is followed by itself, so that segments can be read side by side; `
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kcheck.formats.record_batch import ABORT_MARKER, TRANSACTIONAL
+from kcheck.formats.record_batch import ABORT_MARKER, NO_MARKER, TRANSACTIONAL
 from kcheck.model.entries import Offset
 from kcheck.model.segments import Aborted, Transactions
-from kcheck.scan.segments.columns import NO_MARKER, Columns
+
+if TYPE_CHECKING:
+    from kcheck.scan.segments.columns import Columns
 
 OPEN_COUNT_MAX = 100_000
 """So many producers are followed at a time, and so many aborted transactions of a segment are kept."""
@@ -32,9 +33,9 @@ class Following:
         self._aborted: list[Aborted] = []
         self._followed = True
 
-    def take(self, columns: Columns) -> None:
+    def take(self, columns: "Columns") -> None:
         """Follow the batches of one window."""
-        rows = np.flatnonzero(columns.attributes & TRANSACTIONAL)
+        rows = (columns.attributes & TRANSACTIONAL).nonzero()[0]
         rows = rows[columns.producer_id[rows] >= 0]
         if not self._followed or not rows.size:
             return

@@ -3,15 +3,12 @@
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-
 from kcheck.disk.read import UnreadableError, opened, pread, read_filled
 from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.scan.segments.batches import Walk, index_path, tail_of
-from kcheck.scan.segments.columns import dtype_of
 
 _TAIL_SIZE_MAX = 1 << 20
 """What the time index does not know of the last segment must be so small, or the segment is read."""
@@ -54,6 +51,10 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
     used = _entry_file.used_part(data, size, TIME_INDEX_ENTRY)
     if not used or size % TIME_INDEX_ENTRY.size or (len(used) < size and not active):
         return None
+    import numpy as np  # only where a span is asked for
+
+    from kcheck.scan.segments.columns import dtype_of  # the same
+
     rows = np.frombuffer(used, dtype_of(TIME_INDEX_ENTRY))
     timestamp, offset = rows["timestamp"].astype(np.int64), rows["relative_offset"].astype(np.int64)
     if timestamp[0] < 0 or offset[0] < 0 or (timestamp[1:] <= timestamp[:-1]).any() or (np.diff(offset) < 0).any():

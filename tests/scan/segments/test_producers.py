@@ -19,7 +19,7 @@ from kcheck.model.views import PartitionView
 from kcheck.scan import look
 from kcheck.scan.check import Depth, check
 from kcheck.scan.partition import view_of
-from kcheck.scan.segments import columns, producers
+from kcheck.scan.segments import columns, following, small
 from kcheck.scan.segments.snapshots import Follower
 from tests.builders import Made, batch, flip_byte, partition_dir
 
@@ -209,7 +209,8 @@ def test_sequences_wrap(tmp_path: Path) -> None:
 
 def test_too_many_producers_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded, and nothing is said but what the snapshot says by itself."""
-    monkeypatch.setattr(producers, "PRODUCER_COUNT_MAX", 3)
+    monkeypatch.setattr(small, "SIZE_MAX", -1)
+    monkeypatch.setattr(following, "PRODUCER_COUNT_MAX", 3)
     log = [made(5 * n, of=n) for n in range(5)]
     found = followed(tmp_path / "t-0", log, snapshots={25: (entry(2, 2, of=4), entry(25, 1))})
     assert [(25, SnapshotFault.BEYOND, 7, 25, 25)] == told(found)

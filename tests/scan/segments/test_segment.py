@@ -12,7 +12,7 @@ from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range
 from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, Gap, SegmentView, Transactions
 from kcheck.scan.segments import columns as read
-from kcheck.scan.segments import segment, small
+from kcheck.scan.segments import small, whole
 from kcheck.scan.segments.segment import examine
 from tests.builders import Made, batch, flip_byte, index_of, log, message, run
 
@@ -206,7 +206,7 @@ def test_epochs_are_told_as_runs(tmp_path: Path) -> None:
 
 
 def test_of_many_runs_of_epochs_the_first_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment, "_EPOCH_COUNT_MAX", 5)
+    monkeypatch.setattr(whole, "_EPOCH_COUNT_MAX", 5)
     made = [batch(number, epoch=number, payload=PAYLOAD) for number in range(50)]
     assert [EpochRun(number, number, number) for number in range(5)] == list(seen(tmp_path, made).epochs)
 

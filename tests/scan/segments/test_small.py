@@ -16,6 +16,7 @@ from kcheck.rules._contract import Scope
 from kcheck.rules._segments import is_plain_segment
 from kcheck.scan.segments import small
 from kcheck.scan.segments.segment import examine
+from kcheck.scan.segments.snapshots import cuts, snapshot_offsets
 from tests.builders import Made, batch, log
 from tests.cases.test_cases import CASES
 from tests.rules.build import found_by_all
@@ -40,10 +41,11 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, bool], Told]:
             told.append(without(*args, **how))
             return told[-1]
 
+        asked = cuts(snapshot_offsets(each.name for each in path.parent.iterdir()), base, None)
         monkeypatch.setattr(small, "sound", sound)
-        found = examine(str(path), where, base, verify=verify)
+        found = examine(str(path), where, base, verify=verify, cuts=asked)
         monkeypatch.setattr(small, "sound", lambda *_args, **_how: None)
-        assert examine(str(path), where, base, verify=verify) == found
+        assert examine(str(path), where, base, verify=verify, cuts=asked) == found
         if is_plain_segment(found):
             inside = found._replace(files=frozenset(each.name for each in path.parent.iterdir()))
             for view in (inside, inside._replace(active=False)):

@@ -54,6 +54,7 @@ class _Slow:
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
+            del loader.exec_module  # the modules of a folder in a zip share one loader
             load(module)
             _slowed(module)
 
