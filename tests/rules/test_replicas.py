@@ -35,6 +35,19 @@ def test_epochs_of_the_files_are_compared_where_batches_were_not_read() -> None:
     assert not found(replica(1, log_end=None), replica(2, lines=other))
 
 
+def test_epochs_of_compacted_files_differ_if_no_compaction_explains_it() -> None:
+    """A replica that fetched a compacted log learnt later of an epoch: brokers 1 and 2 of 4.3.1 had the first two."""
+    lines = (
+        b"0\n5\n0 0\n1 529\n2 778\n3 791\n4 897\n",
+        b"0\n6\n0 0\n1 410\n2 778\n3 788\n4 897\n5 1229\n",
+        b"0\n2\n0 0\n2 500\n",
+    )
+    replicas = tuple(replica(at + 1, lines=each, log_end=1229) for at, each in enumerate(lines))
+    compacted = tuple(each._replace(cleaned=True) for each in replicas)
+    assert [("KC402", 2), ("KC402", 3)] == found(*replicas)
+    assert [("KC402", 3)] == found(*compacted)
+
+
 def test_whoever_is_behind_the_largest_high_watermark_is_told() -> None:
     """Not the one whose file says it: that is KC213."""
     replicas = (replica(1, high_watermark=80, log_end=70), replica(2, high_watermark=60), replica(3, log_end=79))
