@@ -9,6 +9,7 @@ import argparse
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,16 +19,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.model.names import LEADER_EPOCHS  # noqa: E402 - the path above comes first
+from kcheck.model.entries import Offset  # noqa: E402 - the path above comes first
+from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from tests.bench.engine import BATCH_SIZES, cost, make, make_records  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the same
-from tests.builders import epochs, write  # noqa: E402 - the same
+from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
 from tests.oracle.jars import JVM, java_command  # noqa: E402 - the same
 
 RUNS = 3
 HEAP = "-Xmx256M"
 """What the script gives the tool."""
 MANY = 200
+COMMIT_COUNT = 100_000
 
 
 def tool(*arguments: str) -> list[str]:
@@ -79,6 +82,29 @@ def dumps(folder: Path, size: int, batches: str) -> None:
     shutil.rmtree(folder)
 
 
+def decoded(folder: Path) -> None:
+    """Compare dumps of what consumers committed: an internal topic with records of 70 bytes, five in a batch."""
+    folder.mkdir()
+    path = folder / f"{segment_prefix(Offset(0))}.log"
+    with path.open("wb") as file:
+        for base in range(0, COMMIT_COUNT, 5):
+            records = b"".join(
+                record(
+                    number,
+                    key=struct.pack(">hh7sh6si", 1, 7, b"group-1", 6, b"orders", (base + number) % 50),
+                    value=struct.pack(">hqihq", 3, base, 5, 0, FIRST_TIMESTAMP + base),
+                )
+                for number in range(5)
+            )
+            file.write(batch(base, 5, payload=records).data)
+    ours = {
+        f"--decode offsets, {name}": kcheck("dump", "--decode", "offsets", "--format", name, str(path))
+        for name in ("kafka", "json", "text")
+    }
+    compare(f"{COMMIT_COUNT} commits", ours, tool("--offsets-decoder", "--files", str(path)))
+    shutil.rmtree(folder)
+
+
 def main() -> None:
     """Measure all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -86,6 +112,7 @@ def main() -> None:
     size = parser.parse_args().megabytes << 20
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        decoded(folder / "commits")
         for batches, batch_size in BATCH_SIZES.items():
             path = make(folder / "indexed", size, batch_size)
             bare = folder / "bare" / path.name
