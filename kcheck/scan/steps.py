@@ -1,6 +1,6 @@
 """A truncation's dialogue as rows: each request, its response, and where the follower cuts."""
 
-from kcheck.core.truncation import (
+from kcheck.core.dialogue import (
     EpochRequest,
     FetchError,
     FetchRequest,

@@ -4,17 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from kcheck.core.dialogue import Leader, Replica, Status, Truncation
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.truncation import (
-    Leader,
-    Replica,
-    Status,
-    Truncation,
-    append_first,
-    elected,
-    plan_truncation,
-    turns_in_circles,
-)
+from kcheck.core.truncation import append_first, elected, plan_truncation, turns_in_circles
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows

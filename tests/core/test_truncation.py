@@ -5,21 +5,10 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status
 from kcheck.core.lineage import Fork, contradict, fork, lineage_of_cache, ranges
 from kcheck.core.releases import release
-from kcheck.core.truncation import (
-    ROUND_COUNT_MAX,
-    FetchError,
-    FetchRequest,
-    Leader,
-    Replica,
-    Status,
-    append_first,
-    elected,
-    fetch_check,
-    plan_truncation,
-    truncate_to,
-)
+from kcheck.core.truncation import ROUND_COUNT_MAX, append_first, elected, fetch_check, plan_truncation, truncate_to
 from kcheck.model.entries import EpochEndOffset, EpochEntry
 from tests.core.vectors import RELEASES, VECTORS, as_row, cache, every, follower, leader, name, pairs
 

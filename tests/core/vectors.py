@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kcheck.core.releases import release
-from kcheck.core.truncation import (
+from kcheck.core.dialogue import (
     EpochRequest,
     FetchRequest,
     Leader,
@@ -14,6 +13,7 @@ from kcheck.core.truncation import (
     Step,
     TruncateToHighWatermark,
 )
+from kcheck.core.releases import release
 from kcheck.model.entries import EpochEndOffset, EpochEntries, EpochEntry
 from kcheck.model.release import Release
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kcheck.core.dialogue import Leader, Replica, Status, Truncation
 from kcheck.core.leader_epochs import (
     assign,
     end_offset_for,
@@ -17,7 +18,7 @@ from kcheck.core.leader_epochs import (
 )
 from kcheck.core.lineage import Fork, Run, fork, lineage_of_batches, lineage_of_cache, ranges
 from kcheck.core.releases import TABLE, release
-from kcheck.core.truncation import Leader, Replica, Status, Truncation, elected, plan_truncation
+from kcheck.core.truncation import elected, plan_truncation
 from kcheck.model.entries import Batch, EpochEntries, EpochEntry
 from kcheck.model.release import Assign, EpochLoad, Lookup, Release
 from tests import strategies
