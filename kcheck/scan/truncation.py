@@ -58,7 +58,7 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
 
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:
     known = {str(state.broker_id) for state in states}
-    if election.leader not in (None, "best") and election.leader not in known:
+    if known and election.leader not in ("best", None, *known):
         raise UsageError(f"--leader {election.leader} has no replica here; brokers are {', '.join(sorted(known))}")
 
 
@@ -191,7 +191,7 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
         "cut": _cut_row(state, after) if changed and not emptied else None,
         "lost": _lost_row(state, gone.lost, certain=gone.certain),
         "expired": _expired_row(state, leader.log_start_offset) if emptied else None,
-        "refetch": _refetch_row(leading, Offset(max(after, leader.log_start_offset)), leader.log_end_offset),
+        "refetch": None if found.status is Status.FETCH_FAILS else _refetch_row(leading, leader, after),
         "leader_epochs_after": entry_rows(found.after.cache),
         "diverges_silently_at": silent,
         "exits_without_unclean_election": found.exits_without_unclean_election,
@@ -249,7 +249,8 @@ def _expired_row(state: ReplicaState, leader_start: Offset) -> Row | None:
     return {"from": state.log_start_offset, "to": end} if state.log_start_offset < end else None
 
 
-def _refetch_row(leading: ReplicaState, start: Offset, end: Offset) -> Row | None:
+def _refetch_row(leading: ReplicaState, leader: Leader, after: Offset) -> Row | None:
+    start, end = Offset(max(after, leader.log_start_offset)), leader.log_end_offset
     if start >= end:
         return None
     if not leading.logs:

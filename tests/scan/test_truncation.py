@@ -112,9 +112,8 @@ def test_a_log_that_ends_inside_of_a_batch_of_the_leader_stays_as_it_is() -> Non
     broker(Path("d1"), run(0, 99), broker_id=1)
     broker(Path("d2"), run(0, 99), broker_id=2, epoch_entries=(), high_watermark=55)
     follower = follower_of("d1", "d2", leader="1")
-    assert (55, "fetch_fails", None) == tuple(
-        follower[key] for key in ("truncate_to", "status", "diverges_silently_at")
-    )
+    told = ("truncate_to", "status", "diverges_silently_at", "refetch")
+    assert (55, "fetch_fails", None, None) == tuple(follower[key] for key in told)
     said = kcheck("truncation", "d1", "d2", "--leader", "1").out
     assert "cannot take what the leader sends for offset 55" in " ".join(said.split())
 
@@ -164,6 +163,11 @@ def test_of_equal_losses_the_longest_log_is_best() -> None:
 def test_an_unknown_leader_names_the_known(diverged: list[str]) -> None:
     with pytest.raises(UsageError, match=r"--leader 7 has no replica here; brokers are 1, 2"):
         planned(*diverged, leader="7")
+
+
+def test_where_no_partition_is_wanted_there_is_no_leader_to_know(diverged: list[str]) -> None:
+    done = kcheck("truncation", *diverged, "--leader", "7", "--topic", "other")
+    assert (0, "no partition has a replica here") == (done.code, done.out.splitlines()[1])
 
 
 def test_a_partition_that_the_leader_does_not_have_is_told(diverged: list[str]) -> None:
