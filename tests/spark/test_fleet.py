@@ -253,9 +253,12 @@ def test_a_run_that_spark_gives_up_is_none(
 
 
 def test_an_interrupt_is_that_of_python(spark: SparkSession) -> None:
-    """As for every command: Spark's own calls Java in the middle of a call, and shows how that fails."""
+    """As for every command: Spark's own calls Java in the middle of a call, and shows how that fails.
+
+    In the background of a shell nobody interrupts.
+    """
     del spark
-    assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_IGN)
 
 
 def test_a_host_that_does_not_see_the_run_ends_it(
