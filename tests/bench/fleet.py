@@ -30,11 +30,12 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.scan.fleet.replicas import replicas_schema  # noqa: E402 - the path above comes first
-from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the path above comes first
+from kcheck.model.names import PARTITION_METADATA  # noqa: E402 - the path above comes first
+from kcheck.scan.fleet.replicas import replicas_schema  # noqa: E402 - the same
+from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the same
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
-OF_LOG_DIR = 200
+OF_LOG_DIR, TOPIC_COUNT = 200, 10
 LAYOUT = "{cluster}/{broker}/{log_dir}"
 
 
@@ -52,18 +53,22 @@ def make(folder: Path, count: int) -> None:
     )
     files = {path.name: path.read_bytes() for path in sample.iterdir()}
     files |= {name.replace(".index", ".timeindex"): bytes(12) for name in files if name.endswith(".index")}
-    files["partition.metadata"] = partition_metadata()
     shutil.rmtree(sample)
     for number in range(max(count // OF_LOG_DIR, 1)):
-        names = [f"topic{at % 10}-{number * OF_LOG_DIR + at}" for at in range(min(count, OF_LOG_DIR))]
+        names = [f"topic{at % TOPIC_COUNT}-{number * OF_LOG_DIR + at}" for at in range(min(count, OF_LOG_DIR))]
         offsets = dict.fromkeys(names, 300)
         path = folder / "c" / f"{number // 2}" / f"d{number % 2}"
         log_dir(path, broker_id=number // 2, recovery_point=offsets, high_watermark=offsets, log_start={})
         write(path / names[0], files)
-        for name in names[1:]:
-            (path / name).mkdir()
-            for file in files:
+        for at, name in enumerate(names):
+            (path / name).mkdir(exist_ok=True)
+            for file in files if at else ():
                 (path / name / file).hardlink_to(path / names[0] / file)
+            metadata = path / name / PARTITION_METADATA
+            if at < TOPIC_COUNT:
+                metadata.write_bytes(partition_metadata(f"MkU3OEVBNTcwNTJENDM2{at}g"))
+            else:
+                metadata.hardlink_to(path / names[at % TOPIC_COUNT] / PARTITION_METADATA)
 
 
 def cost(folder: Path, jobs: int, runs: int) -> tuple[Cost, int]:
