@@ -46,6 +46,20 @@ def planned(
     return document(plan(list(paths), election, wanted=wanted, release=release(kafka)))
 
 
+def partition_of(*paths: str, **how: Any) -> dict[str, Any]:
+    """Return what `planned` has of its one partition."""
+    (row,) = planned(*paths, **how)["partitions"]
+    assert isinstance(row, dict)
+    return row
+
+
+def follower_of(*paths: str, **how: Any) -> dict[str, Any]:
+    """Return what `planned` has of the one follower of its one partition."""
+    (row,) = partition_of(*paths, **how)["followers"]
+    assert isinstance(row, dict)
+    return row
+
+
 def answered(
     *paths: str | Path,
     epochs: tuple[int, ...] = (),
