@@ -47,9 +47,11 @@ def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) ->
     Messages of magic 0 and 1 have no epoch, but a follower has the bytes of its leader: their CRCs tell them apart.
     Those of compressed ones may differ after compaction although the records do not.
     """
-    if not (one and other) or max(one[0].base_offset, other[0].base_offset) > end:
+    if not (one and other):
         return None
     first = max(one[0].base_offset, other[0].base_offset)
+    if first > end:
+        return None
     pairs = ((batch for batch in batches_of(logs) if batch.last_offset >= first) for logs in (one, other))
     for a, b in zip(*pairs, strict=False):
         if (a.last_offset, _record(a)) != (b.last_offset, _record(b)):
