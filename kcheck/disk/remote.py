@@ -13,7 +13,7 @@ from io import FileIO
 from threading import BoundedSemaphore, Lock, local
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from kcheck.errors import TooMuchReadError, UsageError
+from kcheck.errors import KcheckError, TooMuchReadError, UsageError
 
 T = TypeVar("T")
 
@@ -283,7 +283,8 @@ def is_url(root: str) -> bool:
 def mounted(roots: Sequence[str], options: Mapping[str, object]) -> Iterator[None]:
     """Let paths below those roots that are URLs be read; `options` are those of the file system of fsspec.
 
-    UsageError where that file system is not installed, or does not take the options.
+    UsageError where that file system is not installed, or does not take the options, KcheckError where it cannot be
+    reached.
     """
     before = {*_MOUNTED}
     _OPTIONS.append(options)
@@ -302,21 +303,24 @@ def mount(path: str) -> None:
     scheme, is_remote, rest = path.partition("://")
     prefix = f"{scheme}://{rest.partition('/')[0]}/"
     if is_remote and is_url(path) and _OPTIONS and prefix not in _MOUNTED:
-        _MOUNTED[prefix] = Store(partial(_system, path, scheme, _OPTIONS[-1]))
+        _MOUNTED[prefix] = Store(partial(_system, prefix, scheme, _OPTIONS[-1]))
 
 
 def _system(root: str, scheme: str, options: Mapping[str, object]) -> Any:
+    """Return the file system of a root: its host and port, where the scheme has them, are those of the root."""
     try:
-        import fsspec  # only for roots that are URLs
+        from fsspec.core import url_to_fs  # only for roots that are URLs
 
         # Listings are held where they are needed: the client would keep those of the whole fleet.
-        return fsspec.filesystem(scheme, **{"use_listings_cache": False, **options})
+        return url_to_fs(root, **{"use_listings_cache": False, **options})[0]
     except ImportError as error:
         raise UsageError(
             f"{root} needs {scheme}: pip install 'kcheck[{_EXTRAS.get(scheme, 'remote')}]'; {error}"
         ) from error
     except (ValueError, TypeError) as error:
         raise UsageError(f"{root}: {error}") from error
+    except Exception as error:  # some connect at once, and a client may raise anything
+        raise KcheckError(f"{root}: {type(error).__name__}: {error}") from error
 
 
 def _asked(ask: Callable[[], T]) -> T:
