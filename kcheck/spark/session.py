@@ -4,7 +4,7 @@ import logging
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -22,10 +22,7 @@ _CALLED, _CAUSE = "An error occurred while calling ", re.compile("Caused by: ")
 """How lines begin in what Java says."""
 _OLDEST, _BEYOND = (4, 1), (5,)
 
-WISHES = {
-    "spark.python.unix.domain.socket.enabled": "true",  # a third of the cost of a Python task
-}
-"""What is set unless the user has set it, before Spark starts."""
+_SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"}  # a third of the cost of a Python task
 _WITHOUT_CLUSTER = {"spark.ui.enabled": "false"}  # that is half of a start
 _ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 """A Java that passes on bytes which Python made does not earn back what its second compiler costs."""
@@ -110,6 +107,15 @@ def prepare(spark: "SparkSession") -> None:
         ship(spark)
 
 
+def wishes(master: str) -> Mapping[str, str]:
+    """Return what is set unless the user has set it, before Spark starts.
+
+    A socket has a path of at most 108 bytes: the directory that YARN gives a task is longer.
+    """
+    sockets = {} if master == "yarn" else _SOCKETS
+    return {**sockets, **_WITHOUT_CLUSTER} if _is_one_process(master) else sockets
+
+
 def _is_one_process(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
@@ -132,8 +138,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
         where = conf.get("spark.master", None)
         if where is None:
             conf.setMaster(where := "local[*]")
-        local = _WITHOUT_CLUSTER if _is_one_process(where) else {}
-        for name, value in {**WISHES, **local, "spark.app.name": "kcheck"}.items():
+        for name, value in {**wishes(where), "spark.app.name": "kcheck"}.items():
             conf.setIfMissing(name, value)
         conf.set("spark.ui.showConsoleProgress", "false")  # kcheck draws its own
         return SparkSession.builder.config(conf=conf).getOrCreate()

@@ -188,3 +188,10 @@ def test_what_java_says_is_one_line(lines: tuple[str, ...], said: str) -> None:
     with pytest.raises(KcheckError) as caught, session.in_a_line():
         raise Py4JError("\n".join(lines))
     assert f"Spark could not finish: {said} (its log has the rest)" == str(caught.value)
+
+
+def test_a_socket_is_asked_for_where_its_path_is_short() -> None:
+    """A container of YARN has its files below a directory with a long name."""
+    socket = "spark.python.unix.domain.socket.enabled"
+    masters = {master: socket in session.wishes(master) for master in ("local[2]", "spark://h:7077", "yarn")}
+    assert {"local[2]": True, "spark://h:7077": True, "yarn": False} == masters
