@@ -1,6 +1,9 @@
 """Something that is wrong."""
 
-from kcheck.model.report import Column
+import json
+
+from kcheck.model.finding import Finding
+from kcheck.model.report import Column, finding_row
 from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
@@ -26,3 +29,9 @@ TABLE = Table(
     ),
     in_run=PLACE,
 )
+
+
+def row(finding: Finding) -> tuple[object, ...]:
+    """Return the row of a finding: as JSON shows it, what is JSON in it as a text."""
+    *values, data, repair = finding_row(finding).values()
+    return (*values, json.dumps(data), None if repair is None else json.dumps(repair))

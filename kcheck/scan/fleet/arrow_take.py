@@ -3,6 +3,7 @@
 Arrow moves a list entry by entry, bytes all at once. Here no list is None, and none has a None in it.
 """
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,25 +29,42 @@ def joined(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
 
 def taken(batch: "pa.RecordBatch", rows: Numbers) -> "pa.RecordBatch":
     """Return some rows of a batch, each at most once, in the order of their numbers."""
+    (found,) = taken_in_parts(batch, rows, max(len(rows), 1))
+    return found
+
+
+def taken_in_parts(batch: "pa.RecordBatch", rows: Numbers, count: int) -> "Iterator[pa.RecordBatch]":
+    """Yield as `taken` does so many rows at a time."""
     import pyarrow as pa
 
-    numbers = pa.array(rows)
-    return pa.RecordBatch.from_arrays([_taken(each, numbers) for each in batch.columns], schema=batch.schema)
+    moves = [_move(column) for column in batch.columns]
+    for begin in range(0, max(len(rows), 1), count):
+        numbers = pa.array(rows[begin : begin + count])
+        yield pa.RecordBatch.from_arrays([move(numbers) for move in moves], schema=batch.schema)
 
 
-def _taken(column: "pa.Array", numbers: "pa.Array") -> "pa.Array":
+def _move(column: "pa.Array") -> "Callable[[pa.Array], pa.Array]":
+    """Return what takes some rows of a column."""
     import pyarrow as pa
+    from pyarrow import compute
 
     is_list = pa.types.is_list(column.type)
-    if not len(numbers) or column.null_count == len(column) or (is_list and not len(column.values)):
-        return column.slice(0, len(numbers))  # one is like the other
+    if column.null_count == len(column) or (is_list and not len(column.values)):
+        return lambda numbers: column.slice(0, len(numbers))  # one is like the other
     if not is_list:
-        return column.take(numbers)
-    found = [each.take(numbers) for each in _as_bytes(column)]
-    ends = np.frombuffer(found[0].buffers()[1], np.int64)[: len(numbers) + 1] // _NUMBER_SIZE
-    values = [pa.Array.from_buffers(pa.int64(), int(ends[-1]), [None, each.buffers()[2]]) for each in found]
-    entries = pa.StructArray.from_arrays(values, fields=list(column.type.value_type))
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), entries, type=column.type)
+        return lambda numbers: compute.take(column, numbers, boundscheck=False)
+    parts = _as_bytes(column)
+    return lambda numbers: _lists([compute.take(each, numbers, boundscheck=False) for each in parts], column.type)
+
+
+def _lists(parts: "list[pa.LargeBinaryArray]", kind: "pa.ListType") -> "pa.ListArray":
+    """Return lists of what `_as_bytes` made of their columns."""
+    import pyarrow as pa
+
+    ends = np.frombuffer(parts[0].buffers()[1], np.int64)[: len(parts[0]) + 1] // _NUMBER_SIZE
+    values = [pa.Array.from_buffers(pa.int64(), int(ends[-1]), [None, each.buffers()[2]]) for each in parts]
+    entries = pa.StructArray.from_arrays(values, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), entries, type=kind)
 
 
 def _as_bytes(lists: "pa.ListArray") -> "list[pa.LargeBinaryArray]":

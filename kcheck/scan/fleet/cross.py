@@ -6,13 +6,16 @@ may find something. Both give the same rows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from kcheck.model.entries import Offset
 from kcheck.model.release import Assign, Follower, Lookup, Profile, Release
+from kcheck.model.views import ReplicasView
 from kcheck.scan.arrow import arrays, schema_of
 from kcheck.scan.fleet.arrow_take import is_as_before, listed, taken
 from kcheck.scan.fleet.cross_columns import (
@@ -37,7 +40,7 @@ from kcheck.scan.fleet.cross_rows import (
     plans_of,
     sets_of,
 )
-from kcheck.scan.fleet.replicas import FINDINGS, KEY, PLANS, SETS, VIEWED, compared, findings_of
+from kcheck.scan.fleet.replicas import FINDINGS, PLANS, SETS, VIEWED, compared, findings_of, viewed
 
 if TYPE_CHECKING:
     from kcheck.model.report import Column
@@ -205,12 +208,15 @@ def _told(batch: "pa.RecordBatch", plain: Group, flagged: Numbers, parted: Numbe
     counts = plain.counts[flagged]
     owner, at = expand(counts)
     which = plain.first[flagged][owner] + at
-    columns = [listed(column) for column in taken(plain.rows, which).columns]
-    rows = [dict(zip(VIEWED, values, strict=True)) for values in zip(*columns, strict=True)]
-    offsets = [None if offset < 0 else offset for offset in parted[which].tolist()]
-    groups = batch.select((*KEY, "replicas_of_topic")).take(pa.array(plain.number[flagged])).to_pylist()
-    ends = np.cumsum(counts).tolist()
-    for group, number, count, end in zip(groups, plain.number[flagged].tolist(), counts.tolist(), ends, strict=True):
-        begin = end - count
-        group |= {"replicas": rows[begin:end], "parted": tuple(offsets[begin + 1 : end])}
-        yield number, findings_of(group, release)
+    replicas = zip(*(listed(column) for column in taken(plain.rows, which).columns), strict=True)
+    offsets = (None if offset < 0 else Offset(offset) for offset in parted[which].tolist())
+    numbers = pa.array(plain.number[flagged])
+    topics, partitions, of_topic = (
+        batch.column(name).take(numbers).to_pylist() for name in ("topic", "partition", "replicas_of_topic")
+    )
+    groups = zip(numbers.to_pylist(), counts.tolist(), topics, partitions, of_topic, strict=True)
+    for number, count, topic, partition, most in groups:
+        some = [*islice(replicas, count)]
+        _, *parts = islice(offsets, count)
+        view = ReplicasView(tuple(viewed(each, topic, partition) for each in some), (), most, tuple(parts))
+        yield number, findings_of(view, {broker_id: broker for broker, broker_id, *_ in some}, release)

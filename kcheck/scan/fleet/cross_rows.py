@@ -98,7 +98,9 @@ def _cache(replicas: Replicas, at: int) -> tuple[Iterator[tuple[int, int]], int]
 
 
 def _offsets(values: Numbers, known: Mask) -> "pa.Array":
-    return pa.array(values, pa.int64(), mask=~known)
+    """Return numbers of which some are known."""
+    bits = pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.int64(), len(values), [bits, pa.py_buffer(np.ascontiguousarray(values, np.int64))])
 
 
 def _texts(texts: "pa.Array", numbers: Numbers) -> "pa.StringArray":

@@ -2,13 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from kcheck.disk.output import create, discard, make_directory, read_again
 from kcheck.disk.walk import join
-from kcheck.scan.fleet.arrow_take import joined, taken
+from kcheck.scan.fleet.arrow_take import joined, taken, taken_in_parts
 from kcheck.scan.fleet.cross_columns import Mask, Numbers
 from kcheck.scan.fleet.replicas import FIELDS, KEY
 
@@ -65,9 +66,7 @@ class Groups:
         """Yield what is held, sorted, in parts."""
         whole = joined(self._held)
         self._held, self._held_size = [], 0
-        order = _order(whole)
-        for begin in range(0, whole.num_rows, _READ_COUNT):
-            yield _narrowed(taken(whole, order[begin : begin + _READ_COUNT]))
+        yield from map(_narrowed, taken_in_parts(whole, _order(whole), _READ_COUNT))
 
     def _spill(self) -> None:
         import pyarrow as pa
@@ -159,10 +158,16 @@ def _narrowed(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 def _order(batch: "pa.RecordBatch") -> Numbers:
-    """Return how replicas are sorted."""
-    broker_id, partition = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("broker_id", "partition"))
-    order: Numbers = np.lexsort((broker_id, partition, _topics(batch)))
-    return order
+    """Return how replicas are sorted; those that are alike in all of it stay in their order."""
+    keys = [_topics(batch), *(batch.column(name).to_numpy(zero_copy_only=False) for name in ("partition", "broker_id"))]
+    keys = [key - key.min() for key in keys]
+    widths = [int(key.max()) + 1 for key in keys]
+    if prod(widths) > np.iinfo(np.int64).max:
+        order: Numbers = np.lexsort(keys[::-1])
+        return order
+    # Sorting by one number goes along what is sorted already.
+    topic, partition, broker = keys
+    return np.argsort((topic * widths[1] + partition) * widths[2] + broker, kind="stable")
 
 
 def _topics(batch: "pa.RecordBatch") -> Numbers:

@@ -3,8 +3,7 @@
 `scan/fleet/cross.py` compares many partitions at once; what it does not decide by itself, this module does.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import Lineage, Run, lineage_of_cache
@@ -15,7 +14,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.parsed import Parsed
 from kcheck.model.release import Release
-from kcheck.model.report import Column, finding_row
+from kcheck.model.report import Column
 from kcheck.model.segments import End, EpochRun, SegmentView
 from kcheck.model.views import FileView, PartitionView, ReplicasView
 from kcheck.scan.arrow import schema_of
@@ -137,23 +136,20 @@ def compared(group: Mapping[str, Any], release: Release) -> Compared:
     states = tuple(_state(row, group["topic"], group["partition"]) for row in rows)
     plans = [*plans_of(states, Election(), release)]
     best = min(plans, key=cost, default=None)
+    views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
     return Compared(
         (group["cluster"], *_set_row(states, best, brokers, group)),
         tuple(row for plan in plans for row in truncation_plans.rows(plan, best=plan is best, brokers=brokers)),
-        findings_of(group, release),
+        findings_of(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
     )
 
 
-def findings_of(group: Mapping[str, Any], release: Release) -> tuple[tuple[object, ...], ...]:
-    """Return what the rules about replicas find, as rows of FINDINGS.
-
-    Where `group` has `parted`, that of a ReplicasView, its replicas need no more than VIEWED.
-    """
-    rows, count, parted = _by_broker(group), group["replicas_of_topic"], group.get("parted")
-    brokers = {row["broker_id"]: row["broker"] for row in rows}
-    views = tuple(_view(row, group["topic"], group["partition"], is_compared=parted is not None) for row in rows)
-    found = check_replicas(ReplicasView(views, (), count, parted), release) if count > 1 else ()
-    return tuple(_finding(each, brokers) for each in sorted(found, key=Finding.sort_key))
+def findings_of(
+    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
+) -> tuple[tuple[object, ...], ...]:
+    """Return what the rules about replicas find, as rows of FINDINGS; `brokers` are the names of them by their ids."""
+    found = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
+    return tuple((brokers[each.where.broker_id], *findings.row(each)) for each in sorted(found, key=Finding.sort_key))
 
 
 def _by_broker(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -227,22 +223,20 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
     )  # fmt: skip
 
 
-def _view(row: Mapping[str, Any], topic: str, partition: int, *, is_compared: bool) -> PartitionView:
-    """Return of a replica what the rules about replicas look at, with its epochs unless they are compared already."""
-    where = Location(
-        broker_id=row["broker_id"], log_dir=row["log_dir"], dir=row["dir"], topic=topic, partition=partition
-    )
-    view = PartitionView(
-        where, topic, partition, DirectoryState.CURRENT, topic_id=row["topic_id"],
-        log_start_offset=row["log_start_offset"], high_watermark=row["high_watermark"],
-        log_end_offset=row["log_end_offset"],
-    )  # fmt: skip
-    if is_compared:
-        return view
+def viewed(replica: Iterable[Any], topic: str, partition: int) -> PartitionView:
+    """Return what the rules about replicas look at, given VIEWED of a replica; of its epochs nothing."""
+    _, broker_id, log_dir, name, topic_id, start, mark, end = replica
+    where = Location(broker_id, log_dir, name, None, None, None, topic, partition)
+    return PartitionView(where, topic, partition, DirectoryState.CURRENT, topic_id, None, start, None, mark, end)
+
+
+def _view(row: Mapping[str, Any], topic: str, partition: int) -> PartitionView:
+    """Return what the rules about replicas look at."""
+    view = viewed((row[name] for name in VIEWED), topic, partition)
     told = _entries(row["told"] if row["told_differs"] else row["cache"])
     value = LeaderEpochCheckpoint(0, [each.epoch for each in told], [each.start_offset for each in told])
-    read = (_segment(where, _runs(row)),) if row["is_read"] else None
-    return view._replace(epochs=FileView("", "", where, 0, Parsed(value)), read=read, cleaned=row["compacted"])
+    read = (_segment(view.where, _runs(row)),) if row["is_read"] else None
+    return view._replace(epochs=FileView("", "", view.where, 0, Parsed(value)), read=read, cleaned=row["compacted"])
 
 
 def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
@@ -252,12 +246,6 @@ def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
         max_timestamp=-1, epochs=runs, faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
         transactions=None, verified=False,
     )  # fmt: skip
-
-
-def _finding(finding: Finding, brokers: Mapping[int, str | None]) -> tuple[object, ...]:
-    broker_id = finding.where.broker_id
-    own = (json.dumps(value) if isinstance(value, dict) else value for value in finding_row(finding).values())
-    return (None if broker_id is None else brokers[broker_id], *own)
 
 
 def replicas_schema() -> "pa.Schema":

@@ -1,13 +1,12 @@
 """What a scan of a fleet passes on: partition directories to look at, and what was found in them, as Arrow batches."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_directory
-from kcheck.model.report import Column, finding_row
+from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
 from kcheck.scan.arrow import arrays, batch_of, from_bytes, nested, schema_of
 from kcheck.scan.fleet.predict import LIGHT, START, light_start, start_row
@@ -135,7 +134,7 @@ def directory_row(scanned: Scanned) -> DirectoryRow:
         (*place, *own, *compared, *start_row(start)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
-            tuple(map(_finding, found)),
+            tuple(map(findings.row, found)),
             *lists,
         ),
     )
@@ -176,7 +175,7 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
 
 def findings_batch(place: Place, found: Iterable[Finding]) -> "pa.RecordBatch":
     """Return findings that stand in no row of a directory."""
-    return batch_of([(*place, *_finding(finding)) for finding in found], findings.TABLE.run_columns)
+    return batch_of([(*place, *findings.row(finding)) for finding in found], findings.TABLE.run_columns)
 
 
 def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
@@ -213,11 +212,6 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
         of_it = Location(where.broker_id, where.log_dir, name, None, None, None, topic, partition)
         view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean)
         yield Light(view, complete, light_start(name, directory, start))
-
-
-def _finding(finding: Finding) -> tuple[object, ...]:
-    row = finding_row(finding)
-    return tuple(json.dumps(value) if isinstance(value, dict) else value for value in row.values())
 
 
 def raw(path: str) -> bytes:
