@@ -1,16 +1,19 @@
 """`kcheck predict`: what the broker will do with these log dirs at its next start."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
-from kcheck.disk.walk import split
+from kcheck.disk.walk import exists, join, split
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import PartitionDirectory
+from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.report import Report, Row
 from kcheck.scan.host import lone_partition, open_log_dir, wanted_directories
 from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, replica_targets
-from kcheck.scan.start.host import LogDirStart, Wish, decided, start_log_dir
+from kcheck.scan.start.cluster import Copy
+from kcheck.scan.start.cluster_copy import read_copy
+from kcheck.scan.start.host import LogDirStart, Wish, decided, is_metadata_log, start_log_dir
 from kcheck.scan.start.values import Lost, Prediction
 from kcheck.tables import predictions as predictions_table
 
@@ -29,6 +32,7 @@ def predict(arguments: list[str], wish: Wish) -> Predicted:
     for target in targets:
         if target.kind is Kind.FILE:
             raise directory_wanted(target.path, "a start")
+    wish = with_copies(targets, wish)
     starts = decided([start_of(target, wish, collected) for target in targets], wish.release)
     report = Report(
         verb="predict",
@@ -57,15 +61,41 @@ _SEVERITIES = {
 
 def severity(start: LogDirStart) -> Severity:
     """Return how bad the worst is that happens to a log dir."""
-    found = (start.outcome, *(each.outcome for each in start.partitions))
-    return max((_SEVERITIES[each] for each in found), key=lambda each: each.rank)
+    found = (_SEVERITIES[start.outcome], *map(_severity, start.partitions))
+    return max(found, key=lambda each: each.rank)
+
+
+def _severity(found: Prediction) -> Severity:
+    # What is deleted without being marked is so because the cluster does not know it.
+    unmarked = found.outcome is Outcome.DELETED and not found.dir.endswith("-delete")
+    return _SEVERITIES[Outcome.STRAY if unmarked else found.outcome]
 
 
 def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
     """Return the verdict on each log dir that the paths hold, without its partitions."""
     targets = [target for target in replica_targets(arguments) if target.kind is not Kind.FILE]
+    wish = with_copies(targets, wish)
     starts = decided([start_of(target, wish, []) for target in targets], wish.release)
     return tuple({**_log_dir_row(start), "partitions": ()} for start in starts)
+
+
+def with_copies(targets: Iterable[Target], wish: Wish) -> Wish:
+    """Return the wish with the copies of the metadata of clusters that stand in the log dirs (3.3 and later).
+
+    Up to 3.6 nothing is done with strays where a log names no topic: there are none then.
+    """
+    found: dict[str, tuple[Copy, ...]] = {}
+    paths = {target.path if target.kind is Kind.LOG_DIR else split(target.path)[0]: target for target in targets}
+    for path, target in paths.items() if wish.release.version >= (3, 3) else ():
+        log_dir = open_log_dir(path, target.broker_id, wish.release)
+        cluster = log_dir.view.cluster_id or ""
+        for name, directory in log_dir.directories if cluster else ():
+            if is_metadata_log(name, directory, wish.release):
+                copy = read_copy(join(path, name), log_dir.view.where.broker_id)
+                found[cluster] = (*found.get(cluster, ()), *([copy] if copy else ()))
+            elif wish.release.version < (3, 7) and not exists(join(path, name, PARTITION_METADATA)):
+                return wish
+    return wish._replace(copies=found)
 
 
 def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStart:

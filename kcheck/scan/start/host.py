@@ -1,6 +1,6 @@
 """What the next start makes of one log dir, and what the log dirs of one broker mean for each other: LogManager."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -30,6 +30,7 @@ from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
+from kcheck.scan.start.cluster import Copy, judge
 from kcheck.scan.start.values import Context, Prediction, Stored, stored_of
 
 _ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
@@ -39,12 +40,16 @@ Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
 
 
 class Wish(NamedTuple):
-    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings."""
+    """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings.
+
+    `copies` are those of the metadata of clusters that he gave, by the ids of these.
+    """
 
     clean: bool | None
     settings: Settings
     release: Release
     wanted: Wanted = Wanted()
+    copies: Mapping[str, tuple[Copy, ...]] = {}
 
 
 class LogDirStart(NamedTuple):
@@ -77,7 +82,9 @@ def start_log_dir(
     """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
     view = log_dir.view
     clean = view.clean_shutdown if wish.clean is None else wish.clean
-    context = Context(wish.settings, mode_of_log_dir(log_dir, wish.settings, wish.release), wish.release)
+    mode = mode_of_log_dir(log_dir, wish.settings, wish.release)
+    copies = wish.copies.get(view.cluster_id or "", ()) if mode is Mode.KRAFT else ()
+    context = Context(wish.settings, mode, wish.release, judge(copies, view.where.broker_id))
     partitions: list[Prediction] = []
     for name, directory in directories:
         told = log_dir.checkpoints.of(directory.topic, directory.partition)

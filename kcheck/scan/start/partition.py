@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import Outcome, failed_read, nameless
 from kcheck.disk.read import UnreadableError, opened
@@ -29,6 +30,8 @@ from kcheck.scan.start.index import made_with
 from kcheck.scan.start.log import LogLoader
 from kcheck.scan.start.segment import Segment
 from kcheck.scan.start.values import Context, Cut, Loaded, Lost, Prediction, Stored, unstable
+
+_SET_ASIDE = ": the directory is renamed with a suffix -stray, and nobody serves it"
 
 
 def start_partition(
@@ -72,7 +75,7 @@ def start_partition(
         None if stored.high_watermark is None else Offset(stored.high_watermark), log_start=log.log_start_offset,
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
-    outcome, reason = _outcome(name, directory, log, lost, has_topic_id=topic_id is not None, context=context)
+    outcome, reason, doubt = _outcome(name, directory, log, lost, topic_id, context)
     touched = unstable(name) if log.unstable else None
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
         touched = touched or f"{name} is to be renamed"
@@ -80,7 +83,7 @@ def start_partition(
         log = log._replace(leader_epochs=())
     return Prediction(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
-        uncertain=loader.uncertain, touched=touched,
+        uncertain=loader.uncertain or doubt, touched=touched,
     )  # fmt: skip
 
 
@@ -111,20 +114,28 @@ def _topic_id(folder: Folder, release: Release) -> str | None:
 
 
 def _outcome(
-    name: str, directory: PartitionDirectory, log: Loaded, lost: Lost | None, *, has_topic_id: bool, context: Context
-) -> tuple[Outcome, str | None]:
+    name: str, directory: PartitionDirectory, log: Loaded, lost: Lost | None, topic_id: str | None, context: Context
+) -> tuple[Outcome, str | None, str | None]:
+    """Return the outcome, why, and what else may be."""
     reason = "; ".join(log.reasons) or None
     if name.endswith("-delete"):
-        return Outcome.DELETED, "the directory is marked to be deleted"
+        return Outcome.DELETED, "the directory is marked to be deleted", None
     if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
-        return Outcome.STRAY, "the directory was set aside before: nobody serves it"
-    unnamed = nameless(mode=context.mode, release=context.release)
-    if unnamed is not Outcome.OK and not has_topic_id and not skipped_by_broker(name, context.release):
-        stray = f"{PARTITION_METADATA} is missing: the directory is renamed with a suffix -stray, and nobody serves it"
-        return unnamed, stray if unnamed is Outcome.STRAY else f"{PARTITION_METADATA} is missing"
+        return Outcome.STRAY, "the directory was set aside before: nobody serves it", None
+    if not skipped_by_broker(name, context.release):
+        unnamed = nameless(mode=context.mode, release=context.release)
+        if topic_id is None and unnamed is not Outcome.OK:
+            why = f"{PARTITION_METADATA} is missing"
+            return unnamed, f"{why}{_SET_ASIDE}" if unnamed is Outcome.STRAY else why, None
+        judged = context.judge and topic_id and context.judge.stray(topic_id, directory.partition)
+        if judged:
+            outcome = becomes_of_strays(context.release)
+            what = _SET_ASIDE if outcome is Outcome.STRAY else ": the directory is deleted"
+            return outcome, f"{judged[0]}{what}", judged[1]
     if lost is not None:
-        return Outcome.LOST, reason or f"the log ends at offset {log.log_end_offset}, though batches stand behind it"
-    return (Outcome.REPAIRED, reason) if reason else (Outcome.OK, None)
+        reason = reason or f"the log ends at offset {log.log_end_offset}, though batches stand behind it"
+        return Outcome.LOST, reason, None
+    return Outcome.REPAIRED if reason else Outcome.OK, reason, None
 
 
 def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:

@@ -8,15 +8,17 @@ from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.scan.partition import Told
+from kcheck.scan.start.cluster import Judge
 from kcheck.scan.start.files import Changes, Content
 
 
 class Context(NamedTuple):
-    """What every step of a start needs to know."""
+    """What every step of a start needs to know; `judge` tells strays, None without metadata of the cluster."""
 
     settings: Settings
     mode: Mode
     release: Release
+    judge: Judge | None = None
 
 
 class Stored(NamedTuple):

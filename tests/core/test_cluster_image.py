@@ -1,0 +1,75 @@
+"""What the records of a cluster's metadata amount to; tests/oracle/test_strays.py asks brokers what they make of it."""
+
+from typing import Any
+
+import pytest
+
+from kcheck.core.cluster_image import FROM_SNAPSHOT, Replay, Stray, becomes_of_strays, stray
+from kcheck.core.releases import release
+
+TOPIC = ("TopicRecord", {"name": "t", "topicId": "T"})
+GONE = ("RemoveTopicRecord", {"topicId": "T"})
+BEGIN, END, ABORT = (f"{what}TransactionRecord" for what in ("Begin", "End", "Abort"))
+
+Told = tuple[str, dict[str, Any]]
+
+
+def partition(*replicas: int, number: int = 0, change: bool = False) -> Told:
+    """Return the record of a partition of TOPIC, or of a change of it: without replicas one of something else."""
+    data = {"partitionId": number, "topicId": "T", **({"replicas": [*replicas]} if replicas else {})}
+    return "PartitionChangeRecord" if change else "PartitionRecord", data
+
+
+def judged(*records: Told, broker: int | None = 1, number: int = 0, start: int = 0) -> Stray | None:
+    """Return what is said of a replica of TOPIC after these records, the first of which has the offset `start`."""
+    replay = Replay()
+    for offset, (name, data) in enumerate(records, start):
+        replay.take(name, data, offset if start >= 0 else FROM_SNAPSHOT)
+    return stray(replay.image(), "T", number, broker)
+
+
+def test_the_replicas_of_a_partition_are_none() -> None:
+    assert judged(TOPIC, partition(1, 2)) is None
+    assert judged(TOPIC, partition(1, 2), partition(change=True)) is None
+    assert judged(TOPIC, partition(2), partition(1, 2, change=True)) is None
+
+
+def test_a_replica_that_the_cluster_does_not_know_is_one() -> None:
+    """`since` is the offset of the record that says so."""
+    assert judged(TOPIC, partition(1), GONE, start=5) == Stray("the cluster has no topic of the id T", 7)
+    assert judged() == Stray("the cluster has no topic of the id T", None)
+    assert judged(TOPIC, partition(1), number=3) == Stray("the topic has no partition 3 in the cluster", FROM_SNAPSHOT)
+    moved = Stray("broker 1 is no replica of it in the cluster", 2)
+    assert judged(TOPIC, partition(1), partition(2, change=True)) == moved
+    assert judged(TOPIC, partition(2), start=FROM_SNAPSHOT) == moved._replace(since=FROM_SNAPSHOT)
+
+
+def test_of_which_broker_a_replica_is_has_to_be_known() -> None:
+    assert judged(TOPIC, partition(2), broker=None) is None
+    assert judged(broker=None) is not None
+
+
+def test_a_transaction_counts_once_it_ends() -> None:
+    held: tuple[Told, ...] = ((BEGIN, {}), GONE)
+    for records, is_stray in ((held, False), ((*held, (END, {})), True), ((*held, (ABORT, {})), False)):
+        assert is_stray == (judged(TOPIC, partition(1), *records) is not None)
+    assert judged(TOPIC, partition(1), (END, {})) is None
+
+
+@pytest.mark.parametrize("record", [GONE, partition(1), partition(2, change=True)])
+def test_a_record_about_what_does_not_exist(record: Told) -> None:
+    with pytest.raises(ValueError, match="at offset 0"):
+        judged(record)
+    if record[0] == "PartitionChangeRecord":
+        with pytest.raises(ValueError, match="at offset 1"):
+            judged(TOPIC, record)
+
+
+def test_other_records_say_nothing_of_replicas() -> None:
+    assert judged(TOPIC, partition(1), ("ConfigRecord", {"name": "x"})) is None
+
+
+def test_up_to_3_6_strays_are_deleted() -> None:
+    assert ["deleted", "deleted", "stray", "stray"] == [
+        becomes_of_strays(release(version)) for version in ("3.3", "3.6", "3.7", "4.3")
+    ]

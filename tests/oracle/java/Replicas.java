@@ -1,0 +1,44 @@
+// Changes topics and their replicas (3.3 and later). The argument is bootstrap.servers; standard input says:
+//   create TOPIC BROKER:BROKER,...            the replicas of each partition
+//   delete TOPIC
+//   reassign TOPIC PARTITION BROKER:BROKER
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.TopicPartition;
+
+public class Replicas {
+    static List<Integer> brokers(String text) {
+        List<Integer> found = new ArrayList<>();
+        for (String broker : text.split(":"))
+            found.add(Integer.parseInt(broker));
+        return found;
+    }
+
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", args[0]))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                String[] w = line.split(" ");
+                if (w[0].equals("create")) {
+                    Map<Integer, List<Integer>> replicas = new java.util.HashMap<>();
+                    for (String each : w[2].split(","))
+                        replicas.put(replicas.size(), brokers(each));
+                    admin.createTopics(List.of(new NewTopic(w[1], replicas))).all().get();
+                } else if (w[0].equals("delete")) {
+                    admin.deleteTopics(List.of(w[1])).all().get();
+                } else {
+                    TopicPartition partition = new TopicPartition(w[1], Integer.parseInt(w[2]));
+                    Optional<NewPartitionReassignment> target = Optional.of(new NewPartitionReassignment(brokers(w[3])));
+                    admin.alterPartitionReassignments(Map.of(partition, target)).all().get();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+"""Replicas that the cluster has given up while their broker was down: what becomes of them, and what predict says.
+
+`KCHECK_SWEEP` at 10 takes more releases.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import settings
+from kcheck.scan.predict import predict
+from kcheck.scan.start.host import Wish
+from tests.oracle import histories
+from tests.oracle.ask import SWEEP
+from tests.oracle.jars import run_java
+from tests.oracle.kafka import Cluster, Process, wait_for
+from tests.oracle.test_predict import WHOLE
+from tests.scan.reports import document
+
+pytestmark = pytest.mark.oracle
+
+REPLICAS = Path(__file__).parent / "java" / "Replicas.java"
+VERSIONS = ("4.3.1", "3.6.2", *(("4.0.2", "3.9.2", "3.7.2", "3.3.2") if SWEEP >= WHOLE else ()))
+MARKED = re.compile(r"(.+)\.[0-9a-f]{32}-(delete|stray)")
+
+
+def _predicted(version: str, *nodes: Process) -> dict[str, tuple[str, str | None]]:
+    """Return what is predicted of each data directory, and the doubt."""
+    chosen = release(version)
+    arguments = [str(path) for node in nodes for path in node.log_dirs]
+    report = predict(arguments, Wish(None, settings({"mode": "kraft"}, chosen), chosen)).report
+    return {
+        each["dir"]: (each["outcome"], each["uncertain"])
+        for log_dir in document(report)["log_dirs"]
+        for each in log_dir["partitions"]
+        if each["topic"] != "__cluster_metadata"
+    }
+
+
+def _became(before: set[str], broker: Process) -> dict[str, str]:
+    """Return what has become of directories."""
+    after = [path.name for log_dir in broker.log_dirs for path in log_dir.iterdir() if path.is_dir()]
+    marks = {match[1]: match[2] for match in map(MARKED.fullmatch, after) if match is not None}
+    outcomes = {"delete": "deleted", "stray": "stray"}
+    return {name: outcomes[marks[name]] if name in marks else "ok" for name in before}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_strays(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """A topic deleted, one made anew, a partition moved away: the controller's copy tells, not that of the broker."""
+    config = histories.config(version)
+    with start(version, 2, dir=tmp_path / "cluster", log_dirs={1: 2}, broker_config=config) as cluster:
+        topics = ("keep 1:2,2:1", "gone 1:2,2:1", "anew 1:2", "moved 1:2")
+        _change(cluster, *(f"create {topic}" for topic in topics))
+        histories.load(cluster, *(f"send {topic.split(' ')[0]} 0 0 9 none" for topic in topics))
+        cluster[1].stop()
+        _change(cluster, "delete gone", "delete anew", "reassign moved 0 2", broker=2)
+        _change(cluster, "create anew 2:1", broker=2)
+        wait_for("the topic", lambda: "anew-0" in histories.directories(cluster[2]))
+        alone = _predicted(version, cluster[1])
+        assert alone == dict.fromkeys(histories.directories(cluster[1]).keys() - {"__cluster_metadata-0"}, ("ok", None))
+        told = _predicted(version, cluster[1], cluster.beside)
+        cluster[1].start()
+        wait_for("the end", lambda: _became(set(told), cluster[1])["moved-0"] != "ok")
+        assert {name: outcome for name, (outcome, _) in told.items()} == _became(set(told), cluster[1])
+        assert {doubt for _, doubt in told.values()} == {None}
+        assert {name for name, (outcome, _) in told.items() if outcome == "ok"} == {"keep-0", "keep-1"}
+
+
+def _change(cluster: Cluster, *lines: str, broker: int = 1) -> None:
+    where = f"127.0.0.1:{cluster[broker].port}"
+    run_java(cluster.version, REPLICAS, where, stdin="".join(f"{line}\n" for line in lines))
