@@ -51,6 +51,21 @@ def _listed(path: str, directory: str | int) -> Listing:
     return Listing(tuple(files), tuple(sorted(directories)), tuple(sorted(others)))
 
 
+def has_file(path: str, wanted: Callable[[str], bool]) -> bool:
+    """Whether a regular file whose name is `wanted` stands in `path`: the first one ends the look.
+
+    UnreadableError if it cannot be listed.
+    """
+    if is_remote(path):
+        return any(map(wanted, list_directory(path).files))
+    return _asked(lambda: _has_file(path, wanted))
+
+
+def _has_file(path: str, wanted: Callable[[str], bool]) -> bool:
+    with os.scandir(path) as entries:
+        return any(wanted(entry.name) and entry.is_file(follow_symlinks=False) for entry in entries)
+
+
 def states(path: str) -> list[tuple[str, object, int, object]]:
     """Return what tells whether something in a directory changed: names, kinds, sizes and times in ns, sorted.
 

@@ -250,4 +250,7 @@ class SegmentView(NamedTuple):
         """Whether no batch, record or index entry has a fault, and the batches end where the file does."""
         if self.end is not End.WHOLE or self.counts or (self.records is not None and self.records.counts):
             return False
-        return all(index is None or not (index.counts or index.torn) for index in (self.offset_index, self.time_index))
+        for index in (self.offset_index, self.time_index):
+            if index is not None and (index.counts or index.torn):
+                return False
+        return True

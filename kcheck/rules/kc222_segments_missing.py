@@ -69,12 +69,12 @@ def _was_begun(view: PartitionView) -> bool:
 
 def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
     """Yield the neighbours with offsets between them, where both were read and are whole as far as they matter."""
-    neighbours = {(one.base_offset, other.base_offset) for one, other in pairwise(view.segments)}
     start = view.log_start_offset or 0
-    for one, other in pairwise(view.read or ()):
+    apart = [pair for pair in pairwise(view.read or ()) if start < pair[1].base_offset > pair[0].end_offset]
+    neighbours = {(one.base_offset, other.base_offset) for one, other in pairwise(view.segments)} if apart else set()
+    for one, other in apart:
         is_sound = one.end is End.WHOLE and not one.counts and not other.counts
-        is_next = (one.base_offset, other.base_offset) in neighbours
-        if is_sound and is_next and max(one.end_offset, start) < other.base_offset:
+        if is_sound and (one.base_offset, other.base_offset) in neighbours:
             yield one, other
 
 

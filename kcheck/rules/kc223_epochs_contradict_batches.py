@@ -58,13 +58,14 @@ def _contradictions(view: PartitionView, cache: EpochEntries) -> Iterator[tuple[
     What lies above the last epoch of the file is KC206.
     """
     latest, start = latest_epoch(cache), max(cache[0].start_offset, view.log_start_offset or Offset(0))
+    begins = [entry.start_offset for entry in cache]
     for segment in view.read or ():
         for run in segment.epochs:
             if run.last_offset >= start and run.epoch <= latest:
-                ends = (Offset(max(run.first_offset, start)), run.last_offset)
-                wrong = next((offset for offset in ends if _stated(cache, offset) != run.epoch), None)
-                if wrong is not None:
-                    yield run, wrong
+                for offset in (Offset(max(run.first_offset, start)), run.last_offset):
+                    if cache[bisect_right(begins, offset) - 1].epoch != run.epoch:
+                        yield run, offset
+                        break
 
 
 def _stated(cache: EpochEntries, offset: Offset) -> Epoch:

@@ -161,7 +161,8 @@ class Deep:
                 scanned=_scanned(view, None if behind is None else behind.base_offset),
             )
             read.append(whole)
-            collected.extend(_unread(whole))
+            if whole.unread:
+                collected.extend(_unread(whole))
         swaps = tuple(read_swaps(view, _folder(view), collected, verify=self._how["verify"]))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 

@@ -1,12 +1,12 @@
 """What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.walk import Listing, exists, is_directory, is_link, join, list_directory, real, split
+from kcheck.disk.walk import Listing, exists, has_file, is_directory, is_link, join, list_directory, real, split
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.names import (
@@ -18,6 +18,8 @@ from kcheck.model.names import (
     parse_file,
 )
 from kcheck.model.views import LogDirView
+
+T = TypeVar("T")
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
@@ -92,10 +94,11 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
         else:
             yield Target(kind=Kind.FILE, path=path, broker_id=broker_id)
         return
-    listing = _listed(path)
-    if parse_directory(split(path)[1]) is not None and holds_partition(listing):
+    if parse_directory(split(path)[1]) is not None and _asked(path, holds_partition):
         yield Target(kind=Kind.PARTITION, path=path, broker_id=broker_id)
-    elif _is_log_dir(path, listing):
+        return
+    listing = _asked(path, list_directory)
+    if _is_log_dir(path, listing):
         yield Target(kind=Kind.LOG_DIR, path=path, broker_id=broker_id)
     else:
         found = [*_log_dirs_below(path, listing, depth=2)]
@@ -105,22 +108,24 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
             yield Target(kind=Kind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
 
 
-def _listed(path: str) -> Listing:
+def _asked(path: str, ask: Callable[[str], T]) -> T:
     try:
-        return list_directory(path)
+        return ask(path)
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
 
 
-def holds_partition(listing: Listing) -> bool:
-    """Whether a directory with this content is a partition directory: segment files or a leader-epoch-checkpoint.
+def holds_partition(path: str) -> bool:
+    """Whether a directory is that of a partition: it has segment files or a leader-epoch-checkpoint.
 
-    A `server.log` is no segment: its name begins with no offset.
+    A `server.log` is no segment: its name begins with no offset. UnreadableError if it cannot be listed.
     """
-    return any(name in (LEADER_EPOCHS, PARTITION_METADATA) or _of_a_segment(name) for name in listing.files)
+    return has_file(path, _of_a_partition)
 
 
-def _of_a_segment(name: str) -> bool:
+def _of_a_partition(name: str) -> bool:
+    if name in (LEADER_EPOCHS, PARTITION_METADATA):
+        return True
     return name.endswith((".log", ".index")) and parse_file(name).offset is not None
 
 
@@ -130,7 +135,7 @@ def _is_log_dir(path: str, listing: Listing) -> bool:
     for name in listing.directories:
         if parse_directory(name) is not None:
             try:
-                if holds_partition(list_directory(join(path, name))):
+                if holds_partition(join(path, name)):
                     return True
             except UnreadableError:
                 continue

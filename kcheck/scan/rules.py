@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kcheck.model.finding import Finding
@@ -53,13 +54,12 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     return _run(_checks_of_kind(view.kind), view, release)
 
 
-def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
+def check_segment(view: SegmentView, release: Release) -> Iterable[Finding]:
     """Run the rules of one segment that was read from its start."""
     if is_plain_segment(view):
-        return
-    if not view.sound:
-        yield from _check(Scope.FAULTY_SEGMENT, view, release)
-    yield from _check(Scope.SEGMENT, view, release)
+        return ()
+    faulty = () if view.sound else _check(Scope.FAULTY_SEGMENT, view, release)
+    return chain(faulty, _check(Scope.SEGMENT, view, release))
 
 
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:

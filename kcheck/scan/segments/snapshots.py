@@ -67,9 +67,10 @@ class Follower:
             at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
             self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
         if self._followed:
-            for faulty in found.faults:
-                self._faults.take(faulty)
-            self._faults.counts.update({fault: n - _kept(found, fault) for fault, n in found.counts.items()})
+            if found.counts:
+                for faulty in found.faults:
+                    self._faults.take(faulty)
+                self._faults.counts.update({fault: n - _kept(found, fault) for fault, n in found.counts.items()})
             self._before = self._with(found.whole, self._faults)
             self._followed = self._before is None or len(self._before.producers) <= PRODUCER_COUNT_MAX
 

@@ -26,7 +26,7 @@ class Window(NamedTuple):
         Its time index must be whole and in order: that names the largest timestamp. All records are taken to be as
         young as the first, which is so where brokers set timestamps; where producers do, older ones may follow.
         """
-        if self == Window():
+        if self.since is None and self.until is None:
             return False
         try:
             newest = _newest(path, base, active=active)
