@@ -116,7 +116,10 @@ def read_filled(path: str) -> Filled:
     UnreadableError if it cannot be read.
     """
     with opened(path) as (descriptor, size):
-        filled = size if size <= _HOLE_SIZE_MIN else _before_hole(descriptor, size)
+        if size <= _HOLE_SIZE_MIN:
+            data = _read(descriptor, size)
+            return Filled(data, len(data))
+        filled = _before_hole(descriptor, size)
         if filled > SMALL_FILE_SIZE_MAX:
             raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
         data = _read(descriptor, filled)
@@ -171,10 +174,8 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
 
 def _read(descriptor: Source, size: int) -> bytes:
     """Return so many bytes from the start of a file, fewer where it has become shorter."""
-    data = b""
-    while len(data) < size:
+    data = more = pread(descriptor, size, 0) if size else b""
+    while more and len(data) < size:
         more = pread(descriptor, size - len(data), len(data))
-        if not more:
-            break
         data += more
     return data

@@ -105,9 +105,9 @@ class Page:
 
     def _aligned(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
         padded = indent + _padded(tuple(widths))
-        self._write((padded % tuple(header)).rstrip(), "bold")
-        for row in rows:
-            self._write((padded % row).rstrip())
+        head = (padded % tuple(header)).rstrip()
+        lines = [(padded % row).rstrip() for row in rows]
+        self._stream.write("\n".join([_styled(head, "bold") if self._color else head, *lines, ""]))
 
     def _under_names(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
         padded = indent + "  " + _padded(tuple(widths))

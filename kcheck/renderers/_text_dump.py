@@ -1,8 +1,8 @@
 """The layout of a dump: the rows of each file as they are read, in tables of bounded length, then what is wrong."""
 
 import itertools
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
 from typing import Any
 
 from kcheck.model.report import Block, Report, Row
@@ -50,15 +50,14 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
         return
     blocks = itertools.chain((first,), blocks)
     if "records" not in first.columns:
-        _tables(_BATCH, itertools.chain.from_iterable(map(_batch_cells, blocks)), page)
+        rows = (zip(*_batch_columns(block), strict=True) for block in blocks)
+        _tables(_BATCH, itertools.chain.from_iterable(rows), page)
         return
     made = Made(_shown_records)
     for block in blocks:
         parts: Any = block.columns["records"]
-        for cells, part in zip(_batch_cells(block), parts, strict=True):
-            *named, flags = map(cell, cells)
-            facts = [f"{name} {text}" for name, text in zip(_BATCH[:-1], named, strict=True) if text != "-"]
-            page.wrapped(" · ".join([*facts, flags] if flags else facts), hanging="    ")
+        for facts, part in zip(_batch_facts(block), parts, strict=True):
+            page.wrapped(" · ".join(filter(None, facts)), hanging="    ")
             _records(made.of(part), page)
 
 
@@ -153,11 +152,22 @@ def _said(row: Any) -> str:
 _FACTS = ("base_offset", "end_offset", "epoch", "size", "count", "room", "version", "crc")
 
 
-def _batch_cells(block: Block) -> Iterator[tuple[object, ...]]:
-    """Return the rows of the table of batches."""
+def _batch_facts(block: Block) -> Iterator[tuple[str, ...]]:
+    """Return what is known of each batch, a text for each column of their table: empty where there is nothing."""
+    *named, flags = _batch_columns(block)
+    facts = [map(partial(_fact, name), column) for name, column in zip(_BATCH[:-1], named, strict=True)]
+    return zip(*facts, flags, strict=True)
+
+
+def _fact(name: str, value: object) -> str:
+    return "" if value == "-" else f"{name} {cell(value)}"
+
+
+def _batch_columns(block: Block) -> tuple[Iterable[Any], ...]:
+    """Return the columns of the table of batches."""
     columns: Any = block.columns
     producers = columns["producer_id"]
-    return zip(
+    return (
         columns["position"],
         columns["size"],
         map(_span, columns["base_offset"], columns["last_offset"]),
@@ -167,7 +177,6 @@ def _batch_cells(block: Block) -> Iterator[tuple[object, ...]]:
         map(_sequences, producers, columns["base_sequence"], columns["last_sequence"]),
         map(_known, columns["max_timestamp"]),
         map(_flags, *(columns[name] for name in _FLAGS)),
-        strict=True,
     )
 
 

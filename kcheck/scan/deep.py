@@ -152,11 +152,12 @@ class Deep:
             self._count(found)
             prefix = segment_prefix(segment.base_offset)
             open_before, transactions = follow(open_before, found.transactions)
+            names = (prefix + ".log", prefix + ".index", prefix + ".timeindex")
             whole = found._replace(
                 transactions=transactions,
                 producers=None,
-                stated=_stated(small.get(prefix + ".txnindex")),
-                files=view.files & {prefix + ending for ending in (".log", ".index", ".timeindex")},
+                stated=_stated(small.get(prefix + ".txnindex")) if small else (),
+                files=view.files.intersection(names),
                 active=behind is None,
                 scanned=_scanned(view, None if behind is None else behind.base_offset),
             )

@@ -25,7 +25,8 @@ def examine(
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
         unread: dict[str, str] = {}
-        indexes = {ending: _index(path, ending, unread) for ending in (".index", ".timeindex")}
+        stem = path.removesuffix(".log")
+        indexes = {".index": _index(stem, ".index", unread), ".timeindex": _index(stem, ".timeindex", unread)}
         found = None
         if size <= small.SIZE_MAX and not look_inside:
             found = small.sound(descriptor, size, indexes, where, base, verify=verify, cuts=cuts)
@@ -36,10 +37,10 @@ def examine(
         return found._replace(unread=unread) if unread else found
 
 
-def _index(path: str, ending: str, unread: dict[str, str]) -> Filled | None:
+def _index(stem: str, ending: str, unread: dict[str, str]) -> Filled | None:
     """Return the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
     try:
-        return read_filled(path.removesuffix(".log") + ending)
+        return read_filled(stem + ending)
     except UnreadableError as error:
         unread[ending] = str(error)
         return None

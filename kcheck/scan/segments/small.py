@@ -4,7 +4,7 @@ Whatever is not as a broker writes it leads to None, and to `kcheck.scan.segment
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -33,11 +33,11 @@ class _Batches(NamedTuple):
     `epoch_begins` tells which batch is the first of each leader epoch.
     """
 
-    position: list[int]
-    base_offset: list[int]
-    last_offset: list[int]
-    timestamp: list[int]
-    highest: list[int]
+    position: Sequence[int]
+    base_offset: Sequence[int]
+    last_offset: Sequence[int]
+    timestamp: Sequence[int]
+    highest: Sequence[int]
     epoch_begins: list[tuple[Epoch, int]]
     producers: dict[int, Seen]
     solid_from: Offset
@@ -45,6 +45,8 @@ class _Batches(NamedTuple):
 
     def epochs(self) -> tuple[EpochRun, ...]:
         """Return the runs of batches with one epoch."""
+        if len(self.epoch_begins) == 1:
+            return (EpochRun(self.epoch_begins[0][0], Offset(self.base_offset[0]), Offset(self.last_offset[-1])),)
         ends = [begin - 1 for _, begin in self.epoch_begins[1:]] + [-1]
         return tuple(
             EpochRun(epoch, Offset(self.base_offset[begin]), Offset(self.last_offset[end]))
@@ -83,7 +85,7 @@ def sound(
     first = Offset(found.base_offset[0]) if count else None
     end = Offset(found.last_offset[-1] + 1) if count else base
     asked = cuts[-CUT_COUNT_MAX:]
-    if any(cut < end for cut in asked):
+    if asked and min(asked) < end:
         return None
     whole = None if first is None else Range(first, end, found.solid_from, found.producers)
     return SegmentView(
@@ -113,33 +115,35 @@ def sound(
 
 def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
     """Return what the batches say, None where one is not as a broker appends it, or is of a transaction."""
-    found = _Batches([], [], [], [], [], [], {}, Offset(0), 0)
-    size, ceiling = len(data), base + RELATIVE_OFFSET_MAX
-    at, before, highest, solid, records, epoch_before = 0, base - 1, -1, 0, 0, -1
-    summed = memoryview(data)
+    rows: list[tuple[int, int, int, int, int]] = []
+    epoch_begins: list[tuple[Epoch, int]] = []
+    producers: dict[int, Seen] = {}
+    size, header_size, ceiling = len(data), HEADER.size, base + RELATIVE_OFFSET_MAX
+    at, before, highest, solid, records, epoch_before = 0, base - 1, -1, 0, 0, 0
+    unpack_from, summed = HEADER.unpack_from, memoryview(data)
     while at < size:
-        if size - at < HEADER.size or len(found.position) == _BATCH_COUNT_MAX:
+        if size - at < header_size or len(rows) == _BATCH_COUNT_MAX:
             return None
         (
             first, length, epoch, magic, crc, attributes, delta, _, timestamp, producer_id, producer_epoch, sequence,
             count,
-        ) = HEADER.unpack_from(data, at)  # fmt: skip
+        ) = unpack_from(data, at)  # fmt: skip
         end, last = at + OVERHEAD.size + length, first + delta
         if (
             magic != 2
-            or not at + HEADER.size <= end <= size
+            or not at + header_size <= end <= size
             or not before < first <= last <= ceiling
             or not 0 < count <= delta + 1
-            or epoch < max(epoch_before, 0)
+            or epoch < epoch_before
             or attributes & (TRANSACTIONAL | CONTROL)
             or (verify and crc32c(summed[at + _CRC_FROM : end]) != crc)
         ):
             return None
-        if first != before + 1 or not found.position:
+        if first != before + 1 or not rows:
             solid = first
         if producer_id >= 0:
             final = -1 if sequence < 0 else increment_sequence(sequence, delta)
-            seen = found.producers.get(producer_id)
+            seen = producers.get(producer_id)
             if seen is None:
                 begin = producer_epoch, sequence, first, solid
             elif (
@@ -150,17 +154,17 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
                 return None
             else:
                 begin = seen[1:5]
-            found.producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1, -1)
-        if epoch > epoch_before:
-            found.epoch_begins.append((Epoch(epoch), len(found.position)))
-        found.position.append(at)
-        found.base_offset.append(first)
-        found.last_offset.append(last)
-        found.timestamp.append(timestamp)
-        found.highest.append(highest)
+            producers[producer_id] = Seen(producer_epoch, *begin, producer_epoch, final, last, -1, -1, -1)
+        if epoch > epoch_before or not rows:
+            epoch_begins.append((Epoch(epoch), len(rows)))
+        rows.append((at, first, last, timestamp, highest))
         highest = max(highest, timestamp)
         at, before, epoch_before, records = end, last, epoch, records + count
-    return found._replace(solid_from=Offset(solid), records=records)
+    columns: Iterable[Sequence[int]] = zip(*rows, strict=True) if rows else ((),) * 5
+    position, base_offset, last_offset, timestamps, before_each = columns
+    return _Batches(
+        position, base_offset, last_offset, timestamps, before_each, epoch_begins, producers, Offset(solid), records
+    )
 
 
 def _offset_entries(rows: list[tuple[int, int]], base: Offset, found: _Batches) -> bool:
@@ -210,9 +214,9 @@ def _index(
 ) -> IndexView | None:
     """Return the view of an index, None where an entry of it does not hold."""
     data, size = file
-    used = _entry_file.used_part(data, size, layout)
+    used = _entry_file.used_part(data, size, layout) if data else data
     rows = list(layout.iter_unpack(used))
-    if not holds(rows, base, found):
+    if rows and not holds(rows, base, found):
         return None
     torn = size % layout.size
     last = rows[-1][0] if rows and layout is TIME_INDEX_ENTRY else None
