@@ -182,7 +182,8 @@ def _ranks(texts: "pa.DictionaryArray") -> Numbers:
 
     ranks = np.full(len(texts.dictionary) + 1, -1)
     ranks[compute.array_sort_indices(texts.dictionary).to_numpy()] = np.arange(len(texts.dictionary))
-    found: Numbers = ranks[texts.indices.fill_null(-1).to_numpy()]
+    numbers = texts.indices.fill_null(-1) if texts.null_count else texts.indices
+    found: Numbers = ranks.take(numbers.to_numpy())
     return found
 
 

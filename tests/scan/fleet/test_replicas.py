@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kcheck.model.finding import Location
+from kcheck.model.java import INT_MAX
 from kcheck.scan.attempt import failed
 from kcheck.scan.fleet import cross
 from kcheck.scan.fleet import groups as fleet_groups
@@ -201,6 +202,22 @@ def test_memory_does_not_change_the_rows(tmp_path: Path, monkeypatch: pytest.Mon
         found.append({name: table for name, table in rows.items() if name != "runs"})
         assert not (tmp_path / "out" / f"run={size}" / "_replicas").exists()
     assert found[0] == found[1] == found[2]
+
+
+def test_numbers_of_any_size_stand_in_their_order(tmp_path: Path) -> None:
+    """The largest broker id and the largest partition number are sorted as the smallest are."""
+    for broker_id in (INT_MAX, 0):
+        data = tmp_path / "f" / str(broker_id) / "d"
+        log_dir(data, broker_id=broker_id)
+        for name in ("c-0", f"a-{INT_MAX}", "a-3", "b-0"):
+            partition_dir(data / name, [run(0, 9)], epoch_entries=[(0, 0)])
+    _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}")
+    assert [("a", 3, 2), ("a", INT_MAX, 2), ("b", 0, 2), ("c", 0, 2)] == [
+        (row["topic"], row["partition"], row["replicas"]) for row in rows["replica_sets"]
+    ]
+    assert [(0, INT_MAX), (INT_MAX, 0)] * 4 == [
+        (row["leader_id"], row["broker_id"]) for row in rows["truncation_plans"]
+    ]
 
 
 def test_one_bad_partition_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
