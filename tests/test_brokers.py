@@ -8,9 +8,11 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
+from kcheck.model.names import DirectoryState
 from kcheck.model.report import Wanted
 from kcheck.scan.check import Depth, check
 from kcheck.scan.end_offset import Question, end_offsets
+from kcheck.scan.host import open_log_dir, partitions
 from kcheck.scan.predict import predict
 from kcheck.scan.start.host import Wish
 from kcheck.scan.truncation import Election, plan
@@ -19,6 +21,7 @@ BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 RELEASES = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())
 FOLDERS = sorted(BROKERS.glob("*/*/broker-*"))
 EVERY = Wanted()
+CURRENT = DirectoryState.CURRENT
 
 
 def _answers(kafka: str) -> dict[str, Any]:
@@ -72,11 +75,13 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
         assert cuts == _cuts(steps, before)
 
 
+@pytest.mark.parametrize("remote_storage", [True, None])
 @pytest.mark.parametrize(("kafka", "scene"), _scenes("log_starts"))
-def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str) -> None:
+def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str, remote_storage: bool | None) -> None:
     """Of a topic in remote storage the log start may lie below every segment, of no other: its log told them."""
-    wish = Wish(None, Settings(remote_storage=True), release(kafka))
-    body: Any = predict([str(BROKERS / kafka / scene / "broker-1")], wish).report.body
+    path = str(BROKERS / kafka / scene / "broker-1" / "data1")
+    wish = Wish(None, Settings(remote_storage=remote_storage), release(kafka))
+    body: Any = predict([path], wish).report.body
     found = {
         row["dir"]: [row["log_start_offset"], row["log_end_offset"]]
         for log_dir in body["log_dirs"]
@@ -84,6 +89,10 @@ def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str
         if row["topic"] != "__cluster_metadata"
     }
     assert _answers(kafka)[scene]["log_starts"] == found
+    replicas = partitions(open_log_dir(path, 1, wish.release), wanted=EVERY, walk_all=False, release=wish.release)
+    assert {name: start for name, (start, _) in found.items() if "." not in name} == {
+        each.where.dir: each.log_start_offset for each in replicas if each.where.dir in found and each.state is CURRENT
+    }
 
 
 def _cuts(offsets: list[int], end: int) -> list[int]:

@@ -15,7 +15,7 @@ FROM_SNAPSHOT = -1
 
 
 class ClusterImage(NamedTuple):
-    """The replicas of each partition, by topic id and number, and when that became so.
+    """The replicas of each partition, by topic id and number, the directory ids of their log dirs, and since when.
 
     `topics` are the ids of those that exist, `since` the offsets of the records that removed a topic (its id) or told
     the replicas of a partition (id, number); FROM_SNAPSHOT where a snapshot told them.
@@ -23,6 +23,7 @@ class ClusterImage(NamedTuple):
 
     topics: frozenset[str]
     replicas: Mapping[tuple[str, int], tuple[int, ...]]
+    directories: Mapping[tuple[str, int], tuple[str, ...]]
     since: Mapping[str | tuple[str, int], int]
 
 
@@ -41,6 +42,7 @@ class Replay:
 
     def __init__(self) -> None:
         self._topics: dict[str, dict[int, tuple[int, ...]]] = {}
+        self._directories: dict[tuple[str, int], tuple[str, ...]] = {}
         self._since: dict[str | tuple[str, int], int] = {}
         self._held: list[tuple[str, Mapping[str, Any], int]] | None = None
 
@@ -72,13 +74,15 @@ class Replay:
             if replicas is not None:
                 known[number] = tuple(replicas)
                 self._since[topic, number] = offset
+            if replicas is not None or "directories" in data:
+                self._directories[topic, number] = tuple(data.get("directories") or ())
 
     def image(self) -> ClusterImage:
         """Return what is known after the records so far."""
         replicas = {
             (topic, number): found for topic, numbers in self._topics.items() for number, found in numbers.items()
         }
-        return ClusterImage(frozenset(self._topics), replicas, self._since)
+        return ClusterImage(frozenset(self._topics), replicas, self._directories, self._since)
 
 
 def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | None) -> Stray | None:
@@ -91,6 +95,13 @@ def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | N
     if broker_id is None or broker_id in image.replicas[place]:
         return None
     return Stray(f"broker {broker_id} is no replica of it in the cluster", image.since[place])
+
+
+def directory_of(image: ClusterImage, topic_id: str, partition: int, broker_id: int | None) -> str | None:
+    """Return the id of the log dir that a replica belongs to (3.7 and later), None where that is not known."""
+    place = topic_id, partition
+    pairs = zip(image.replicas.get(place, ()), image.directories.get(place, ()), strict=False)
+    return next((directory for broker, directory in pairs if broker == broker_id), None)
 
 
 def becomes_of_strays(release: Release) -> Outcome:

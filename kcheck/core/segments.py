@@ -1,22 +1,37 @@
 """What a broker concludes from the segments of a log when it loads it: where the log starts, and what is committed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
-from kcheck.model.entries import Offset
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.names import FileKind
 from kcheck.model.release import Release
 
 
-def log_start_offset(
-    checkpoint: Offset | None, first_segment: Offset | None, *, remote_storage: bool = False
-) -> Offset:
+def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *, tiered: bool = False) -> Offset:
     """Return the larger of the log-start checkpoint (0 without an entry) and the first segment's base offset.
 
-    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8. Of a topic in remote storage it is the checkpoint alone.
-    `remote_storage` tells only that a broker has such topics: from 3.8 on these are the ones that always have an entry.
+    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8. Of a log in remote storage it is the checkpoint alone.
     """
-    if remote_storage and checkpoint is not None:
-        return checkpoint
-    return Offset(max(checkpoint or 0, first_segment or 0))
+    return Offset(max(checkpoint or 0, 0 if tiered else first_segment or 0))
+
+
+def is_tiered(
+    checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, files: Container[str],
+    release: Release, *, remote_storage: bool | None = None,
+) -> bool:  # fmt: skip
+    """Whether a log is in remote storage, as far as that is known (3.6 and later); `files` are those of its directory.
+
+    A log start below the first segment is written from 3.8 on, for these logs alone, and they alone keep the epochs
+    from there on (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). Up to 3.7 each has a
+    snapshot of what is remote. `remote_storage`: whether the broker has such logs at all, None where that is not known.
+    """
+    if release.version < (3, 6) or remote_storage is False:
+        return False
+    if FileKind.REMOTE_SNAPSHOT in files and release.version < (3, 8):
+        return True
+    if checkpoint is None or first_segment is None or checkpoint >= first_segment:
+        return False
+    return remote_storage or (bool(epochs) and epochs[0].start_offset < first_segment)
 
 
 WARM_SIZE = 8192

@@ -56,7 +56,8 @@ class Settings(NamedTuple):
     """The settings of a broker that change what a start does; sizes in bytes.
 
     `mode` is None where nothing was said: then what is in the log dir tells. `index_size_said`: segment.index.bytes
-    counts for every topic, whatever the indexes of a log tell of its own.
+    counts for every topic, whatever the indexes of a log tell of its own. `remote_storage` is None where nothing was
+    said.
     """
 
     mode: Mode | None = None
@@ -64,7 +65,7 @@ class Settings(NamedTuple):
     index_interval_bytes: int = 4096
     segment_bytes: int = 1 << 30
     preallocate: bool = False
-    remote_storage: bool = False
+    remote_storage: bool | None = None
     index_size_said: bool = False
 
 
@@ -93,6 +94,8 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
     outright.
     """
     flags = {_FLAGS[name]: value.strip().lower() == "true" for name, value in config.items() if name in _FLAGS}
+    if "log.dirs" in config or "log.dir" in config:
+        flags = {"remote_storage": False, **flags}  # The whole server.properties is here.
     sizes = {_SIZES[name]: _size(name, value) for name, value in config.items() if name in _SIZES}
     return Settings(_mode(config, release), **sizes)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 

@@ -43,13 +43,13 @@ class PartitionView(NamedTuple):
 
     `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
     there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
-    first segment. `log_end_offset` is where valid batches end, None where that could not be found. `last_batch` is
-    the last batch seen on the way there. `index_size` is that of the last segment's offset index, if a start after a
-    clean stop finds the log end by it: its last entry leads to batches that rise to the end of the file, and no file is
-    a link; None otherwise. `clean_shutdown` is None where the directory stands alone, `cleaned` tells
-    whether cleaner-offset-checkpoint names it, None where that is not known. `files` are the names of its files. `read`
-    are the segments that were read from their start, None where none was to be, `producers` what their batches tell of
-    producers, `swaps` the `.log.swap` files, read likewise.
+    first segment, the checkpoint alone of a log in remote storage. `log_end_offset` is where valid batches end, None
+    where that could not be found. `last_batch` is the last batch seen on the way there. `index_size` is that of the
+    last segment's offset index, if a start after a clean stop finds the log end by it: its last entry leads to batches
+    that rise to the end of the file, and no file is a link; None otherwise. `clean_shutdown` is None where the
+    directory stands alone, `cleaned` tells whether cleaner-offset-checkpoint names it, None where that is not known.
+    `files` are the names of its files. `read` are the segments that were read from their start, None where none was to
+    be, `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
     """
 
     where: Location

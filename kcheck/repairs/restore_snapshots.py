@@ -2,13 +2,13 @@
 
 The broker then begins with the older one and reads the rest of the log. Without any snapshot it would forget every
 producer after a clean stop: so where none, or no right one, is left, it is written anew from a replay, if the log is
-there from offset 0 on and was never compacted.
+there from offset 0 on and was never compacted. After an unclean stop the start does that itself.
 """
 
 from collections.abc import Iterator
 
 from kcheck.formats import producer_snapshot
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import FileKind, parse_file
 from kcheck.repairs._contract import Answer, Aside, Edit, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
 from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
@@ -19,7 +19,8 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
     wrong: dict[str, Finding] = {}
     for finding in findings:
         if finding.id == "KC184" and not _snapshots(site):
-            yield _replayed(site, finding, [])
+            if finding.severity is not Severity.INFO:  # Else the start reads the log through, and writes it.
+                yield _replayed(site, finding, [])
             return
         end = finding.data.get("log_end_offset")
         names = [finding.where.file] if finding.where.file else _above(site, end)

@@ -4,14 +4,21 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from kcheck.core.segments import log_start_offset
+from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.disk.read import Source, UnreadableError, opened, read_whole
 from kcheck.disk.walk import Directory, join
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, FileKind, PartitionDirectory, parse_file
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    DirectoryState,
+    FileKind,
+    PartitionDirectory,
+    parse_file,
+)
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
@@ -90,7 +97,10 @@ def read_partition(
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, str(error)))
     first = segments[0].base_offset if segments else None
-    start = None if files is None else log_start_offset(told.log_start, first)
+    entries = () if epochs is None else tuple(epochs.parsed.value.entries)
+    tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
+    tiered = tiered and directory.state is not DirectoryState.DELETED
+    start = None if files is None else log_start_offset(told.log_start, first, tiered=tiered)
     # A directory without a segment gets an empty one at its log start when a broker loads it.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(

@@ -169,7 +169,7 @@ def _facts(
         problem = f"partition.metadata cannot be read by the broker: {view.metadata.reads.error}"
     checkpoint = view.log_start_checkpoint
     first = view.segments[0].base_offset if view.segments else None
-    start = log_start_offset(checkpoint, first)
+    start = log_start_offset(checkpoint, first) if view.log_start_offset is None else view.log_start_offset
     state = ReplicaState(
         broker_id=view.where.broker_id, topic=view.topic or None,
         partition=view.partition if view.topic else None, logs=logs,

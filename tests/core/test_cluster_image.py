@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.cluster_image import FROM_SNAPSHOT, Replay, Stray, becomes_of_strays, stray
+from kcheck.core.cluster_image import FROM_SNAPSHOT, Replay, Stray, becomes_of_strays, directory_of, stray
 from kcheck.core.releases import release
 
 TOPIC = ("TopicRecord", {"name": "t", "topicId": "T"})
@@ -63,6 +63,20 @@ def test_a_record_about_what_does_not_exist(record: Told) -> None:
     if record[0] == "PartitionChangeRecord":
         with pytest.raises(ValueError, match="at offset 1"):
             judged(TOPIC, record)
+
+
+def test_the_log_dir_of_a_replica() -> None:
+    """The records of 3.7 and later name one for each replica; new replicas without any are somewhere else."""
+    replay = Replay()
+    replay.take(*TOPIC, 0)
+    for replicas, directories, expected in (
+        ([1, 2], ["A", "B"], "B"), (None, ["A", "C"], "C"), (None, None, "C"), ([2, 3], None, None),
+    ):  # fmt: skip
+        said = {"replicas": replicas, "directories": directories}
+        data = {"partitionId": 0, "topicId": "T", **{name: value for name, value in said.items() if value is not None}}
+        replay.take("PartitionRecord" if replicas == [1, 2] else "PartitionChangeRecord", data, 1)
+        assert directory_of(replay.image(), "T", 0, 2) == expected
+    assert directory_of(replay.image(), "T", 1, 2) is None
 
 
 def test_other_records_say_nothing_of_replicas() -> None:

@@ -5,12 +5,38 @@ from bisect import bisect_right
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.segments import floor_slot, log_start_offset
+from kcheck.core.releases import release
+from kcheck.core.segments import floor_slot, is_tiered, log_start_offset
+from kcheck.model.entries import Epoch, EpochEntry, Offset
 
 
 def test_log_start_is_the_larger_of_checkpoint_and_first_segment() -> None:
     """Nothing known: 0."""
     assert [5, 9, 0] == [log_start_offset(5, 3), log_start_offset(5, 9), log_start_offset(None, None)]
+
+
+def test_a_log_in_remote_storage_starts_at_its_checkpoint() -> None:
+    assert [5, 0] == [log_start_offset(5, 9, tiered=True), log_start_offset(None, 9, tiered=True)]
+
+
+def tiered(
+    kafka: str, checkpoint: int | None, *, epoch_from: int | None = 5, snapshot: bool = False, said: bool | None = None
+) -> bool:
+    """Return what is said of a log whose first segment begins at 9, and its epochs at `epoch_from`."""
+    epochs = () if epoch_from is None else (EpochEntry(Epoch(0), Offset(epoch_from)),)
+    files = {"remote_log_snapshot"} if snapshot else set()
+    found = None if checkpoint is None else Offset(checkpoint)
+    return is_tiered(found, Offset(9), epochs, files, release(kafka), remote_storage=said)
+
+
+def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() -> None:
+    """The snapshot of 3.6 and 3.7 is as good; what the settings of the broker rule out is not so."""
+    assert [True, False, False] == [tiered("4.3", checkpoint) for checkpoint in (5, 9, None)]
+    assert [False, False] == [tiered("4.3", 5, epoch_from=None), tiered("4.3", 5, epoch_from=9)]
+    assert tiered("4.3", 5, epoch_from=9, said=True)
+    assert not tiered("4.3", 5, said=False)
+    assert [False, True, True, False] == [tiered(kafka, None, snapshot=True) for kafka in ("3.5", "3.6", "3.7", "3.8")]
+    assert not tiered("3.5", 5)
 
 
 @given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))

@@ -71,7 +71,8 @@ def predicted(job: Job, version: str) -> list[LogDirStart]:
     chosen = release(version)
     mode = job.mode or (Mode.KRAFT if numbers(version) >= (3, 3) else Mode.ZOOKEEPER)
     config = {"mode": str(mode), **{name: str(value) for name, value in job.config.items()}}
-    wish = Wish(job.clean, settings(config, chosen)._replace(index_size_said="segment.index.bytes" in config), chosen)
+    how = settings(config, chosen)._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
+    wish = Wish(job.clean, how, chosen)
     collected: list[Finding] = []
     starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
     assert [] == [found.message for found in collected if found.id == "KC000"]

@@ -55,7 +55,7 @@ def repaired(
 ) -> Repaired:
     """Repair log dirs; the backup goes into a folder beside them."""
     how = settings({name: str(value) for name, value in config.items()}, release(kafka))
-    how = how._replace(index_size_said="segment.index.bytes" in config)
+    how = how._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
     made = repair(paths, [], wish(kafka)._replace(settings=how), accept_loss=accept_loss)
     (around / "backup").mkdir()
     apply(plan_bytes(made), str(around / "backup"))

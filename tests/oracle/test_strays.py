@@ -4,6 +4,7 @@
 """
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,25 @@ def test_strays(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> 
         assert {name: outcome for name, (outcome, _) in told.items()} == _became(set(told), cluster[1])
         assert {doubt for _, doubt in told.values()} == {None}
         assert {name for name, (outcome, _) in told.items() if outcome == "ok"} == {"keep-0", "keep-1"}
+
+
+def test_a_future_log_in_the_log_dir_that_the_cluster_names(tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """As a broker leaves it that is killed between its report that a replica has moved, and the swap of the logs."""
+    with start("4.3.1", dir=tmp_path / "cluster", log_dirs=2, broker_config=histories.config("4.3.1")) as cluster:
+        _change(cluster, "create moved 1")
+        histories.load(cluster, "send moved 0 0 9 none")
+        broker = cluster[1]
+        broker.stop()
+        named = histories.directories(broker)["moved-0"]
+        (other,) = (path for path in broker.log_dirs if path != named.parent)
+        shutil.copytree(named, other / named.name)
+        named.rename(f"{named}.{0:032x}-future")
+        told = _predicted("4.3.1", broker)
+        assert {"moved-0": ("deleted", None), f"moved-0.{0:032x}-future": ("ok", None)} == told
+        broker.start()
+        wait_for("the swap", named.exists)
+        assert _became({"moved-0"}, broker) == {"moved-0": "deleted"}
+        assert not (other / named.name).exists()
 
 
 def _change(cluster: Cluster, *lines: str, broker: int = 1) -> None:

@@ -17,6 +17,7 @@ from kcheck.scan.arrow import from_bytes, to_bytes
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.rows import seen_of, tables_of
 from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_items
+from kcheck.scan.host import open_log_dir, partitions
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
 from kcheck.scan.start.host import Wish
@@ -365,3 +366,14 @@ def test_a_topic_has_indexes_of_its_own(index: int, times: int, asked: str | Non
     defined = ("index.interval.bytes=1", *(() if asked is None else (f"segment.index.bytes={asked}",)))
     found = one(path, asked=Wish(None, settings_of([], None, defined, release()), release()))[1]
     assert (found["outcome"] == "abort") == abort
+
+
+def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
+    """Its topic has no settings any more: the log starts where its first segment does."""
+    for name, start in (("t-0", 0), (f"t-0.{0:032x}-delete", 20)):
+        log_dir(Path(name))
+        write(partition_dir(Path(name) / name, [run(20, 29)]), {"remote_log_snapshot": b""})
+        assert one(name, asked=wish("3.6", mode="kraft"))[1]["log_start_offset"] == start
+        found = open_log_dir(name, None, release("3.6"))
+        (view,) = partitions(found, wanted=Wanted(), walk_all=False, release=release("3.6"))
+        assert view.log_start_offset == start

@@ -132,3 +132,18 @@ def test_snapshots_and_the_log_behind_them(tmp_path: Path) -> None:
     alone = read_copy(str(path), 1)
     assert alone is not None
     assert (alone.image.topics, alone.image.replicas) == (whole.image.topics, whole.image.replicas)
+
+
+def test_a_future_log_where_the_cluster_believes_the_replica_to_be(tmp_path: Path) -> None:
+    """`orders-0` was moved from `data2` to `data1`: as the log dirs would lie had the broker ended just before."""
+    shutil.copytree(BROKERS / "coordinators" / "broker-1", tmp_path / "1")
+    one, other = tmp_path / "1" / "data1", tmp_path / "1" / "data2"
+    (old,) = other.glob("orders-0.*-delete")
+    old.rename(other / "orders-0")
+    (one / "orders-0").rename(one / f"orders-0.{0:032x}-future")
+    replaced = ("orders-0", "deleted", f"its future log in {one} takes its place", None)
+    for kafka, expected in (("4.3", [replaced]), ("3.7.0", [])):
+        found = strays(one, other, kafka=kafka, mode="kraft")
+        assert [each for each in found if not each[0].startswith("gone")] == expected
+    (one / f"orders-0.{0:032x}-future").rename(other / f"orders-0.{1:032x}-future")
+    assert [each[0][:4] for each in strays(one, other)] == ["gone"]

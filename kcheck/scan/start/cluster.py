@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kcheck.core.cluster_image import ClusterImage, Stray, stray
+from kcheck.core.cluster_image import ClusterImage, Stray, directory_of, stray
 
 
 class Copy(NamedTuple):
@@ -22,11 +22,21 @@ class Copy(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Tells the strays of a broker by the newest copy that is here; `own`: one copy is that of the broker itself."""
+    """Tells the strays of a broker by the newest copy that is here; `own`: one copy is that of the broker itself.
+
+    `directory_id` is that of the log dir that is looked at.
+    """
 
     copy: Copy
     broker_id: int | None
     own: bool
+    directory_id: str | None = None
+
+    def promotes(self, topic_id: str, partition: int) -> bool:
+        """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
+        found = directory_of(self.copy.image, topic_id, partition, self.broker_id)
+        known = self.own or self.copy.voters == {self.copy.node_id}
+        return known and found is not None and found == self.directory_id
 
     def stray(self, topic_id: str, partition: int) -> tuple[str, str | None] | None:
         """Return why a replica is a stray, and why that is not certain; None where it is none."""
@@ -44,7 +54,7 @@ class Judge(NamedTuple):
         return f"offset {found.since} of those metadata may not be committed" if uncommitted else None
 
 
-def judge(copies: tuple[Copy, ...], broker_id: int | None) -> Judge | None:
-    """Return the judge of a broker by the copies of its cluster, None without any."""
+def judge(copies: tuple[Copy, ...], broker_id: int | None, directory_id: str | None) -> Judge | None:
+    """Return the judge of a log dir by the copies of its cluster, None without any."""
     newest = max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
-    return newest and Judge(newest, broker_id, any(copy.node_id == broker_id for copy in copies))
+    return newest and Judge(newest, broker_id, any(copy.node_id == broker_id for copy in copies), directory_id)

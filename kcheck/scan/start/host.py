@@ -84,7 +84,7 @@ def start_log_dir(
     clean = view.clean_shutdown if wish.clean is None else wish.clean
     mode = mode_of_log_dir(log_dir, wish.settings, wish.release)
     copies = wish.copies.get(view.cluster_id or "", ()) if mode is Mode.KRAFT else ()
-    context = Context(wish.settings, mode, wish.release, judge(copies, view.where.broker_id))
+    context = Context(wish.settings, mode, wish.release, judge(copies, view.where.broker_id, view.directory_id))
     partitions: list[Prediction] = []
     for name, directory in directories:
         told = log_dir.checkpoints.of(directory.topic, directory.partition)
@@ -228,6 +228,21 @@ def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
     return None if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
 
 
+def _replaced(start: LogDirStart, group: list[LogDirStart]) -> LogDirStart:
+    """Return a log dir without the logs that a future one replaces (LogManager.replaceCurrentWithFutureLog)."""
+    found = {each.directory[:2]: other.path for other in group for each in other.partitions if each.promoted}
+    return start._replace(
+        partitions=tuple(
+            each._replace(
+                outcome=Outcome.DELETED, reason=f"its future log in {found[each.directory[:2]]} takes its place"
+            )
+            if each.directory[:2] in found and each.directory.state is DirectoryState.CURRENT
+            else each
+            for each in start.partitions
+        )
+    )
+
+
 def decided(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
     """Return the log dirs with what those of the same broker mean for each other."""
     brokers = [at if start.broker is None else (start.broker,) for at, start in enumerate(starts)]
@@ -236,8 +251,8 @@ def decided(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
         groups.setdefault(broker, []).append(start)
     ends = {broker: _end_of_all(group, release) for broker, group in groups.items()}
     found: list[LogDirStart] = []
-    for broker, start in zip(brokers, starts, strict=True):
-        why = ends[broker]
+    for broker, at in zip(brokers, starts, strict=True):
+        why, start = ends[broker], _replaced(at, groups[broker])
         if why is None or start.outcome is Outcome.ABORT:
             found.append(start)
         else:

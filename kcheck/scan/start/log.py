@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
-from kcheck.core.segments import log_start_offset
+from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
@@ -70,9 +70,12 @@ class LogLoader:
             end = self._retry(self._recover)
             self.segments[max(self.segments)].resize_indexes()
         first = min(self.segments)
-        remote = self.context.settings.remote_storage
-        start = log_start_offset(self._told_start, Offset(first), remote_storage=remote)
         release = self.context.release
+        tiered = not self.deleted and is_tiered(  # A topic that is deleted has no settings any more.
+            self._told_start, Offset(first), self.epochs.entries, self.folder.files, release,
+            remote_storage=self.context.settings.remote_storage,
+        )  # fmt: skip
+        start = log_start_offset(self._told_start, Offset(first), tiered=tiered)
         epochs_from = self._log_start if release.version >= (3,) else start
         self.epochs.truncate(end=end, start=epochs_from)
         if release.keeps_snapshot_per_segment:

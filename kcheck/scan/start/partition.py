@@ -84,7 +84,16 @@ def start_partition(
     return Prediction(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
         uncertain=loader.uncertain or doubt, touched=touched,
+        promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context),
     )  # fmt: skip
+
+
+def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
+    """Whether a future log takes the place of the current one, because the cluster believes that it has."""
+    judge, known = context.judge, context.release.version >= (3, 7, 1)
+    if judge is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not known:
+        return False
+    return judge.promotes(topic_id, directory.partition)
 
 
 def _of_its_own(folder: Folder, context: Context) -> Context:

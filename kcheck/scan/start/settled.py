@@ -51,6 +51,8 @@ def settled(
     if view.size > INT_MAX and any(segment.size > INT_MAX for segment in view.segments):
         return None
     first, end = view.segments[0].base_offset, view.log_end_offset
+    if view.log_start_offset is not None and view.log_start_offset < first:
+        return None  # It is in remote storage.
     start = log_start_offset(stored.log_start, first)
     files = _files(view, end)
     epochs = _epochs(view, stored, end, release)

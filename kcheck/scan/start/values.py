@@ -85,6 +85,7 @@ class Prediction(NamedTuple):
     as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
     `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
     while the log dir waits to go offline. `unread`: we could not read what stands there.
+    `promoted`: a future log that takes the place of the current one.
     """
 
     dir: str
@@ -101,6 +102,7 @@ class Prediction(NamedTuple):
     uncertain: str | None = None
     touched: str | None = None
     unread: bool = False
+    promoted: bool = False
 
 
 def unstable(name: str) -> str:
