@@ -28,6 +28,7 @@ from kcheck.rules import (
 )
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
+from kcheck.scan.again import has_left
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
 from kcheck.scan.start.values import Context, Prediction, Stored, stored_of
@@ -214,7 +215,9 @@ def _strangers(starts: Iterable[LogDirStart], release: Release) -> Iterator[str]
 def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
     """Return why no log dir of a broker is loaded, None where nothing speaks against it."""
     together = [*_strangers(starts, release)]
-    together += _duplicates((each.path, part) for each in starts for part in each.partitions)
+    together += _duplicates(
+        (each.path, part) for each in starts for part in each.partitions if not has_left(each.view, part.dir)
+    )
     if together:
         return together[0]
     bad = next((each for each in starts if each.outcome is Outcome.ABORT), None)
