@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.core.startup import settings
+from kcheck.core.startup import Outcome, settings
+from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import Wanted
+from kcheck.rules.kc001_unreadable import GONE
 from kcheck.scan import host
 from kcheck.scan.arrow import from_bytes
 from kcheck.scan.check import Depth, check
@@ -21,6 +23,7 @@ from kcheck.scan.fleet.stages import How, identify, list_items, scan_items
 from kcheck.scan.predict import predict
 from kcheck.scan.start import partition
 from kcheck.scan.start.host import Wish
+from kcheck.scan.start.values import Prediction
 from tests.disk.test_lock import held
 from tests.scan.reports import document
 
@@ -70,10 +73,14 @@ def of_fleet(path: str) -> list[str]:
     return [row["id"] for row in rows if row["severity"] != "info"]
 
 
-def outcomes() -> list[str]:
+def predicted() -> dict[str, Any]:
     """Return what is predicted of the log dirs."""
-    wish = Wish(None, settings({}, RELEASE), RELEASE)
-    return [row["outcome"] for row in document(predict(["data1", "data2"], wish).report)["log_dirs"]]
+    return document(predict(["data1", "data2"], Wish(None, settings({}, RELEASE), RELEASE)).report)
+
+
+def outcomes() -> list[str]:
+    """Return the outcome of each log dir."""
+    return [row["outcome"] for row in predicted()["log_dirs"]]
 
 
 def test_what_is_so_is_found() -> None:
@@ -113,3 +120,25 @@ def test_the_start_after_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
     """No start finds the partition twice."""
     then(monkeypatch, partition, "start_partition", lambda: Path("data1/plain-1").rename("data2/plain-1"))
     assert ["ok", "ok"] == outcomes()
+
+
+@pytest.mark.parametrize("directory_goes", [True, False])
+def test_the_start_where_something_goes_meanwhile(directory_goes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retention deletes a segment, or a topic is deleted: the start finds what is left."""
+    before = predicted()["log_dirs"][0]["partitions"]
+    real, refused = partition.start_partition, iter([f"{INDEX.name}: {GONE}"])
+
+    def goes(path: str, name: str, directory: PartitionDirectory, *how: Any) -> Prediction:
+        for why in refused if name == INDEX.parent.name else ():
+            if directory_goes:
+                Path(path).rename("gone")
+            return Prediction(name, directory, Outcome.UNKNOWN, why, unread=True)
+        return real(path, name, directory, *how)
+
+    monkeypatch.setattr(partition, "start_partition", goes)
+    told = predicted()
+    gone = [INDEX.parent.name] if directory_goes else []
+    assert [row for row in before if row["dir"] not in gone] == told["log_dirs"][0]["partitions"]
+    assert [("KC001", "info", name) for name in gone] == [
+        (row["id"], row["severity"], row["dir"]) for row in told["findings"]
+    ]

@@ -87,6 +87,11 @@ def start_log_dir(
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
         found = attempt(partial(load, join(path, name), name, directory, *begun), where)
+        if view.locked_by is not None and (isinstance(found, Finding) or found.unread):
+            if has_left(view, name):
+                collected.append(kc001_unreadable.finding(where, kc001_unreadable.GONE))
+                continue
+            found = attempt(partial(load, join(path, name), name, directory, *begun), where)
         if isinstance(found, Finding):
             collected.append(found)
         else:
