@@ -25,13 +25,13 @@ def check(view: object, release: Release) -> Iterator[Finding]:
     return iter(())
 
 
-_GONE = "No such file or directory"
+GONE = "No such file or directory"
 """It was listed, so it was there."""
 
 
 def finding(where: Location, why: str) -> Finding:
     """Return the finding for a file or directory that could not be read."""
-    if why == _GONE and where.dir is not None:
+    if why.endswith(GONE) and where.dir is not None:
         return RULE.finding(
             where,
             "it was removed while kcheck looked",

@@ -2,8 +2,8 @@
 
 What is wrong: a partition may have one directory on a broker, and beside it one `-future` directory while it is being
 moved to another log dir. Here there are two of a kind, in one log dir (`orders-0` and `orders-00` are one partition)
-or in two. Typical: a directory copied by hand from one disk to the other, or a disk that came back after its
-partitions had been made anew elsewhere.
+or in two. Typical: a directory copied by hand from one disk to the other, a disk that came back after its partitions
+had been made anew elsewhere, or a broker that was killed while a replica in its new log dir took the place of the old.
 
 What the broker does, in every release: it aborts its start, for all log dirs. The log says "Duplicate log
 directories".

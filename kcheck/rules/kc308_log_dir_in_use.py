@@ -1,7 +1,8 @@
 """A running process holds this log dir, so what kcheck shows may be torn.
 
 What is wrong: nothing, if the broker is meant to run. But kcheck reads files while the broker writes them: a segment
-can be longer than its index says, a checkpoint older than the log, a batch half written.
+can be longer than its index says, a checkpoint older than the log, a batch half written. So it looks a second time at
+each partition in which something seems wrong, and tells what is still so.
 
 What the broker does: it goes on. kcheck only reads, and takes no lock.
 

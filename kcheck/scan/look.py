@@ -1,5 +1,6 @@
 """Looks at log dirs, partitions and files, and runs the rules over all of them; what is shown of it is the verb's."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from kcheck.disk.read import UnreadableError, read_whole
@@ -13,6 +14,7 @@ from kcheck.model.report import Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
+from kcheck.scan.again import confirmed, remaining, suspects
 from kcheck.scan.host import LogDir, lone_partition, open_log_dir, partitions
 from kcheck.scan.inputs import Target, broker_of
 from kcheck.scan.partition import view_of
@@ -28,14 +30,21 @@ class Look:
     """One look at whatever is named; `collected` grows while views are taken from it."""
 
     def __init__(
-        self, *, wanted: Wanted, release: Release, walk_all: bool = False, deepen: Deepen | None = None
+        self,
+        *,
+        wanted: Wanted,
+        release: Release,
+        walk_all: bool = False,
+        deepen: Deepen | None = None,
+        again: bool = False,
     ) -> None:
-        """Take what is wanted; `walk_all` walks every segment from its start."""
+        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look."""
         self.collected: list[Finding] = []
         self._wanted = wanted
         self.release = release
         self._walk_all = walk_all
         self._deepen = deepen
+        self._again = again
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
@@ -71,7 +80,7 @@ class Look:
     def compare(self) -> None:
         """Run the rules that compare the log dirs of each broker, when all have been looked at."""
         for same in self._by_broker.values():
-            self._collect(check_broker(tuple(same.values()), self.release))
+            self._collect(check_broker(tuple(map(remaining, same.values())), self.release))
 
     def _partitions(self, target: Target, log_dir: LogDir) -> Iterator[PartitionView]:
         """Yield the partitions, then run the rules of the log dir, with the little that these need of each."""
@@ -82,12 +91,26 @@ class Look:
                 light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=frozenset()))
                 yield view
 
+        before = len(self.collected)
         yield from self._checked(found(), log_dir)
         unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
         whole = whole_log_dir(log_dir, light)
         self._collect(checked_log_dir(whole, unread, light, self.release))
         self.collected.extend(log_dir.findings)
         self._by_broker.setdefault(broker_of(target, whole), {}).setdefault(real(target.path), whole)
+        if not self._again:
+            self.collected[before:] = self._confirmed(target, self.collected[before:])
+
+    def _confirmed(self, target: Target, found: list[Finding]) -> list[Finding]:
+        """Return what was found in a log dir without what a second look does not find, if the log dir is in use."""
+        suspect = suspects(target.path, found)
+        if not suspect:
+            return found
+        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        named = tuple(each for each in log_dir.directories if each[0] in suspect)
+        look = Look(wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, again=True)
+        deque(look._partitions(target, log_dir._replace(directories=named)), maxlen=0)
+        return confirmed(suspect, found, look.collected)
 
     def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
         """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""

@@ -182,9 +182,10 @@ def test_an_interrupt_leaves_what_was_done(count: int) -> None:
     found = []
 
     def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)  # as ^C does, which waits where a process is being started
 
-    handler = signal.signal(signal.SIGALRM, interrupt)
+    alarmed = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     begin = time.monotonic()
     with Workers(count, done=lambda _: None, tick=lambda: None) as made:
@@ -195,7 +196,8 @@ def test_an_interrupt_leaves_what_was_done(count: int) -> None:
             found.append(("interrupted", []))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, handler)
+            signal.signal(signal.SIGALRM, alarmed)
+            signal.signal(signal.SIGINT, interrupted)
     assert ("interrupted", []) == found.pop()
     assert [("whole", [2]), ("begun", [4, None])] == found[:2]
     assert time.monotonic() - begin < 10

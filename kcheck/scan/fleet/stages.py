@@ -22,6 +22,7 @@ from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.scan.again import confirmed, remaining, suspects
 from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.attempt import attempt
 from kcheck.scan.fleet.inventory import FleetLogDir
@@ -208,7 +209,11 @@ def _deep(how: How) -> "Deep":
 def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
     path = join(item.log_dir, item.name)
     if not is_remote(path):
-        return _scan(path, item, deep, how)
+        scanned = _scan(path, item, deep, how)
+        suspect = suspects(item.log_dir, scanned.findings)
+        if not suspect:
+            return scanned
+        return scanned._replace(findings=confirmed(suspect, scanned.findings, _scan(path, item, deep, how).findings))
     with bounded(path, _READ_SIZE_MAX if how.depth == "checkpoints" else None):
         return _scan(path, item, deep, how)
 
@@ -324,7 +329,7 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     first = found[0][0]
-    told = _sorted(check_broker(tuple(views), how.release), how)
+    told = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
     rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
     return tuple((name, to_bytes(batch)) for name, batch in rows)
 

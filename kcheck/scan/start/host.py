@@ -28,6 +28,7 @@ from kcheck.rules import (
 )
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
+from kcheck.scan.again import has_left
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
 from kcheck.scan.start.cluster import Copy, judge
@@ -93,6 +94,11 @@ def start_log_dir(
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
         found = attempt(partial(load, join(path, name), name, directory, *begun), where)
+        if view.locked_by is not None and (isinstance(found, Finding) or found.unread):
+            if has_left(view, name):
+                collected.append(kc001_unreadable.finding(where, kc001_unreadable.GONE))
+                continue
+            found = attempt(partial(load, join(path, name), name, directory, *begun), where)
         if isinstance(found, Finding):
             collected.append(found)
         else:
@@ -221,7 +227,9 @@ def _strangers(starts: Iterable[LogDirStart], release: Release) -> Iterator[str]
 def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
     """Return why no log dir of a broker is loaded, None where nothing speaks against it."""
     together = [*_strangers(starts, release)]
-    together += _duplicates((each.path, part) for each in starts for part in each.partitions)
+    together += _duplicates(
+        (each.path, part) for each in starts for part in each.partitions if not has_left(each.view, part.dir)
+    )
     if together:
         return together[0]
     bad = next((each for each in starts if each.outcome is Outcome.ABORT), None)
