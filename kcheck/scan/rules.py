@@ -1,6 +1,6 @@
 """The rules: run over views."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -88,8 +88,16 @@ def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Fi
 
 
 def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
-    """Run the rules that compare the replicas of one partition."""
-    return _check(Scope.REPLICAS, view, release)
+    """Run the rules that compare the replicas of one partition; those of different topics have nothing in common."""
+    topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
+    found = _check(Scope.REPLICAS, view, release)
+    return (each for each in found if not release.has_partition_metadata or _about_one_topic(each, topics))
+
+
+def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:
+    other = finding.data.get("other_broker_id")
+    ids = {topics.get(finding.where.broker_id), topics.get(other) if isinstance(other, int) else None}
+    return len(ids - {None}) < 2
 
 
 def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:

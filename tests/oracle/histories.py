@@ -66,7 +66,7 @@ def load(cluster: Cluster, *lines: str) -> None:
 
 def delete_records(cluster: Cluster, topic: str, partition: int, offset: int) -> None:
     """Move the log start of a partition (0.11 and later)."""
-    new = numbers(cluster.version) >= (3, 5)
+    new = numbers(cluster.version) >= (3, 6)
     tool = "org.apache.kafka.tools.DeleteRecordsCommand" if new else "kafka.admin.DeleteRecordsCommand"
     wanted = cluster.dir / "delete-records.json"
     row = {"topic": topic, "partition": partition, "offset": offset}

@@ -1,9 +1,11 @@
 """KC401 to KC404: the replicas of one partition beside each other."""
 
+from kcheck.core.releases import release
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.rules._contract import Scope
+from kcheck.scan.rules import check_replicas
 from tests.rules.build import epochs, found_by_all, ids, partition
 
 
@@ -59,6 +61,14 @@ def test_topic_ids_count_from_2_8_on() -> None:
     replicas = (replica(1, topic_id="a"), replica(2), replica(3, topic_id="b"))
     assert [("KC404", 3)] == found(*replicas)
     assert not found(*replicas, kafka="2.7")
+
+
+def test_replicas_of_different_topics_are_not_compared() -> None:
+    """A topic was deleted and made again; up to 2.7 nothing tells."""
+    replicas = (replica(1, topic_id="a", high_watermark=80), replica(2, topic_id="b", log_end=0), replica(3, log_end=9))
+    for kafka, expected in (("4.3", ["KC403", "KC404"]), ("2.7", ["KC403", "KC403"])):
+        found = check_replicas(ReplicasView(replicas), release(kafka))
+        assert sorted(each.id for each in found) == expected
 
 
 def test_batches_that_differ_are_counted() -> None:
