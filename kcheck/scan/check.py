@@ -68,7 +68,8 @@ def check(
     found = replica_targets(arguments)
     kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
     is_deep = depth is not Depth.CHECKPOINTS
-    coverage = Coverage(found, wanted, deep=is_deep)
+    coverage = Coverage()
+    coverage.plan(found, wanted, deep=is_deep)
     interrupted = False
     with _workers(reading, coverage) as workers:
         deep = Deep(
@@ -81,8 +82,7 @@ def check(
             coverage=coverage,
         )
         look = Look(wanted=wanted, release=release, deepen=deep.partitions)
-        several = sum(target.kind is Kind.LOG_DIR for target in found) > 1
-        cluster = _Cluster(workers, coverage, several=several, compared=is_deep)
+        cluster = _Cluster(workers, coverage, compared=is_deep)
         try:
             for target in found:
                 _look_at(target, kinds.get(target), look, deep, cluster)
@@ -108,11 +108,8 @@ def _workers(reading: Reading, coverage: Coverage) -> Workers:
     def done(size: int) -> None:
         coverage.bytes += size
 
-    def is_worth() -> bool:
-        return coverage.planned["bytes"] >= WORTH_SIZE or coverage.planned["segments"] >= WORTH_COUNT
-
-    jobs = reading.jobs if reading.jobs > 1 and is_worth() else 1
-    return Workers(jobs, done=done, tick=lambda: reading.tell(coverage))
+    is_worth = coverage.planned["bytes"] >= WORTH_SIZE or coverage.planned["segments"] >= WORTH_COUNT
+    return Workers(reading.jobs if is_worth else 1, done=done, tick=lambda: reading.tell(coverage))
 
 
 def _look_at(target: Target, kind: Format | None, look: Look, deep: Deep, cluster: "_Cluster") -> None:
@@ -149,11 +146,10 @@ def _segment(target: Target, look: Look, deep: Deep) -> None:
 class _Cluster:
     """The replicas of each partition, where several brokers are looked at."""
 
-    def __init__(self, workers: Workers, coverage: Coverage, *, several: bool, compared: bool) -> None:
-        """Take whether there are `several` log dirs, and whether records are `compared`."""
+    def __init__(self, workers: Workers, coverage: Coverage, *, compared: bool) -> None:
+        """Take whether records are `compared`."""
         self._workers = workers
         self._coverage = coverage
-        self._several = several
         self._compared = compared
         self._views: dict[tuple[object, ...], dict[int, PartitionView]] = {}
 
@@ -164,7 +160,7 @@ class _Cluster:
         """
         broker_id = view.where.broker_id
         live = view.state is DirectoryState.CURRENT and not view.is_metadata_log
-        if self._several and live and broker_id is not None:
+        if self._coverage.planned["log_dirs"] > 1 and live and broker_id is not None:
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
             if view.read is not None and len(view.read) < len(view.segments):
                 bases = {segment.base_offset for segment in view.read}

@@ -1,7 +1,6 @@
 """How much of what was named has been looked at: what a terminal shows meanwhile, and what an interrupt leaves."""
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterable
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join, list_directory, sizes, split
@@ -16,43 +15,37 @@ READ = (DirectoryState.CURRENT, DirectoryState.FUTURE)
 class Coverage:
     """Log dirs and partitions that are done, and bytes of segments that were read; `at` is the directory at work.
 
-    `planned` is how much there was when somebody first asked, by a listing alone: no file is opened for it, and where
-    nobody asks, nothing is listed. `segments` are only planned.
+    `planned` is how much there was when the look began, by a listing alone: no file is opened for it. `segments` are
+    only planned.
     """
 
-    def __init__(self, targets: Sequence[Target] = (), wanted: Wanted | None = None, *, deep: bool = False) -> None:
-        """Begin with nothing done; `deep` tells whether segments are read from their start."""
+    def __init__(self) -> None:
         self.log_dirs = 0
         self.partitions = 0
         self.bytes = 0
         self.at = ""
-        self._targets = targets
-        self._wanted = wanted or Wanted()
-        self._deep = deep
+        self.planned = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
 
-    @cached_property
-    def planned(self) -> dict[str, int]:
+    def plan(self, targets: Iterable[Target], wanted: Wanted, *, deep: bool) -> None:
         """Count what the targets have; sizes only if segments are read from their start, which is `deep`."""
-        planned = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
-        for target in self._targets:
+        for target in targets:
             match target.kind:
                 case Kind.LOG_DIR:
-                    planned["log_dirs"] += 1
+                    self.planned["log_dirs"] += 1
                     for name in _names(target.path):
-                        self._plan_partition(join(target.path, name), self._wanted, planned)
+                        self._plan_partition(join(target.path, name), wanted, deep=deep)
                 case Kind.PARTITION:
-                    self._plan_partition(target.path, Wanted(), planned)
-        return planned
+                    self._plan_partition(target.path, None, deep=deep)
 
-    def _plan_partition(self, path: str, wanted: Wanted, planned: dict[str, int]) -> None:
+    def _plan_partition(self, path: str, wanted: Wanted | None, *, deep: bool) -> None:
         found = parse_directory(split(path)[1])
-        if found is None or not wanted.has(found.topic, found.partition):
+        if found is None or not (wanted is None or wanted.has(found.topic, found.partition)):
             return
-        planned["partitions"] += 1
-        if self._deep and found.state in READ:
+        self.planned["partitions"] += 1
+        if deep and found.state in READ:
             of_logs = sizes(path, ".log")
-            planned["segments"] += len(of_logs)
-            planned["bytes"] += sum(of_logs)
+            self.planned["segments"] += len(of_logs)
+            self.planned["bytes"] += sum(of_logs)
 
     def row(self) -> Row:
         """Return how far it has come, and of how much, as JSON shows it."""
