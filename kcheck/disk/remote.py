@@ -303,17 +303,18 @@ def mount(path: str) -> None:
     scheme, is_remote, rest = path.partition("://")
     prefix = f"{scheme}://{rest.partition('/')[0]}/"
     if is_remote and is_url(path) and _OPTIONS and prefix not in _MOUNTED:
-        _MOUNTED[prefix] = Store(partial(_system, prefix, scheme, _OPTIONS[-1]))
+        _MOUNTED[prefix] = Store(partial(_system, path, prefix, _OPTIONS[-1]))
 
 
-def _system(root: str, scheme: str, options: Mapping[str, object]) -> Any:
-    """Return the file system of a root: its host and port, where the scheme has them, are those of the root."""
+def _system(root: str, prefix: str, options: Mapping[str, object]) -> Any:
+    """Return the file system of a root: its host and port, where the scheme has them, are those of the `prefix`."""
     try:
         from fsspec.core import url_to_fs  # only for roots that are URLs
 
         # Listings are held where they are needed: the client would keep those of the whole fleet.
-        return url_to_fs(root, **{"use_listings_cache": False, **options})[0]
+        return url_to_fs(prefix, **{"use_listings_cache": False, **options})[0]
     except ImportError as error:
+        scheme = prefix.partition("://")[0]
         raise UsageError(
             f"{root} needs {scheme}: pip install 'kcheck[{_EXTRAS.get(scheme, 'remote')}]'; {error}"
         ) from error

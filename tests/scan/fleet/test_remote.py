@@ -309,7 +309,10 @@ def test_the_host_of_a_url_is_asked() -> None:
         store = store_of(root)
         assert store is not None
         assert "http://namenode:9870/webhdfs/v1" == store._system.url
-    with pytest.raises(UsageError, match=r"webhdfs://namenode:9870/: .*'host'"), mounted([root], {"host": "other"}):
+    with (
+        pytest.raises(UsageError, match=r"webhdfs://namenode:9870/fleet/.broker.: .*'host'"),
+        mounted([root], {"host": "other"}),
+    ):
         pass
 
 
@@ -325,7 +328,7 @@ def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
     done = kcheck("check", "s3://bucket/x")
     assert 2 == done.code
     done = kcheck("fleet", "scan", "ftp://127.0.0.1:1/x", "--out", tmp_path)
-    assert (3, "kcheck: ftp://127.0.0.1:1/: ConnectionRefusedError: ") == (done.code, done.err[:52])
+    assert (3, "kcheck: ftp://127.0.0.1:1/x: ConnectionRefusedError: ") == (done.code, done.err[:53])
 
 
 def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
