@@ -15,7 +15,7 @@ import fsspec
 import pytest
 
 from kcheck.disk import remote
-from kcheck.disk.remote import Store, mounted, store_of
+from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.scan.fleet import stages as fleet_stages
 from kcheck.scan.fleet.memory import FOLDER, kept_by, left_by
@@ -300,35 +300,6 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
     assert (8, 2) == (len(rows["partitions"]), most)
     assert remote._BEYOND.acquire(blocking=False)
     assert remote._BEYOND.acquire(blocking=False)
-
-
-def test_the_host_of_a_url_is_asked() -> None:
-    """WebHDFS has a host and a port in its URL; an option that says another one is refused."""
-    root = "webhdfs://namenode:9870/fleet/{broker}"
-    with mounted([root], {"user": "kafka"}):
-        store = store_of(root)
-        assert store is not None
-        assert "http://namenode:9870/webhdfs/v1" == store._system.url
-    with (
-        pytest.raises(UsageError, match=r"webhdfs://namenode:9870/fleet/.broker.: .*'host'"),
-        mounted([root], {"host": "other"}),
-    ):
-        pass
-
-
-def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
-    """Its package, and options that are options."""
-    for arguments, why in (
-        (("dropbox://x",), "dropbox"),
-        (("nosuch://x",), "nosuch"),
-        (("memory://x", "--storage-option", "y"), "NAME=VALUE is needed"),
-    ):
-        done = kcheck("fleet", "scan", *arguments, "--out", tmp_path)
-        assert (2, True) == (done.code, why in done.err)
-    done = kcheck("check", "s3://bucket/x")
-    assert 2 == done.code
-    done = kcheck("fleet", "scan", "ftp://127.0.0.1:1/x", "--out", tmp_path)
-    assert (3, "kcheck: ftp://127.0.0.1:1/x: ConnectionRefusedError: ") == (done.code, done.err[:53])
 
 
 def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
