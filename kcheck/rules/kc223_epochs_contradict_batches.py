@@ -58,12 +58,11 @@ def _contradictions(view: PartitionView, cache: EpochEntries) -> Iterator[tuple[
     What lies above the last epoch of the file is KC206.
     """
     latest, start = latest_epoch(cache), max(cache[0].start_offset, view.log_start_offset or Offset(0))
-    begins = [entry.start_offset for entry in cache]
     for segment in view.read or ():
         for run in segment.epochs:
             if run.last_offset >= start and run.epoch <= latest:
                 for offset in (Offset(max(run.first_offset, start)), run.last_offset):
-                    if cache[bisect_right(begins, offset) - 1].epoch != run.epoch:
+                    if _stated(cache, offset) != run.epoch:
                         yield run, offset
                         break
 
