@@ -87,6 +87,18 @@ def entry_size(
     return None if total > remaining else total
 
 
+Patches = tuple[tuple[int, bytes], ...]
+"""Bytes of headers that count instead of those of a file, by their positions in it."""
+
+
+def patch(data: bytearray | memoryview, position: int, patches: Patches) -> None:
+    """Put patches into the bytes that stand from a position on, each where it lies in them as a whole."""
+    for place, patched in patches:
+        at = place - position
+        if 0 <= at <= len(data) - len(patched):
+            data[at : at + len(patched)] = patched
+
+
 def is_modern(magic: int) -> bool:
     """Whether the broker's file reader takes an entry of this magic for a batch, and not for an old message."""
     return 2 <= magic <= SIGNED_BYTE_MAX

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from kcheck.core.leader_epochs import epoch_for_offset
-from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c
+from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c, patch
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
 from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Settled, Step
@@ -46,10 +46,8 @@ class _Log:
     def read(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes, fewer at the end of the file."""
         data = bytearray(self.site.bytes_at(name, position, size))
-        for patch in self.patches:
-            at = patch.position - position
-            if patch.path == path_of(self.site, name) and 0 <= at <= len(data) - len(patch.data):
-                data[at : at + len(patch.data)] = patch.data
+        path = path_of(self.site, name)
+        patch(data, position, tuple((each.position, each.data) for each in self.patches if each.path == path))
         return bytes(data)
 
     def header(self, name: str, position: int) -> _Header | None:
@@ -132,8 +130,8 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         log.patches.append(Patch(path_of(log.site, wrong.name), wrong.position + field.at, data))
         reasons.append(f"the {field.name} of the batch at position {wrong.position} of {wrong.name} is {value}")
     evidence = tuple(
-        Evidence(patch.path, patch.position, crc_verified=True, what="the batch matches its CRC-32C")
-        for patch in log.patches
+        Evidence(each.path, each.position, crc_verified=True, what="the batch matches its CRC-32C")
+        for each in log.patches
     )
     if not log.patches and log.site.is_patched(name):
         return Settled(finding)

@@ -9,6 +9,7 @@ import numpy as np
 from kcheck.core.startup import Settings
 from kcheck.disk.read import UnreadableError, opened, pread
 from kcheck.disk.walk import file_sizes, join
+from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEANED, DELETED, LEADER_EPOCHS, SWAP, parse_directory, segment_prefix
@@ -97,10 +98,7 @@ class Partition:
                 data = bytearray(pread(descriptor, size, position))
         except UnreadableError:
             return b""
-        for place, patch in self.files[name].patches:
-            at = place - position
-            if 0 <= at <= len(data) - len(patch):
-                data[at : at + len(patch)] = patch
+        patch(data, position, self.files[name].patches)
         return bytes(data)
 
     def is_patched(self, name: str) -> bool:

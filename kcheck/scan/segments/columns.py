@@ -26,10 +26,12 @@ from kcheck.formats.record_batch import (
     OVERHEAD,
     TIMESTAMP,
     UNKNOWN_MARKER,
+    Patches,
     body_from,
     checksum,
     crc32c,
     is_modern,
+    patch,
 )
 from kcheck.model.segments import End
 from kcheck.scan.segments.batches import crc_on_disk
@@ -95,9 +97,6 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
-Patches = tuple[tuple[int, bytes], ...]
-
-
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
@@ -115,9 +114,8 @@ class Reader:
     ) -> None:
         """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
 
-        `position` is where the first batch begins. `patches` are bytes of headers that count instead of those that
-        stand there, by their positions. With `lax` a batch of magic 2 that is smaller than its header is one too, as to
-        a broker that looks at no CRC: the fields of its header stand in what follows it.
+        `position` is where the first batch begins. With `lax` a batch of magic 2 that is smaller than its header is one
+        too, as to a broker that looks at no CRC: the fields of its header stand in what follows it.
 
         `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
         """
@@ -142,10 +140,7 @@ class Reader:
             if filled < wanted:
                 self.end = End.SHRUNK
                 return
-            for place, data in self._patches:
-                at = place - self.position
-                if 0 <= at <= wanted - len(data):
-                    buffer[at : at + len(data)] = data
+            patch(memoryview(buffer)[:wanted], self.position, self._patches)
             begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
             starts = self._starts[begin:behind] - self.position
             found, size, end = _entries(buffer, filled, remaining, starts, lax=self._lax)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kcheck.disk.read import SMALL_FILE_SIZE_MAX, Source, UnreadableError, opened, pread, read_filled
 from kcheck.disk.walk import join
+from kcheck.formats.record_batch import Patches
 
 _PIECE_SIZE = 1 << 20
 
@@ -36,8 +37,7 @@ class Content(NamedTuple):
     """What a file holds: `filled` bytes, then zeros up to `size`.
 
     The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock or on other nodes. `patches` are bytes that count instead of those of `path`, by their
-    positions in it.
+    they depend on the clock or on other nodes. `patches` are of the file at `path`.
     """
 
     size: int
@@ -46,7 +46,7 @@ class Content(NamedTuple):
     filled: int = 0
     data: bytes = b""
     certain: bool = True
-    patches: tuple[tuple[int, bytes], ...] = ()
+    patches: Patches = ()
 
     def resized(self, size: int) -> "Content":
         """Return the file cut, or with zeros behind it."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK, HEADER
+from kcheck.formats.record_batch import CODEC_MASK, HEADER, patch
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
@@ -183,7 +183,10 @@ class Segment:
         content = self.folder.files[self.log_name]
         assert content.path is not None
         with unreadable(self.log_name), opened(content.path) as (descriptor, _):
-            return pread(descriptor, min(size, BODY_SIZE_MAX), content.begin + position)
+            position += content.begin
+            data = bytearray(pread(descriptor, min(size, BODY_SIZE_MAX), position))
+        patch(data, position, content.patches)
+        return bytes(data)
 
     @property
     def _reaches_by_base(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import CLEANED, SWAP, segment_prefix
-from kcheck.scan.start.files import Content, StartError
+from kcheck.scan.start.files import StartError
 from kcheck.scan.start.recover import build_indexes
 from kcheck.scan.start.segment import ENDINGS, Segment
 
@@ -47,7 +47,7 @@ def split(segment: Segment, segments: dict[int, Segment]) -> int | None:
                 folder.remove(segment_prefix(Offset(part.base)) + ending + suffix)
         size = part.end - part.begin
         name = segment_prefix(Offset(part.base)) + ".log"
-        folder.put(name, Content(size, content.path, content.begin + part.begin, size))
+        folder.put(name, content._replace(size=size, begin=content.begin + part.begin, filled=size))
         made = Segment(folder, part.base, context)
         (build_indexes if context.release.splits_batch_by_batch else _index_pieces)(made)
         segments[part.base] = made
