@@ -145,7 +145,7 @@ def boot(release: str, jobs: Sequence[Job], *, processes: int = 1, deadline: flo
 
     def work() -> None:
         try:
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 _work(release, jobs, waiting, answers, Path(folder), deadline)
         except BaseException as error:  # noqa: BLE001 - raised again in the thread of the caller
             errors.append(error)
@@ -173,10 +173,10 @@ def _work(
         for number in _taken(waiting):
             if jvm.gone:
                 jvm = _Jvm(release, folder / "log", deadline)
-            place = folder / "dirs"
+            place = folder / str(number)
             place.mkdir()
             answers[number] = _started(jvm, release, jobs[number], place)
-            shutil.rmtree(place)
+            shutil.rmtree(place, ignore_errors=True)  # a thread of Kafka may still write there
     finally:
         jvm.end()
 
