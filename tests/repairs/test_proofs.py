@@ -291,7 +291,7 @@ def test_lines_of_a_partition_stay_for_its_other_directory(tmp_path: Path) -> No
 
 
 def test_a_header_put_right_counts_where_the_start_splits_its_segment(tmp_path: Path) -> None:
-    """The second batch does not fit into the segment of the first, whose leader epoch was flipped: a broker splits it."""
+    """The second batch does not fit into the segment of the first, whose epoch was flipped: a broker splits it."""
     behind = 1 << 31
     one = log_dir(tmp_path / "1", clean=False, recovery_point={"t-0": 0}, high_watermark={"t-0": 0}, log_start={})
     partition_dir(one / "t-0", [[*run(0, 9), *run(behind, behind + 9, epoch=1)]], index_every=None)

@@ -97,6 +97,19 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
+_SPARE: list[bytearray] = []
+"""Windows that are in nobody's use. To fill one with zeros costs as much as to sum what a small segment puts there."""
+
+
+def _window(size: int) -> bytearray:
+    """Return room for so many bytes and the padding behind them; what stands there means nothing."""
+    try:
+        spare = _SPARE.pop()
+    except IndexError:
+        spare = bytearray()
+    return spare if len(spare) >= size + PADDING else bytearray(size + PADDING)
+
+
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
@@ -133,9 +146,10 @@ class Reader:
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
+        limit = WINDOW_SIZE
+        buffer = self.window = _window(min(limit, max(self._size - self.position, 0)))
         while (remaining := self._size - self.position) > 0:
-            wanted = min(len(buffer) - PADDING, remaining)
+            wanted = min(limit, remaining)
             filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK
@@ -150,8 +164,10 @@ class Reader:
                     columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
                 yield columns
-                if self._grow and found.size < _FEW and len(buffer) == WINDOW_SIZE + PADDING:
-                    buffer = self.window = bytearray(min(2 * WINDOW_SIZE, self._size) + PADDING)
+                if self._grow and found.size < _FEW and limit == WINDOW_SIZE < self._size:
+                    limit = 2 * WINDOW_SIZE
+                    self.release()
+                    buffer = self.window = _window(min(limit, self._size))
             elif end is None:
                 large = self._large(buffer)
                 if large is None:
@@ -161,6 +177,10 @@ class Reader:
             if end is not None:
                 self.end = end
                 return
+
+    def release(self) -> None:
+        """Let another reader have the window: nothing in it may be looked at any more."""
+        _SPARE.append(self.window)
 
     def _large(self, buffer: bytearray) -> Columns | None:
         """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.
