@@ -5,7 +5,9 @@ the same headers one by one.
 """
 
 import struct
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -97,17 +99,8 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
-_SPARE: list[bytearray] = []
-"""Windows that are in nobody's use. To fill one with zeros costs as much as to sum what a small segment puts there."""
-
-
-def _window(size: int) -> bytearray:
-    """Return room for so many bytes and the padding behind them; what stands there means nothing."""
-    try:
-        spare = _SPARE.pop()
-    except IndexError:
-        spare = bytearray()
-    return spare if len(spare) >= size + PADDING else bytearray(size + PADDING)
+_SPARE: deque[bytearray] = deque(maxlen=1)
+"""A window that is in nobody's use: to fill a new one with zeros costs as much as to sum what is read into it."""
 
 
 class Reader:
@@ -134,7 +127,7 @@ class Reader:
         """
         self.position = position
         self.end = End.WHOLE
-        self.window = bytearray()
+        self.window = memoryview(b"")
         """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
         self._descriptor = descriptor
         self._size = size
@@ -147,7 +140,7 @@ class Reader:
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
         limit = WINDOW_SIZE
-        buffer = self.window = _window(min(limit, max(self._size - self.position, 0)))
+        buffer = self._take_window(limit)
         while (remaining := self._size - self.position) > 0:
             wanted = min(limit, remaining)
             filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
@@ -167,7 +160,7 @@ class Reader:
                 if self._grow and found.size < _FEW and limit == WINDOW_SIZE < self._size:
                     limit = 2 * WINDOW_SIZE
                     self.release()
-                    buffer = self.window = _window(min(limit, self._size))
+                    buffer = self._take_window(limit)
             elif end is None:
                 large = self._large(buffer)
                 if large is None:
@@ -178,9 +171,18 @@ class Reader:
                 self.end = end
                 return
 
+    def _take_window(self, limit: int) -> bytearray:
+        size = min(limit, max(self._size - self.position, 0)) + PADDING
+        buffer = bytearray()
+        with suppress(IndexError):  # another thread has it, or there is none
+            buffer = _SPARE.pop()
+        self._buffer = buffer if len(buffer) >= size else bytearray(size)
+        self.window = memoryview(self._buffer)[:size]
+        return self._buffer
+
     def release(self) -> None:
         """Let another reader have the window: nothing in it may be looked at any more."""
-        _SPARE.append(self.window)
+        _SPARE.append(self._buffer)
 
     def _large(self, buffer: bytearray) -> Columns | None:
         """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.
