@@ -142,10 +142,11 @@ class ProducerStates:
 
     def complete(self, marker: Marker, first: int) -> Completed:
         """End the transaction that began at `first`."""
+        by_offset = self.release.own_transactions_are_unstable
         others = [
             offset
             for offset, producer_id in self.ongoing.items()
-            if offset != first and (producer_id != marker.producer_id or self.release.own_transactions_are_unstable)
+            if (offset != first if by_offset else producer_id != marker.producer_id)
         ]
         stable = min(others, default=marker.offset + 1)
         if self.ongoing.pop(first, None) is None:

@@ -164,6 +164,16 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
         states.append(marker(10, producer_id=2))
 
 
+def test_of_two_transactions_from_one_offset_the_later_stands_for_both() -> None:
+    """It bounds the last stable offset where the other one ends, except up to 2.2.0, and is closed with that."""
+    for kafka, stable in (("2.2.0", 10), ("4.3", 4)):
+        states = ProducerStates(
+            release(kafka), [Entry(1, current_txn_first_offset=4), Entry(2, current_txn_first_offset=4)]
+        )
+        assert Completed(1, 4, 9, stable, False) == states.append(marker(9))
+        assert states.ongoing == {}
+
+
 def test_old_releases_refuse_old_markers() -> None:
     """Up to 2.3 a marker below the last epoch of its producer, or of its coordinator, ends the start."""
     states = ProducerStates(release("2.3"))
