@@ -48,9 +48,9 @@ ENGINE_NAMES = (
     "dumps.batches", "dumps.columns", "edits.operations", "edits.partition", "edits.proof", "edits.site",
     "edits.survey", "edits.words", "fleet.arrow_take", "fleet.cross", "fleet.cross_columns", "fleet.cross_rows",
     "fleet.groups", "repair", "segments.beyond", "segments.columns", "segments.contents", "segments.following",
-    "segments.indexes", "segments.lockstep", "segments.records", "segments.whole", "start.index", "start.log",
-    "start.metadata", "start.partition", "start.producers", "start.recover", "start.replay", "start.segment",
-    "start.split", "start.swaps",
+    "segments.framing", "segments.indexes", "segments.lockstep", "segments.records", "segments.whole", "start.index",
+    "start.log", "start.metadata", "start.partition", "start.producers", "start.recover", "start.replay",
+    "start.segment", "start.split", "start.swaps",
 )  # fmt: skip
 ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
 """What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""

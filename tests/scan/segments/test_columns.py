@@ -14,6 +14,7 @@ from kcheck.formats.record_batch import body_from, checksum
 from kcheck.model.entries import Batch
 from kcheck.model.segments import End
 from kcheck.scan.segments import columns as read
+from kcheck.scan.segments import framing
 from kcheck.scan.segments.batches import Walk
 from kcheck.scan.segments.columns import Column, Columns, Reader
 from tests.builders import HEADER_SIZE, Made, batch, log, message, run
@@ -206,8 +207,8 @@ def misleading(positions: list[int], random: Random) -> Column:
 @pytest.mark.parametrize("seed", range(4))
 def test_starts_change_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, least: int) -> None:
     """Whatever stands in the log and whatever they say, side by side or one after the other, named or looked for."""
-    monkeypatch.setattr(read, "_SIDE_BY_SIDE_MIN", least)
-    monkeypatch.setattr(read, "_ENTRIES_A_WAY", least)
+    monkeypatch.setattr(framing, "_SIDE_BY_SIDE_MIN", least)
+    monkeypatch.setattr(framing, "_ENTRIES_A_WAY", least)
     random = Random(seed)
     path = tmp_path / "a.log"
     small = [message(0, magic=0), message(1), message(9, magic=0, codec=1)]
@@ -221,7 +222,7 @@ def test_starts_change_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             monkeypatch.setattr(read, "WINDOW_SIZE", window)
             starts = misleading(known, random)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(read, "_side_by_side", lambda *_: None)
+                patch.setattr(framing, "_side_by_side", lambda *_: None)
                 serial = windows(path, None)
             assert serial == windows(path, None) == windows(path, starts), (path.read_bytes().hex(), starts)
 
@@ -231,13 +232,13 @@ def test_sound_starts_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     """Only the end of a window is walked through batch by batch."""
     path = tmp_path / "a.log"
     path.write_bytes(log(run(0, 19_999)))
-    chase, begins = read._chase, list[int]()
+    chase, begins = framing._chase, list[int]()
 
     def watched(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool) -> object:
         begins.append(at)
         return chase(buffer, at, filled, remaining, lax=lax)
 
-    monkeypatch.setattr(read, "_chase", watched)
+    monkeypatch.setattr(framing, "_chase", watched)
     windows(path, starts)
     assert begins[0] > 190_000
     assert len(begins) == 1
