@@ -117,11 +117,14 @@ class Segment:
                 descriptor, begin + end, verify=verify, position=begin + position, lax=not verify,
                 patches=content.patches,
             )  # fmt: skip
-            for columns in reader:
-                self._look_for_headers(columns, begin)
-                if not self.context.release.reads_batches:
-                    columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
-                yield (columns._replace(position=columns.position - begin) if begin else columns), reader
+            try:
+                for columns in reader:
+                    self._look_for_headers(columns, begin)
+                    if not self.context.release.reads_batches:
+                        columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
+                    yield (columns._replace(position=columns.position - begin) if begin else columns), reader
+            finally:
+                reader.release()
             if reader.end is End.CORRUPT and not verify:
                 at = reader.position - begin
                 raise StartError(f"CorruptRecordException: {self.log_name} holds no batch at position {at}")
