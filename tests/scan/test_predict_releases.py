@@ -8,7 +8,7 @@ import pytest
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
-from tests.builders import broker, run, write
+from tests.builders import broker, message, run, write
 from tests.scan.test_predict import one, said, wish
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -59,6 +59,19 @@ def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
     write(path / "t-0", {TIME_INDEX: b""})
     found = predicted(path, kafka)
     assert found["reason"].endswith("its segment is recovered" if recovers else f"{INDEX} is missing: it is made empty")
+
+
+@pytest.mark.parametrize(
+    ("kafka", "zeros", "abort"),
+    [("0.10.2", 12, False), ("0.10.2", 13, True), ("0.11.0", 17, False), ("0.11.0", 18, True)],
+)
+def test_zeros_behind_the_last_batch(kafka: str, zeros: int, abort: bool, tmp_path: Path) -> None:
+    """Fewer bytes than the fields that it looks at together are no entry to a broker (FileLogInputStream)."""
+    path = broker(tmp_path / "d", [message(offset) for offset in range(10)], clean=True)
+    write(path / "t-0", {INDEX: b"", TIME_INDEX: b""})
+    with (path / "t-0" / f"{0:020d}.log").open("ab") as file:
+        file.write(bytes(zeros))
+    assert (predicted(path, kafka)["outcome"] == "abort") == abort
 
 
 @pytest.mark.parametrize(("kafka", "entries"), [("2.0", 1), ("2.1", 0), ("2.6.0", 0), ("2.6.1", 1)])

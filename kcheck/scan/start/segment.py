@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
-from kcheck.formats.record_batch import CODEC_MASK, HEADER, patch
+from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
@@ -125,9 +125,16 @@ class Segment:
                     yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             finally:
                 reader.release()
-            if reader.end is End.CORRUPT and not verify:
+            left = begin + end - reader.position
+            if not verify and self._throws(reader, pread(descriptor, min(left, OVERHEAD.size + 1), reader.position)):
                 at = reader.position - begin
                 raise StartError(f"CorruptRecordException: {self.log_name} holds no batch at position {at}")
+
+    def _throws(self, reader: Reader, head: bytes) -> bool:
+        """Whether the batches end in an exception; up to 0.10.2 of 13 to 17 bytes at the end the size is looked at."""
+        if reader.end is not End.TORN or self.context.release.reads_batches or len(head) <= OVERHEAD.size:
+            return reader.end is End.CORRUPT
+        return bool(OVERHEAD.unpack_from(head)[1] < MIN_ENTRY_SIZE)
 
     def _look_for_headers(self, columns: Columns, begin: int) -> None:
         """Fail where the header of a batch goes on behind the end of the file."""
