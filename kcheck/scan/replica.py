@@ -48,6 +48,7 @@ class ReplicaState(NamedTuple):
     lineage: Lineage | None = None
     lost: Lost | None = None
     problem: str | None = None
+    topic_id: str | None = None
 
 
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
@@ -174,7 +175,7 @@ def _facts(
         broker_id=view.where.broker_id, topic=view.topic or None,
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
-        problem=problem,
+        problem=problem, topic_id=view.topic_id,
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
 

@@ -74,13 +74,14 @@ def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Rele
     yield from [min(rows, key=cost)] if rows and election.leader == "best" else rows
 
 
-def cost(row: Row) -> tuple[int, int, int]:
-    """Order plans by what they lose below a high watermark, then at all; then the longest leader is best."""
+def cost(row: Row) -> tuple[int, int, int, int]:
+    """Order plans by who cannot take part, by what they lose below a high watermark, at all, by the leader's length."""
     followers = row["followers"]
     assert isinstance(followers, tuple)
+    absent = sum(follower["problem"] is not None for follower in followers)
     lost = [follower["lost"] for follower in followers if follower["lost"]]
     below = sum(part["below_high_watermark"] or 0 for part in lost)
-    return below, sum(part["to"] - part["from"] for part in lost), -int(str(row["leader_log_end_offset"] or 0))
+    return absent, below, sum(part["to"] - part["from"] for part in lost), -int(str(row["leader_log_end_offset"] or 0))
 
 
 def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release) -> Row:
@@ -126,10 +127,18 @@ def _unled(head: _Head, others: tuple[ReplicaState, ...]) -> Row:
     return {**head, "followers": tuple(_absent(other._replace(problem=other.problem or why)) for other in others)}
 
 
+def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
+    """Whether a replica is of another topic than its leader; one that names no topic id may be of any."""
+    return release.compares_topic_ids and len({state.topic_id, leading.topic_id} - {None}) > 1
+
+
 def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:
     """Return the plan of one follower."""
     if state.problem is not None or state.log_end_offset is None:
         return _absent(state)
+    if is_foreign(state, leading, release):
+        other = f"its topic id is {state.topic_id}, that of the leader is {leading.topic_id}"
+        return _absent(state._replace(problem=f"it is no replica of this topic: {other}"))
     found = _dialogue(state, leader, release)
     if found is None:
         return _absent(state._replace(problem="its truncation depends on its high watermark, which is not known"))

@@ -10,8 +10,13 @@ from typing import Any
 
 import pytest
 
+from kcheck.formats import partition_metadata
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.names import PARTITION_METADATA
 from tests.oracle import histories
+from tests.oracle.ask import SWEEP
 from tests.oracle.kafka import Cluster
+from tests.oracle.test_strays import MARKED
 
 pytestmark = pytest.mark.oracle
 
@@ -66,6 +71,39 @@ def test_a_cluster_does_what_was_predicted(version: str, tmp_path: Path, start: 
     shown = [{key: row[key] for key in keys} for row in found]
     assert len(asked) > len(plans)
     assert [] == [row for row in asked if row not in shown and not _in_a_gap(row, shown)]
+
+
+KINDS = (("4.3.1", "kraft"), ("2.8.2", "zk"), ("3.0.2", "zk"))
+ALL_KINDS = (*KINDS, *((version, mode) for version in ("3.3.2", "3.6.2", "3.9.2") for mode in ("kraft", "zk")))
+
+
+@pytest.mark.parametrize(("version", "mode"), ALL_KINDS if SWEEP > 1 else KINDS)
+def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """What an older topic of the name left on a broker: it follows nobody, or is truncated as any other by 2.8."""
+    with start(version, 2, dir=tmp_path / "cluster", mode=mode, broker_config=histories.config(version)) as cluster:
+        histories.diverge(cluster)
+        left = histories.directories(cluster[1])["diverged-0"]
+        metadata = partition_metadata.serialize(PartitionMetadata(0, histories.topic_id("older")))
+        (left / PARTITION_METADATA).write_bytes(metadata)
+        paths = [f"{number}={broker.dir}" for number, broker in cluster.brokers.items()]
+        election = ("--leader", "2", "--topic", "diverged", "--kafka", version)
+        ((follower,),) = (part["followers"] for part in kcheck("truncation", *paths, *election)["partitions"])
+        histories.rejoin(cluster, 1, 2, "behind")
+        cluster[1].wait_quiet()
+        cuts = histories.truncations(cluster[1], "diverged-0")
+        kept = [path.name for path in left.parent.iterdir() if _has(path, metadata)]
+    follows = version.startswith("2.8")
+    assert ("ok" if follows else "unknown") == follower["status"]
+    assert cuts == ([follower["truncate_to"]] if follows else [])
+    if mode == "zk":
+        assert kept == ["diverged-0"]
+    else:
+        assert all(MARKED.fullmatch(name) for name in kept)
+
+
+def _has(path: Path, metadata: bytes) -> bool:
+    file = path / PARTITION_METADATA
+    return file.exists() and file.read_bytes() == metadata
 
 
 def _in_a_gap(row: dict[str, Any], said: list[dict[str, Any]]) -> bool:

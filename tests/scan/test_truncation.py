@@ -325,6 +325,28 @@ def test_a_segment_that_cannot_be_read_spoils_one_follower(diverged: list[str]) 
     assert "KC001" in ids(found)
 
 
-def test_a_topic_of_another_id_is_a_plan_all_the_same(diverged: list[str]) -> None:
-    write(Path("d2/t-0"), {"partition.metadata": partition_metadata("BBBBBBBBBBBBBBBBBBBBBA")})
+OTHER_ID = {"partition.metadata": partition_metadata("BBBBBBBBBBBBBBBBBBBBBA")}
+
+
+@pytest.mark.parametrize(("kafka", "to"), [("4.3", None), ("3.0", None), ("2.8", 60), ("2.7", 60)])
+def test_a_replica_of_another_topic_id_is_none(diverged: list[str], kafka: str, to: int | None) -> None:
+    """2.8 does not compare the ids of the logs that it finds at its start."""
+    write(Path("d2/t-0"), OTHER_ID)
+    follower = follower_of(*diverged, leader="1", kafka=kafka)
+    assert (to, "ok" if to else "unknown") == (follower["truncate_to"], follower["status"])
+    assert (to is None) == ("BBBBBBBBBBBBBBBBBBBBBA, that of the leader is" in str(follower["problem"]))
+
+
+def test_a_replica_without_a_topic_id_may_be_of_any(diverged: list[str]) -> None:
+    Path("d2/t-0/partition.metadata").unlink()
     assert 60 == follower_of(*diverged, leader="1")["truncate_to"]
+
+
+def test_the_best_leader_has_the_most_followers(diverged: list[str]) -> None:
+    """With the one of another topic nothing would be lost, because nobody would follow it."""
+    broker(Path("d3"), run(0, 199), broker_id=3)
+    write(Path("d3/t-0"), OTHER_ID)
+    (partition,) = planned(*diverged, "3=d3", leader="best")["partitions"]
+    assert (1, ["ok", "unknown"]) == (partition["leader"], [each["status"] for each in partition["followers"]])
+    said = " ".join(kcheck("truncation", *diverged, "3=d3").out.split())
+    assert "t-0 under leader 3: broker 1 is left out: it is no replica of this topic" in said
