@@ -7,6 +7,7 @@ AbstractFetcherThread 2.0.0 to 4.3.1 (getOffsetTruncationState, truncateOnFetchR
 Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kcheck.core.dialogue import (
@@ -148,6 +149,24 @@ def append_first(found: Truncation, base_offset: Offset, *, release: Release) ->
     steps = found.steps[:-1] if checked else found.steps
     step = FetchRequest(now.log_end_offset, None, FetchError.RECORDS, truncate_to=base_offset)
     return replace(found, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
+
+
+def sends_snapshot(
+    steps: Iterable[Step], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
+) -> Offset | None:
+    """Return where the snapshot ends that a leader of KRaft's log sends to one of these fetches, None if it sends none.
+
+    Its `snapshots` are end offsets with epochs, ascending (ReplicatedLog.validateOffsetAndEpoch 3.0.0 to 4.2.1,
+    RaftLog 4.3.1).
+    """
+    for step in steps if snapshots else ():
+        if not isinstance(step, FetchRequest) or log_start_offset == step.offset == 0:
+            continue
+        epoch, (_, earliest) = step.last_fetched_epoch or 0, snapshots[0]
+        at_start = step.offset == log_start_offset and epoch != earliest
+        if step.offset < log_start_offset or at_start or epoch < earliest:
+            return snapshots[-1][0]
+    return None
 
 
 def turns_in_circles(leader: Leader, last_epoch: Epoch, *, release: Release) -> bool:

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from kcheck.core.dialogue import Leader, Replica, Status, Truncation
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.truncation import append_first, elected, plan_truncation, turns_in_circles
+from kcheck.core.truncation import append_first, elected, plan_truncation, sends_snapshot, turns_in_circles
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
@@ -142,6 +142,9 @@ def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, releas
     found = _dialogue(state, leader, release)
     if found is None:
         return _absent(state._replace(problem="its truncation depends on its high watermark, which is not known"))
+    snapshot = sends_snapshot(found.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
+    if snapshot is not None:
+        return _absent(state._replace(problem=f"its leader sends a snapshot: its log begins anew at {snapshot}"))
     try:
         return _planned(state, leading, leader, _fetched(found, leading, leader, release))
     except UnreadableError as error:

@@ -101,6 +101,25 @@ def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, sta
         assert all(MARKED.fullmatch(name) for name in kept)
 
 
+@pytest.mark.parametrize("version", ("4.3.1", "3.9.2", "3.3.2") if SWEEP > 1 else ("4.3.1",))
+def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """A controller that lost the end of its log: the broker that had it truncates to what both have."""
+    name = "__cluster_metadata-0"
+    with start(version, 2, dir=tmp_path / "cluster", broker_config=histories.config(version)) as cluster:
+        controller, (log_dir,) = cluster.beside, cluster.beside.log_dirs
+        shutil.copytree(log_dir, tmp_path / "older")
+        histories.create(cluster, "lost", "1:2")
+        cluster.kill()
+        shutil.rmtree(log_dir)
+        shutil.copytree(tmp_path / "older", log_dir)
+        paths = [f"{number}={path}/{name}" for number, path in ((100, log_dir), (1, cluster[1].log_dirs[0]))]
+        election = ("--leader", "100", "--kafka", version)
+        ((follower,),) = (part["followers"] for part in kcheck("truncation", *paths, *election)["partitions"])
+        controller.start()
+        cluster[1].start()
+        assert [follower["truncate_to"]] == histories.truncations(cluster[1], name)
+
+
 def _has(path: Path, metadata: bytes) -> bool:
     file = path / PARTITION_METADATA
     return file.exists() and file.read_bytes() == metadata

@@ -274,6 +274,36 @@ def test_only_current_directories_are_replicas(diverged: list[str]) -> None:
     assert [("t", 0)] == [(row["topic"], row["partition"]) for row in planned(*diverged, leader="1")["partitions"]]
 
 
+METADATA = "__cluster_metadata-0"
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "begin", "anew_at"),
+    [
+        ((), 0, None),
+        (((8, 1),), 0, None),
+        (((8, 1), (60, 3)), 0, None),
+        (((8, 2), (60, 3)), 0, 60),
+        (((55, 2),), 55, 55),
+    ],
+)
+def test_the_log_of_kraft_where_it_is_named_itself(
+    snapshots: tuple[tuple[int, int], ...], begin: int, anew_at: int | None
+) -> None:
+    """A controller and a broker share the offsets below 50, all of epoch 1; who is behind a snapshot is sent one."""
+    ours = [batch for batch in (*run(0, 49, epoch=1), *run(50, 89, epoch=3)) if batch.base_offset >= begin]
+    entries = [(1, 0), (3, 50)] if begin == 0 else [(3, begin)]
+    partition_dir(Path("100") / METADATA, [ours], epoch_entries=entries, base_offset=begin)
+    write(Path("100") / METADATA, {f"{end:020d}-{epoch:010d}.checkpoint": b"" for end, epoch in snapshots})
+    write(Path("100") / METADATA, {f"{99:020d}-{9:010d}.checkpoint.deleted": b""})
+    partition_dir(Path("1") / METADATA, [run(0, 53, epoch=1)], epoch_entries=[(1, 0)])
+    follower = follower_of(f"100=100/{METADATA}", f"1=1/{METADATA}", leader="100", live=True)
+    if anew_at is None:
+        assert (50, None) == (follower["truncate_to"], follower["problem"])
+    else:
+        assert f"its leader sends a snapshot: its log begins anew at {anew_at}" == follower["problem"]
+
+
 def test_equal_ids_are_a_usage_error() -> None:
     """Two log dirs of one broker cannot both have a partition."""
     broker(Path("d1"), run(0, 9), broker_id=1)
