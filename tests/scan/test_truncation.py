@@ -124,6 +124,16 @@ def test_a_log_that_is_emptied_begins_with_the_batch_of_the_log_start() -> None:
     assert {"from": 0, "to": 50} == follower["expired"]
 
 
+def test_records_below_the_own_log_start_are_not_lost(diverged: list[str]) -> None:
+    """DeleteRecords has deleted them."""
+    write(Path("d2"), {LOG_START: offsets({"t-0": 65})})
+    follower = follower_of(*diverged, leader="1")
+    assert (60, {"from": 65, "to": 100, "records": 35, "below_high_watermark": 5}) == (
+        follower["truncate_to"],
+        {key: follower["lost"][key] for key in ("from", "to", "records", "below_high_watermark")},
+    )
+
+
 def test_without_a_leader_every_candidate_leads_once(diverged: list[str]) -> None:
     partitions = planned(*diverged)["partitions"]
     assert [1, 2] == [partition["leader"] for partition in partitions]

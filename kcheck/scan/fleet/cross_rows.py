@@ -50,7 +50,8 @@ def numbers_of(values: "pa.Array", unknown: int = NONE) -> Numbers:
 def losses_of(replicas: Replicas, pairs: Pairs, forks: Forks, after: Afterwards) -> Losses:
     """Return what each follower loses."""
     before, parts = replicas.log_end[pairs.follower], forks.common_prefix
-    begin = np.where(parts >= 0, np.maximum(after.log_end, parts), after.log_end)
+    # NONE is below every log start.
+    begin = np.maximum(np.maximum(after.log_end, parts), replicas.log_start[pairs.follower])
     is_lost = begin < before
     below = np.maximum(0, np.minimum(replicas.high_watermark[pairs.follower], before) - begin)
     return Losses(begin, is_lost, np.where(is_lost, before - begin, 0), np.where(is_lost, below, 0))
