@@ -105,7 +105,8 @@ def fetch_check(
 ) -> FetchError | EpochEndOffset:
     """Return the leader's answer to a fetch: records, out of range, or the diverging epoch with its end offset.
 
-    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996).
+    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). What is in remote
+    storage alone is not sent to a follower (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
     """
     if last_fetched_epoch is not None:
         end = end_offset_for(
@@ -117,8 +118,10 @@ def fetch_check(
             return FetchError.OFFSET_OUT_OF_RANGE
         if end.epoch < last_fetched_epoch or end.end_offset < offset:
             return end
-    in_range = leader.log_start_offset <= offset <= leader.log_end_offset
-    return FetchError.RECORDS if in_range else FetchError.OFFSET_OUT_OF_RANGE
+    if not leader.log_start_offset <= offset <= leader.log_end_offset:
+        return FetchError.OFFSET_OUT_OF_RANGE
+    is_remote = offset < leader.local_log_start_offset
+    return FetchError.OFFSET_MOVED_TO_TIERED_STORAGE if is_remote else FetchError.RECORDS
 
 
 def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Truncation:
@@ -225,6 +228,11 @@ def _fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release:
             out_of_range = out_of_range or step.action is OutOfRange.TO_LEADER_LOG_END
             done.append(step)
             continue
+        if reply is FetchError.OFFSET_MOVED_TO_TIERED_STORAGE:
+            start = leader.local_log_start_offset
+            done.append(FetchRequest(now.log_end_offset, epoch, reply, truncate_to=start))
+            now = _begun_behind_remote_log(now, leader)
+            continue
         assert isinstance(reply, EpochEndOffset)
         if release.applies_diverging_fetches:
             if leader.log_start_offset > now.log_end_offset:
@@ -243,6 +251,17 @@ def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Repl
         return replica
     cache = truncate_from_start(replica.cache, offset, how=release.assign)
     return replace(replica, cache=cache, log_start_offset=offset)
+
+
+def _begun_behind_remote_log(replica: Replica, leader: Leader) -> Replica:
+    """Return the log emptied, to start where the leader's local log does, with the epochs before it.
+
+    TierStateMachine.buildRemoteLogAuxState 3.6.0 to 4.3.1, which begins behind the remote segment that holds the offset
+    before: where its leader rolled and uploaded it, that is the same.
+    """
+    start = leader.local_log_start_offset
+    now = truncate_fully_and_start_at(replica, start)
+    return replace(now, cache=truncate_from_end(leader.cache, start), log_start_offset=leader.log_start_offset)
 
 
 def _out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:

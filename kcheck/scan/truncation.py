@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from kcheck.core.dialogue import Leader, Replica, Status, Truncation
+from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Truncation
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.truncation import append_first, elected, plan_truncation, sends_snapshot, turns_in_circles
 from kcheck.disk.read import UnreadableError
@@ -19,6 +19,8 @@ from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
 from kcheck.scan.replicas import replicas_of, started
 from kcheck.scan.steps import step_rows
+
+_MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,10 @@ def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Ele
     others = tuple(other for other in states if other is not state)
     if state.problem is not None or state.log_end_offset is None:
         return _unled(head, others)
-    before = Leader(cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset)
+    before = Leader(
+        cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset,
+        local_log_start_offset=state.first_segment,
+    )  # fmt: skip
     leader = elected(before, head["leader_epoch"], release=release)
     return {**head, "followers": tuple(_follower(other, state, leader, release) for other in others)}
 
@@ -189,7 +194,10 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
     emptied = found.after.first_segment != state.first_segment
     changed = after != before or emptied
     parts = fork_of(state, leading)
-    gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=after)
+    # Behind a remote log nothing of the own one is left.
+    is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in found.steps)
+    kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
+    gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=kept)
     silent = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
     return {
         "broker_id": state.broker_id,
@@ -226,9 +234,10 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
 
 def _lineage(state: ReplicaState) -> Lineage:
     assert state.log_end_offset is not None
-    if state.lineage is not None:
+    is_local = state.first_segment <= state.log_start_offset  # The batches tell nothing of a remote log.
+    if state.lineage is not None and is_local:
         return state.lineage
-    if state.logs:
+    if state.logs and is_local:
         return lineage(state.logs)
     return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import PARTITION_METADATA
 from tests.oracle import histories
 from tests.oracle.ask import SWEEP
-from tests.oracle.kafka import Cluster
+from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.test_strays import MARKED
 
 pytestmark = pytest.mark.oracle
@@ -118,6 +119,46 @@ def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Clu
         controller.start()
         cluster[1].start()
         assert [follower["truncate_to"]] == histories.truncations(cluster[1], name)
+
+
+@pytest.mark.parametrize("version", ("3.9.2", "4.3.1") if SWEEP > 1 else ("3.9.2",))
+def test_a_follower_begins_behind_the_remote_log(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """One that is behind, and one that diverges before what its leader still has in its log dir."""
+    copies = "rlmm.config.remote.log.metadata.topic.replication.factor"
+    config = histories.config(version) | histories.tiered_storage(version, tmp_path / "remote") | {copies: 2}
+    topics = ("behind", "apart")
+    remote = {"remote_storage_enable": "true", "local_retention_bytes": 1, "segment_ms": 300, "retention_ms": -1}
+    with start(version, 2, dir=tmp_path / "cluster", broker_config=config) as cluster:
+        for topic in topics:
+            histories.create(cluster, topic, "1:2", **remote)
+        histories.load(cluster, *(f"send {topic} 0 0 10 none" for topic in topics))
+        histories.quiet()
+        cluster[1].kill()
+        histories.load(cluster, "send apart 0 100 5 none")
+        cluster[2].kill()
+        cluster[1].start()
+        for first in (200, 210, 220):
+            histories.load(cluster, *(f"send {topic} 0 {first} 10 none" for topic in topics))
+            time.sleep(0.5)
+        wait_for("removal", lambda: all(_begin(cluster[1], topic) == 30 for topic in topics))
+        histories.quiet()
+        paths = [f"{number}={broker.dir}" for number, broker in cluster.brokers.items()]
+        plans = {
+            part["topic"]: part["followers"][0]
+            for part in kcheck("truncation", *paths, "--leader", "1", "--kafka", version)["partitions"]
+        }
+        histories.rejoin(cluster, 2, 1, *topics)
+        left = {topic: histories.epoch_lines(histories.directories(cluster[2])[f"{topic}-0"]) for topic in topics}
+        begins = [_begin(cluster[2], topic) for topic in topics]
+    assert begins == [plans[topic]["log_end_offset_after"] for topic in topics] == [30, 30]
+    assert [None, (10, 15)] == [(lost := plans[topic]["lost"]) and (lost["from"], lost["to"]) for topic in topics]
+    told = {topic: [tuple(entry.values()) for entry in plans[topic]["leader_epochs_after"]] for topic in topics}
+    assert told == left
+
+
+def _begin(broker: Process, topic: str) -> int:
+    """Return the base offset of the first segment."""
+    return min(int(path.stem) for path in histories.directories(broker)[f"{topic}-0"].glob("*.log"))
 
 
 def _has(path: Path, metadata: bytes) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from kcheck.errors import UsageError
 from kcheck.model.names import LOG_START
+from kcheck.model.report import Wanted
 from tests.builders import (
     broker,
     epochs,
@@ -122,6 +123,34 @@ def test_a_log_that_is_emptied_begins_with_the_batch_of_the_log_start() -> None:
         follower[key] for key in ("truncate_to", "log_end_offset_after", "status", "diverges_silently_at")
     )
     assert {"from": 0, "to": 50} == follower["expired"]
+
+
+TIERED = Path(__file__).parents[2] / "fixtures/brokers/4.3.1/tiered/broker-1/data1"
+
+
+@pytest.mark.parametrize(
+    ("topic", "end", "cuts", "lost", "expired"),
+    [
+        ("whole", 10, [30], None, None), ("whole", 15, [10, 30], (10, 15, True), None),
+        ("whole", 35, [10, 30], (10, 35, True), None),
+        ("tiered", 10, [15, 30], None, (0, 10)), ("tiered", 20, [10, 15, 30], (15, 20, True), (0, 15)),
+    ],
+)  # fmt: skip
+def test_what_is_in_remote_storage_alone_is_not_fetched(
+    topic: str, end: int, cuts: list[int], lost: tuple[int, int, bool] | None, expired: tuple[int, int] | None
+) -> None:
+    """The log begins anew where that of the leader begins locally; what diverged before is told by the epochs."""
+    batches = [*run(0, 9), *run(10, end - 1, epoch=1)]
+    log_dir(Path("d2"), broker_id=2, recovery_point={f"{topic}-0": end}, high_watermark={f"{topic}-0": 10})
+    Path("d2/meta.properties").unlink()
+    partition_dir(Path("d2") / f"{topic}-0", [batches], epoch_entries=[(0, 0), (1, 10)][: 1 + (end > 10)])
+    follower = follower_of(f"1={TIERED}", "2=d2", leader="1", wanted=Wanted((topic,)))
+    assert cuts == [step["truncate_to"] for step in follower["steps"] if step["truncate_to"] is not None]
+    assert cuts[-1] == follower["log_end_offset_after"]
+    told = follower["lost"]
+    assert lost == (told and (told["from"], told["to"], told["certain"]))
+    assert expired == (follower["expired"] and tuple(follower["expired"].values()))
+    assert (30, 40, 10) == tuple(follower["refetch"][key] for key in ("from", "to", "records"))
 
 
 def test_records_below_the_own_log_start_are_not_lost(diverged: list[str]) -> None:
