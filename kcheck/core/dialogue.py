@@ -8,11 +8,15 @@ from kcheck.model.entries import Epoch, EpochEndOffset, EpochEntries, Offset
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leader:
-    """The leader's log: `cache` as it is before the election, offsets `[log_start_offset, log_end_offset)`."""
+    """The leader's log: `cache` as it is before the election, offsets `[log_start_offset, log_end_offset)`.
+
+    Those below `local_log_start_offset` are in remote storage alone.
+    """
 
     cache: EpochEntries
     log_end_offset: Offset
     log_start_offset: Offset = Offset(0)
+    local_log_start_offset: Offset = Offset(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,7 @@ class FetchError(StrEnum):
 
     RECORDS = "RECORDS"
     OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
+    OFFSET_MOVED_TO_TIERED_STORAGE = "OFFSET_MOVED_TO_TIERED_STORAGE"
 
 
 class OutOfRange(StrEnum):
@@ -73,7 +78,7 @@ class EpochRequest:
 class FetchRequest:
     """Fetch at `offset` with the last fetched epoch (None: not sent); some answers cut at `truncate_to`.
 
-    These are a diverging epoch, and for an empty log records that begin below `offset`.
+    These are a diverging epoch, an offset in remote storage, and for an empty log records that begin below `offset`.
     """
 
     offset: Offset

@@ -97,7 +97,8 @@ class Ranges(NamedTuple):
     """What a truncation does to the follower's offsets, each `[from, to)` or None where empty or not known.
 
     `kept_divergent` stays and differs from the leader; `lost` is gone and the leader does not have it; `refetched` is
-    gone and comes back from the leader. `certain` is False where the fork is not known: `lost` is then an upper bound.
+    gone and comes back from the leader. What lay below the follower's log start is neither. `certain` is False where
+    the fork is not known: `lost` is then an upper bound.
     """
 
     kept_divergent: tuple[Offset, Offset] | None
@@ -110,9 +111,10 @@ def ranges(found: Fork, *, log_start_offset: Offset, before: Offset, after: Offs
     """Return the ranges of a follower that starts at `log_start_offset`; its log end goes from `before` to `after`."""
     parts = found.common_prefix
     if parts is None:
-        return Ranges(_range(found.first_difference, after), _range(after, before), None, certain=False)
+        kept = _range(found.first_difference, after)
+        return Ranges(kept, _range(max(after, log_start_offset), before), None, certain=False)
     back = _range(max(after, log_start_offset), min(parts, before))
-    return Ranges(_range(parts, after), _range(max(after, parts), before), back, certain=True)
+    return Ranges(_range(parts, after), _range(max(after, parts, log_start_offset), before), back, certain=True)
 
 
 def _range(start: int | None, end: int) -> tuple[Offset, Offset] | None:

@@ -7,6 +7,7 @@ AbstractFetcherThread 2.0.0 to 4.3.1 (getOffsetTruncationState, truncateOnFetchR
 Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kcheck.core.dialogue import (
@@ -104,7 +105,8 @@ def fetch_check(
 ) -> FetchError | EpochEndOffset:
     """Return the leader's answer to a fetch: records, out of range, or the diverging epoch with its end offset.
 
-    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996).
+    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). What is in remote
+    storage alone is not sent to a follower (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
     """
     if last_fetched_epoch is not None:
         end = end_offset_for(
@@ -116,8 +118,10 @@ def fetch_check(
             return FetchError.OFFSET_OUT_OF_RANGE
         if end.epoch < last_fetched_epoch or end.end_offset < offset:
             return end
-    in_range = leader.log_start_offset <= offset <= leader.log_end_offset
-    return FetchError.RECORDS if in_range else FetchError.OFFSET_OUT_OF_RANGE
+    if not leader.log_start_offset <= offset <= leader.log_end_offset:
+        return FetchError.OFFSET_OUT_OF_RANGE
+    is_remote = offset < leader.local_log_start_offset
+    return FetchError.OFFSET_MOVED_TO_TIERED_STORAGE if is_remote else FetchError.RECORDS
 
 
 def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Truncation:
@@ -148,6 +152,24 @@ def append_first(found: Truncation, base_offset: Offset, *, release: Release) ->
     steps = found.steps[:-1] if checked else found.steps
     step = FetchRequest(now.log_end_offset, None, FetchError.RECORDS, truncate_to=base_offset)
     return replace(found, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
+
+
+def sends_snapshot(
+    steps: Iterable[Step], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
+) -> Offset | None:
+    """Return where the snapshot ends that a leader of KRaft's log sends to one of these fetches, None if it sends none.
+
+    Its `snapshots` are end offsets with epochs, ascending (ReplicatedLog.validateOffsetAndEpoch 3.0.0 to 4.2.1,
+    RaftLog 4.3.1).
+    """
+    for step in steps if snapshots else ():
+        if not isinstance(step, FetchRequest) or log_start_offset == step.offset == 0:
+            continue
+        epoch, (_, earliest) = step.last_fetched_epoch or 0, snapshots[0]
+        at_start = step.offset == log_start_offset and epoch != earliest
+        if step.offset < log_start_offset or at_start or epoch < earliest:
+            return snapshots[-1][0]
+    return None
 
 
 def turns_in_circles(leader: Leader, last_epoch: Epoch, *, release: Release) -> bool:
@@ -206,6 +228,11 @@ def _fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release:
             out_of_range = out_of_range or step.action is OutOfRange.TO_LEADER_LOG_END
             done.append(step)
             continue
+        if reply is FetchError.OFFSET_MOVED_TO_TIERED_STORAGE:
+            start = leader.local_log_start_offset
+            done.append(FetchRequest(now.log_end_offset, epoch, reply, truncate_to=start))
+            now = _begun_behind_remote_log(now, leader)
+            continue
         assert isinstance(reply, EpochEndOffset)
         if release.applies_diverging_fetches:
             if leader.log_start_offset > now.log_end_offset:
@@ -224,6 +251,17 @@ def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Repl
         return replica
     cache = truncate_from_start(replica.cache, offset, how=release.assign)
     return replace(replica, cache=cache, log_start_offset=offset)
+
+
+def _begun_behind_remote_log(replica: Replica, leader: Leader) -> Replica:
+    """Return the log emptied, to start where the leader's local log does, with the epochs before it.
+
+    TierStateMachine.buildRemoteLogAuxState 3.6.0 to 4.3.1, which begins behind the remote segment that holds the offset
+    before: where its leader rolled and uploaded it, that is the same.
+    """
+    start = leader.local_log_start_offset
+    now = truncate_fully_and_start_at(replica, start)
+    return replace(now, cache=truncate_from_end(leader.cache, start), log_start_offset=leader.log_start_offset)
 
 
 def _out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:

@@ -170,6 +170,15 @@ class Release(NamedTuple):
         return self.version >= (2, 8)
 
     @property
+    def compares_topic_ids(self) -> bool:
+        """From 3.0 a log that names another topic id is no replica; 2.8 does not look at the logs of a start.
+
+        ReplicaManager.hasConsistentTopicId, Partition.topicId 3.0.0 to 3.9.2, LogManager.isStrayKraftReplica 3.7.1 to
+        4.2.1, isStrayReplica 4.3.1; Partition.checkOrSetTopicId 2.8.2.
+        """
+        return self.version >= (3,)
+
+    @property
     def has_log_start_checkpoint(self) -> bool:
         """From 0.11 a log dir holds log-start-offset-checkpoint (KIP-107)."""
         return self.version >= (0, 11)

@@ -26,21 +26,27 @@ def _candidates(partitions: tuple[Row, ...], page: Page) -> None:
     page.table(header, [_candidate(partition) for partition in partitions])
     for name, partition in {partition_name(partition): partition for partition in partitions}.items():
         _starts(partition, page, f"{name}: ")
+    for partition in partitions:
+        followers: Any = partition["followers"]
+        under = f"{partition_name(partition)} under leader {cell(partition['leader'])}"
+        for each in followers:
+            if each["problem"]:
+                text = f"{under}: broker {cell(each['broker_id'])} is left out: {each['problem']}"
+                page.wrapped(text, hanging="  ", style="yellow")
 
 
 def _candidate(partition: Row) -> tuple[object, ...]:
     followers: Any = partition["followers"]
     cut = sum(follower["truncate_to"] is not None for follower in followers)
-    lost = [follower["lost"] for follower in followers if follower["lost"] is not None]
-    refetch = [follower["refetch"] for follower in followers if follower["refetch"] is not None]
+    left_out = any(follower["problem"] for follower in followers)
     return (
         partition_name(partition),
         partition["leader"],
         partition["leader_log_end_offset"],
         f"{cut} of {len(followers)}",
-        _sum(lost, "records"),
-        _sum(lost, "below_high_watermark"),
-        _sum(refetch, "records"),
+        None if left_out else _sum(followers, "lost", "records"),
+        None if left_out else _sum(followers, "lost", "below_high_watermark"),
+        None if left_out else _sum(followers, "refetch", "records"),
     )
 
 
@@ -49,8 +55,9 @@ def partition_name(row: Row) -> str:
     return "bare files" if row["topic"] is None else f"{row['topic']}-{row['partition']}"
 
 
-def _sum(rows: list[Row], key: str) -> int | None:
-    values = [row[key] for row in rows]
+def _sum(followers: tuple[Row, ...], part: str, key: str) -> int | None:
+    rows: list[Any] = [follower[part] for follower in followers]
+    values = [row[key] for row in rows if row is not None]
     return sum(value for value in values if isinstance(value, int)) if None not in values else None
 
 

@@ -8,7 +8,7 @@ from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, reading
 from kcheck.disk.walk import join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
-from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET
+from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, SNAPSHOT_ENDINGS, parse_metadata_snapshot
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.scan.segments.batches import log_name
@@ -32,7 +32,7 @@ class ReplicaState(NamedTuple):
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
     are then what could be read. `high_watermark` is None where nobody said it. `latest_epoch` is the highest epoch that
     its file or its batches show. `lineage` is what all its batches were seen to say, None where they were not read.
-    `lost` are records that the start takes from it.
+    `lost` are records that the start takes from it, `snapshots` those of the log of KRaft.
     """
 
     broker_id: int | None
@@ -48,6 +48,8 @@ class ReplicaState(NamedTuple):
     lineage: Lineage | None = None
     lost: Lost | None = None
     problem: str | None = None
+    topic_id: str | None = None
+    snapshots: tuple[tuple[Offset, Epoch], ...] = ()
 
 
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
@@ -174,9 +176,14 @@ def _facts(
         broker_id=view.where.broker_id, topic=view.topic or None,
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
-        problem=problem,
+        problem=problem, topic_id=view.topic_id, snapshots=_snapshots(view) if view.is_metadata_log else (),
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
+
+
+def _snapshots(view: PartitionView) -> tuple[tuple[Offset, Epoch], ...]:
+    whole = (name for name in view.files if name.endswith(SNAPSHOT_ENDINGS[0]))
+    return tuple(sorted(found for found in map(parse_metadata_snapshot, whole) if found is not None))
 
 
 def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, str | None]:

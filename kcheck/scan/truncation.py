@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from kcheck.core.dialogue import Leader, Replica, Status, Truncation
+from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Truncation
 from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.truncation import append_first, elected, plan_truncation, turns_in_circles
+from kcheck.core.truncation import append_first, elected, plan_truncation, sends_snapshot, turns_in_circles
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
@@ -19,6 +19,8 @@ from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
 from kcheck.scan.replicas import replicas_of, started
 from kcheck.scan.steps import step_rows
+
+_MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +76,14 @@ def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Rele
     yield from [min(rows, key=cost)] if rows and election.leader == "best" else rows
 
 
-def cost(row: Row) -> tuple[int, int, int]:
-    """Order plans by what they lose below a high watermark, then at all; then the longest leader is best."""
+def cost(row: Row) -> tuple[int, int, int, int]:
+    """Order plans by who cannot take part, by what they lose below a high watermark, at all, by the leader's length."""
     followers = row["followers"]
     assert isinstance(followers, tuple)
+    absent = sum(follower["problem"] is not None for follower in followers)
     lost = [follower["lost"] for follower in followers if follower["lost"]]
     below = sum(part["below_high_watermark"] or 0 for part in lost)
-    return below, sum(part["to"] - part["from"] for part in lost), -int(str(row["leader_log_end_offset"] or 0))
+    return absent, below, sum(part["to"] - part["from"] for part in lost), -int(str(row["leader_log_end_offset"] or 0))
 
 
 def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release) -> Row:
@@ -89,7 +92,10 @@ def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Ele
     others = tuple(other for other in states if other is not state)
     if state.problem is not None or state.log_end_offset is None:
         return _unled(head, others)
-    before = Leader(cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset)
+    before = Leader(
+        cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset,
+        local_log_start_offset=state.first_segment,
+    )  # fmt: skip
     leader = elected(before, head["leader_epoch"], release=release)
     return {**head, "followers": tuple(_follower(other, state, leader, release) for other in others)}
 
@@ -126,13 +132,24 @@ def _unled(head: _Head, others: tuple[ReplicaState, ...]) -> Row:
     return {**head, "followers": tuple(_absent(other._replace(problem=other.problem or why)) for other in others)}
 
 
+def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
+    """Whether a replica is of another topic than its leader; one that names no topic id may be of any."""
+    return release.compares_topic_ids and len({state.topic_id, leading.topic_id} - {None}) > 1
+
+
 def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:
     """Return the plan of one follower."""
     if state.problem is not None or state.log_end_offset is None:
         return _absent(state)
+    if is_foreign(state, leading, release):
+        other = f"its topic id is {state.topic_id}, that of the leader is {leading.topic_id}"
+        return _absent(state._replace(problem=f"it is no replica of this topic: {other}"))
     found = _dialogue(state, leader, release)
     if found is None:
         return _absent(state._replace(problem="its truncation depends on its high watermark, which is not known"))
+    snapshot = sends_snapshot(found.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
+    if snapshot is not None:
+        return _absent(state._replace(problem=f"its leader sends a snapshot: its log begins anew at {snapshot}"))
     try:
         return _planned(state, leading, leader, _fetched(found, leading, leader, release))
     except UnreadableError as error:
@@ -177,7 +194,10 @@ def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: 
     emptied = found.after.first_segment != state.first_segment
     changed = after != before or emptied
     parts = fork_of(state, leading)
-    gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=after)
+    # Behind a remote log nothing of the own one is left.
+    is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in found.steps)
+    kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
+    gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=kept)
     silent = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
     return {
         "broker_id": state.broker_id,
@@ -214,9 +234,10 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
 
 def _lineage(state: ReplicaState) -> Lineage:
     assert state.log_end_offset is not None
-    if state.lineage is not None:
+    is_local = state.first_segment <= state.log_start_offset  # The batches tell nothing of a remote log.
+    if state.lineage is not None and is_local:
         return state.lineage
-    if state.logs:
+    if state.logs and is_local:
         return lineage(state.logs)
     return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
 

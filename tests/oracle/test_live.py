@@ -4,14 +4,20 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kcheck.formats import partition_metadata
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.names import PARTITION_METADATA
 from tests.oracle import histories
-from tests.oracle.kafka import Cluster
+from tests.oracle.ask import SWEEP
+from tests.oracle.kafka import Cluster, Process, wait_for
+from tests.oracle.test_strays import MARKED
 
 pytestmark = pytest.mark.oracle
 
@@ -66,6 +72,98 @@ def test_a_cluster_does_what_was_predicted(version: str, tmp_path: Path, start: 
     shown = [{key: row[key] for key in keys} for row in found]
     assert len(asked) > len(plans)
     assert [] == [row for row in asked if row not in shown and not _in_a_gap(row, shown)]
+
+
+KINDS = (("4.3.1", "kraft"), ("2.8.2", "zk"), ("3.0.2", "zk"))
+ALL_KINDS = (*KINDS, *((version, mode) for version in ("3.3.2", "3.6.2", "3.9.2") for mode in ("kraft", "zk")))
+
+
+@pytest.mark.parametrize(("version", "mode"), ALL_KINDS if SWEEP > 1 else KINDS)
+def test_a_replica_of_another_topic(version: str, mode: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """What an older topic of the name left on a broker: it follows nobody, or is truncated as any other by 2.8."""
+    with start(version, 2, dir=tmp_path / "cluster", mode=mode, broker_config=histories.config(version)) as cluster:
+        histories.diverge(cluster)
+        left = histories.directories(cluster[1])["diverged-0"]
+        metadata = partition_metadata.serialize(PartitionMetadata(0, histories.topic_id("older")))
+        (left / PARTITION_METADATA).write_bytes(metadata)
+        paths = [f"{number}={broker.dir}" for number, broker in cluster.brokers.items()]
+        election = ("--leader", "2", "--topic", "diverged", "--kafka", version)
+        ((follower,),) = (part["followers"] for part in kcheck("truncation", *paths, *election)["partitions"])
+        histories.rejoin(cluster, 1, 2, "behind")
+        cluster[1].wait_quiet()
+        cuts = histories.truncations(cluster[1], "diverged-0")
+        kept = [path.name for path in left.parent.iterdir() if _has(path, metadata)]
+    follows = version.startswith("2.8")
+    assert ("ok" if follows else "unknown") == follower["status"]
+    assert cuts == ([follower["truncate_to"]] if follows else [])
+    if mode == "zk":
+        assert kept == ["diverged-0"]
+    else:
+        assert all(MARKED.fullmatch(name) for name in kept)
+
+
+@pytest.mark.parametrize("version", ("4.3.1", "3.9.2", "3.3.2") if SWEEP > 1 else ("4.3.1",))
+def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """A controller that lost the end of its log: the broker that had it truncates to what both have."""
+    name = "__cluster_metadata-0"
+    with start(version, 2, dir=tmp_path / "cluster", broker_config=histories.config(version)) as cluster:
+        controller, (log_dir,) = cluster.beside, cluster.beside.log_dirs
+        shutil.copytree(log_dir, tmp_path / "older")
+        histories.create(cluster, "lost", "1:2")
+        cluster.kill()
+        shutil.rmtree(log_dir)
+        shutil.copytree(tmp_path / "older", log_dir)
+        paths = [f"{number}={path}/{name}" for number, path in ((100, log_dir), (1, cluster[1].log_dirs[0]))]
+        election = ("--leader", "100", "--kafka", version)
+        ((follower,),) = (part["followers"] for part in kcheck("truncation", *paths, *election)["partitions"])
+        controller.start()
+        cluster[1].start()
+        assert [follower["truncate_to"]] == histories.truncations(cluster[1], name)
+
+
+@pytest.mark.parametrize("version", ("3.9.2", "4.3.1") if SWEEP > 1 else ("3.9.2",))
+def test_a_follower_begins_behind_the_remote_log(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+    """One that is behind, and one that diverges before what its leader still has in its log dir."""
+    copies = "rlmm.config.remote.log.metadata.topic.replication.factor"
+    config = histories.config(version) | histories.tiered_storage(version, tmp_path / "remote") | {copies: 2}
+    topics = ("behind", "apart")
+    remote = {"remote_storage_enable": "true", "local_retention_bytes": 1, "segment_ms": 300, "retention_ms": -1}
+    with start(version, 2, dir=tmp_path / "cluster", broker_config=config) as cluster:
+        for topic in topics:
+            histories.create(cluster, topic, "1:2", **remote)
+        histories.load(cluster, *(f"send {topic} 0 0 10 none" for topic in topics))
+        histories.quiet()
+        cluster[1].kill()
+        histories.load(cluster, "send apart 0 100 5 none")
+        cluster[2].kill()
+        cluster[1].start()
+        for first in (200, 210, 220):
+            histories.load(cluster, *(f"send {topic} 0 {first} 10 none" for topic in topics))
+            time.sleep(0.5)
+        wait_for("removal", lambda: all(_begin(cluster[1], topic) == 30 for topic in topics))
+        histories.quiet()
+        paths = [f"{number}={broker.dir}" for number, broker in cluster.brokers.items()]
+        plans = {
+            part["topic"]: part["followers"][0]
+            for part in kcheck("truncation", *paths, "--leader", "1", "--kafka", version)["partitions"]
+        }
+        histories.rejoin(cluster, 2, 1, *topics)
+        left = {topic: histories.epoch_lines(histories.directories(cluster[2])[f"{topic}-0"]) for topic in topics}
+        begins = [_begin(cluster[2], topic) for topic in topics]
+    assert begins == [plans[topic]["log_end_offset_after"] for topic in topics] == [30, 30]
+    assert [None, (10, 15)] == [(lost := plans[topic]["lost"]) and (lost["from"], lost["to"]) for topic in topics]
+    told = {topic: [tuple(entry.values()) for entry in plans[topic]["leader_epochs_after"]] for topic in topics}
+    assert told == left
+
+
+def _begin(broker: Process, topic: str) -> int:
+    """Return the base offset of the first segment."""
+    return min(int(path.stem) for path in histories.directories(broker)[f"{topic}-0"].glob("*.log"))
+
+
+def _has(path: Path, metadata: bytes) -> bool:
+    file = path / PARTITION_METADATA
+    return file.exists() and file.read_bytes() == metadata
 
 
 def _in_a_gap(row: dict[str, Any], said: list[dict[str, Any]]) -> bool:

@@ -154,6 +154,9 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
     if release.applies_diverging_fetches:
         odd[1:] |= is_next[1:] & (np.diff(log_start) != 0)
     odd |= (log_start < 0) | (log_start > log_end) | (mark < 0) | (first_segment < 0)
+    odd |= first_segment > log_start
+    ids = rows.column("topic_id")
+    odd |= is_next & ~is_as_before(ids) & compute.is_valid(ids).to_numpy(zero_copy_only=False)
     for name in ("told_differs", "is_read"):
         odd |= compute.fill_null(rows.column(name), True).to_numpy(zero_copy_only=False)
     odd |= compute.is_valid(rows.column("problem")).to_numpy(zero_copy_only=False)

@@ -9,7 +9,6 @@ from pyarrow import compute
 
 from kcheck.core.lineage import contradict
 from kcheck.scan.arrow import schema_of
-from kcheck.scan.fleet.arrow_take import is_as_before
 from kcheck.scan.fleet.cross_columns import NONE, Afterwards, Forks, Mask, Numbers, Pairs, Replicas, pair_of
 from kcheck.scan.fleet.replicas import PLANS, SETS
 
@@ -51,7 +50,8 @@ def numbers_of(values: "pa.Array", unknown: int = NONE) -> Numbers:
 def losses_of(replicas: Replicas, pairs: Pairs, forks: Forks, after: Afterwards) -> Losses:
     """Return what each follower loses."""
     before, parts = replicas.log_end[pairs.follower], forks.common_prefix
-    begin = np.where(parts >= 0, np.maximum(after.log_end, parts), after.log_end)
+    # NONE is below every log start.
+    begin = np.maximum(np.maximum(after.log_end, parts), replicas.log_start[pairs.follower])
     is_lost = begin < before
     below = np.maximum(0, np.minimum(replicas.high_watermark[pairs.follower], before) - begin)
     return Losses(begin, is_lost, np.where(is_lost, before - begin, 0), np.where(is_lost, below, 0))
@@ -206,9 +206,6 @@ def may_be_told(batch: "pa.RecordBatch", plain: Group) -> Mask:
         numbers_of(plain.rows.column("high_watermark")), first
     )
     starts = np.minimum.reduceat(replicas.log_start, first) < np.maximum.reduceat(replicas.log_start, first)
-    ids = plain.rows.column("topic_id")
-    other_id = ~is_as_before(ids) & compute.is_valid(ids).to_numpy(zero_copy_only=False)
-    other_id[first] = False
     of_topic = numbers_of(batch.column("replicas_of_topic"))[plain.number]
-    found: Mask = behind | starts | np.logical_or.reduceat(other_id, first) | (plain.counts < of_topic)
+    found: Mask = behind | starts | (plain.counts < of_topic)
     return found & (of_topic > 1)

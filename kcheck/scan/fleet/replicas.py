@@ -21,7 +21,7 @@ from kcheck.scan.arrow import schema_of
 from kcheck.scan.replica import LogFile, ReplicaState
 from kcheck.scan.rules import check_replicas
 from kcheck.scan.segments.batches import log_name
-from kcheck.scan.truncation import Election, cost, fork_of, plans_of
+from kcheck.scan.truncation import Election, cost, fork_of, is_foreign, plans_of
 from kcheck.tables import findings, partitions, replica_sets, truncation_plans
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def compared(group: Mapping[str, Any], release: Release) -> Compared:
     best = min(plans, key=cost, default=None)
     views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
     return Compared(
-        (group["cluster"], *_set_row(states, best, brokers, group)),
+        (group["cluster"], *_set_row(states, best, brokers, group, release)),
         tuple(row for plan in plans for row in truncation_plans.rows(plan, best=plan is best, brokers=brokers)),
         findings_of(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
     )
@@ -161,11 +161,12 @@ def _by_broker(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _set_row(
     states: Sequence[ReplicaState], best: Mapping[str, Any] | None, brokers: Mapping[int, str | None],
-    group: Mapping[str, Any],
+    group: Mapping[str, Any], release: Release,
 ) -> Iterator[object]:  # fmt: skip
-    able = [state for state in states if state.problem is None]
-    marks = [state.high_watermark for state in able if state.high_watermark is not None]
     leader = None if best is None else best["leader"]
+    one = next((state for state in states if state.broker_id == leader), None)
+    able = [state for state in states if state.problem is None and not (one and is_foreign(state, one, release))]
+    marks = [state.high_watermark for state in able if state.high_watermark is not None]
     yield from (brokers.get(leader) if leader is not None else None, leader, group["topic"], group["partition"])
     yield from (
         len(states),
@@ -174,12 +175,11 @@ def _set_row(
         None if best is None else best["leader_log_end_offset"],
     )
     yield max(marks, default=None)
-    if best is None:
+    if best is None or one is None:
         yield from (None,) * 5
         return
-    below, lost, _ = cost(best)
+    _, below, lost, _ = cost(best)
     yield from (lost, below)
-    one = next(state for state in able if state.broker_id == leader)
     end = one.log_end_offset
     assert end is not None
     start = max([one.log_start_offset, *(_shared(one, other) for other in able if other is not one)])
@@ -219,7 +219,7 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
             for log in row["logs"]
         ),
         lineage=lineage_of_runs(_runs(row), end) if row["is_read"] else None,
-        problem=row["problem"],
+        problem=row["problem"], topic_id=row["topic_id"],
     )  # fmt: skip
 
 

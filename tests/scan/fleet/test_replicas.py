@@ -14,7 +14,7 @@ from kcheck.scan.fleet import cross
 from kcheck.scan.fleet import groups as fleet_groups
 from kcheck.scan.fleet import stages as fleet_stages
 from kcheck.tables import truncation_plans
-from tests.builders import broker, flip_byte, log_dir, meta_properties, partition_dir, run, write
+from tests.builders import broker, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
 from tests.scan.fleet.test_local import BROKERS, LAYOUT, places, scanned, told
 from tests.scan.reports import planned
 
@@ -142,6 +142,21 @@ def test_what_cannot_take_part_says_why(tmp_path: Path) -> None:
     assert {"e": None, "a": None, "b": None} == {
         row["broker"]: row["problem"] for row in rows["truncation_plans"] if row["broker"] in "abe"
     }
+
+
+@pytest.mark.parametrize(("kafka", "expected"), [("4.3", ("b", 3, 2, 100, 70, 60)), ("2.8", ("c", 3, 3, 200, 200, 60))])
+def test_a_replica_of_another_topic_keeps_nothing(tmp_path: Path, kafka: str, expected: tuple[object, ...]) -> None:
+    """Neither does it hold what the best one has, nor does it lead where others can have more followers."""
+    make_diverged(tmp_path)
+    other = broker(tmp_path / "f" / "c" / "d", run(0, 199), broker_id=3, high_watermark=200)
+    write(other / "t-0", {"partition.metadata": partition_metadata("BBBBBBBBBBBBBBBBBBBBBA")})
+    _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", kafka=kafka)
+    (row,) = rows["replica_sets"]
+    names = ("broker", "replicas", "able", "log_end_offset", "high_watermark", "at_risk_from")
+    assert expected == tuple(row[name] for name in names)
+    of_other = {plan["problem"] is None for plan in rows["truncation_plans"] if "c" in (plan["broker"], plan["leader"])}
+    assert {kafka == "2.8"} == of_other
+    assert "KC404" in {found["id"] for found in rows["findings"]}
 
 
 def test_what_is_no_replica_is_not_compared(tmp_path: Path) -> None:
