@@ -8,7 +8,7 @@ from kcheck.disk.walk import exists, real, split
 from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import parse_directory
+from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
@@ -88,7 +88,8 @@ class Look:
 
         def found() -> Iterator[PartitionView]:
             for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release):
-                light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=frozenset()))
+                named = view.files & {PARTITION_METADATA}
+                light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
                 yield view
 
         before = len(self.collected)
