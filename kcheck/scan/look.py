@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.walk import exists, real, split
+from kcheck.disk.walk import exists, file_size, real, split
 from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -172,5 +172,9 @@ def format_of(path: str, as_kind: str | None) -> Format:
             return kind
     known = ", ".join(sorted(kind.kind for kind in _formats()))
     if as_kind is None:
+        try:
+            file_size(path)
+        except UnreadableError as error:  # It may be a directory: nobody may look.
+            raise UsageError(f"{path}: {error}") from error
         raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
     raise UsageError(f"--as {as_kind} is not known; known are {known}")
