@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import Common, Paths, Profile, with_common
+from kcheck.cli.options import Common, Paths, Profile, with_common, within
+from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX
 
 
 @with_common
@@ -24,6 +25,10 @@ def end_offset(
     """Answer OffsetsForLeaderEpoch from the files."""
     from kcheck.scan.end_offset import Question, end_offsets
 
+    for each in epoch or ():
+        within("--epoch", each, INT_MIN, INT_MAX)
+    within("--current-leader-epoch", current_leader_epoch, INT_MIN, INT_MAX)
+    within("--log-end-offset", log_end_offset, 0, LONG_MAX)
     question = Question(
         epochs=tuple(epoch or ()), current_leader_epoch=current_leader_epoch, log_end_offset=log_end_offset,
         after_start=after_start,

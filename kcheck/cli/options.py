@@ -50,7 +50,7 @@ class Judging(NamedTuple):
     def chosen(self) -> tuple[Chosen, Chosen]:
         """Return which findings are shown, and which end in exit code 1."""
         fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
-        selected, ignored = _ids(self.select), _ids(self.ignore)
+        selected, ignored = _ids("--select", self.select), _ids("--ignore", self.ignore)
 
         def counts(rule: str) -> bool:
             return (not selected or rule.startswith(selected)) and not (ignored and rule.startswith(ignored))
@@ -122,7 +122,9 @@ def _judging(
         str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 on findings from this level up.")
     ] = "error",
 ) -> Judging:
-    return Judging(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
+    judging = Judging(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
+    judging.chosen()  # What makes no sense is told before anything is read.
+    return judging
 
 
 def _common(
@@ -141,7 +143,7 @@ def _common(
     ] = None,
     **others: Any,
 ) -> Common:
-    judging = Judging(**{name: others.pop(name) for name in Judging._fields})
+    judging = _judging(**{name: others.pop(name) for name in Judging._fields})
     return Common(
         topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
         leaving=_leaving(**others),
@@ -305,5 +307,17 @@ def _width() -> int:
         return 80
 
 
-def _ids(values: list[str] | None) -> tuple[str, ...]:
-    return tuple(part.strip().upper() for value in values or () for part in value.split(",") if part.strip())
+def within(option: str, value: int | None, least: int, most: int) -> None:
+    """UsageError where a number that was given is not one that Kafka could have there."""
+    if value is not None and not least <= value <= most:
+        raise UsageError(f"{option} {value}: a number from {least} to {most} is needed")
+
+
+def _ids(option: str, values: list[str] | None) -> tuple[str, ...]:
+    """Return how the ids begin that are meant; UsageError where no rule has such a one."""
+    found = tuple(part.strip().upper() for value in values or () for part in value.split(",") if part.strip())
+    known = ("KC000", *(name.partition("_")[0].upper() for name in plug_names("kcheck.rules"))) if found else ()
+    for begin in found:
+        if not any(each.startswith(begin) for each in known):
+            raise UsageError(f"{option} {begin}: no rule has such an id; kcheck rules lists them")
+    return found

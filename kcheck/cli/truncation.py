@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import Common, Profile, Replicas, with_common
+from kcheck.cli.options import Common, Profile, Replicas, with_common, within
+from kcheck.model.java import INT_MAX
 
 
 @with_common
@@ -23,5 +24,6 @@ def truncation(
     """Plan where each follower truncates, and what is lost."""
     from kcheck.scan.truncation import Election, plan
 
+    within("--leader-epoch", leader_epoch, 0, INT_MAX)
     election = Election(leader=leader, leader_epoch=leader_epoch, live=live)
     common.leave(plan(replicas, election, wanted=common.wanted(), release=common.release(profile)))

@@ -16,6 +16,9 @@ SMALL_FILE_SIZE_MAX = 256 << 20
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
+_NOT_REGULAR = "not a regular file"
+_WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
+"""So the system refuses a socket."""
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
@@ -51,7 +54,8 @@ class opened:  # noqa: N801 - it is used as a function is
                 self._descriptor = os.open(path, flags, dir_fd=at)
         except OSError as error:
             link = error.errno == errno.ELOOP and store is None
-            raise UnreadableError("a symbolic link: not followed" if link else error.strerror or str(error)) from error
+            why = "a symbolic link: not followed" if link else _WORDS.get(error.errno) or error.strerror or str(error)
+            raise UnreadableError(why) from error
         except ValueError as error:
             raise UnreadableError(str(error)) from error
 
@@ -65,7 +69,7 @@ class opened:  # noqa: N801 - it is used as a function is
             raise
         if not stat.S_ISREG(status.st_mode):
             os.close(self._descriptor)
-            raise UnreadableError("not a regular file")
+            raise UnreadableError(_NOT_REGULAR)
         return self._descriptor, status.st_size
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:

@@ -99,7 +99,7 @@ class LogDirView(NamedTuple):
 
     `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
     `unparseable` the names of directories that the broker cannot parse, also of those that a link leads to; `blocked`
-    those of plain files that stand where a partition directory would; `locked_by` the process that holds `.lock`.
+    those of what stands where a partition directory would and is none; `locked_by` the process that holds `.lock`.
     """
 
     where: Location

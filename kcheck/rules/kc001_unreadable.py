@@ -28,6 +28,10 @@ def check(view: object, release: Release) -> Iterator[Finding]:
 GONE = "No such file or directory"
 """It was listed, so it was there."""
 
+LINK = "a link out of the log dir: not followed"
+"""It leads to a directory."""
+_NOT_FOLLOWED = "not followed"
+
 
 def finding(where: Location, why: str) -> Finding:
     """Return the finding for a file or directory that could not be read."""
@@ -38,6 +42,13 @@ def finding(where: Location, why: str) -> Finding:
             effect="None: a broker that runs removes segments and partitions.",
             advice="Nothing.",
             severity=Severity.INFO,
+        )
+    if why.endswith(_NOT_FOLLOWED):
+        return RULE.finding(
+            where,
+            f"cannot be read: {why}",
+            effect="The broker follows it; kcheck looks at nothing that stands elsewhere.",
+            advice="Name what it leads to as a path of its own.",
         )
     return RULE.finding(
         where,

@@ -18,6 +18,7 @@ or another: all partitions of a topic have the same id. Never invent an id.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import PARTITION_METADATA
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -36,7 +37,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     if release.version < FIRST_RELEASE or not formatted_for_kraft(view):
         return
     for partition in view.partitions:
-        nameless = partition.metadata is None and partition.topic_id is None
+        nameless = partition.topic_id is None and PARTITION_METADATA not in partition.files
         if nameless and not partition.is_metadata_log and served(partition):
             yield _finding(partition, release)
 

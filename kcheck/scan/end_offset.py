@@ -9,7 +9,7 @@ from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
-from kcheck.scan.inputs import targets
+from kcheck.scan.inputs import replica_targets
 from kcheck.scan.replica import ReplicaState, as_it_lies
 from kcheck.scan.replicas import ReplicaFiles, replicas_of, started
 from kcheck.tables import end_offsets as end_offsets_table
@@ -27,7 +27,7 @@ class Question:
 
 def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release: Release) -> Report:
     """Return the answers of every replica that the paths hold, in the order of partitions and brokers."""
-    named = targets(paths)
+    named = replica_targets(paths)
     found = replicas_of(named, release=release, wanted=wanted)
     states = [_state(files, question, release) for files in found.replicas]
     return Report(

@@ -69,8 +69,10 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
         files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
+        findings = [each._replace(where=each.where._replace(broker_id=where.broker_id)) for each in findings]
     # A broker follows a link to a directory, wherever it leads.
     linked = tuple(name for name in listing.others if is_directory(join(path, name)))
+    blocking = tuple(name for name in listing.others if name not in linked)
     unparseable = tuple(
         name for name in (*listing.directories, *linked)
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release)
@@ -82,14 +84,16 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         clean_shutdown=CLEAN_SHUTDOWN in listing.files,
         files=files,
         unparseable=unparseable,
-        blocked=tuple(name for name, found in _of_partitions(listing.files) if found.state is DirectoryState.CURRENT),
+        blocked=tuple(
+            name for name, found in _of_partitions((*listing.files, *blocking)) if found.state is DirectoryState.CURRENT
+        ),
         locked_by=locked_by(path),
     )
     return LogDir(
         view=view,
         checkpoints=checkpoints_of(files),
         directories=_of_partitions(listing.directories),
-        links=_of_partitions(listing.others),
+        links=_of_partitions(linked),
         findings=findings,
     )
 
@@ -113,7 +117,7 @@ def tell_links(log_dir: LogDir, wanted: Wanted) -> None:
     for name, directory in log_dir.links:
         if wanted.has(directory.topic, directory.partition):
             where = log_dir.view.where._replace(dir=name)
-            log_dir.findings.append(kc001_unreadable.finding(where, "a link out of the log dir: not followed"))
+            log_dir.findings.append(kc001_unreadable.finding(where, kc001_unreadable.LINK))
 
 
 def wanted_directories(log_dir: LogDir, wanted: Wanted) -> list[tuple[str, PartitionDirectory]]:

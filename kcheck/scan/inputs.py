@@ -1,14 +1,26 @@
 """What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.walk import Listing, exists, has_file, is_directory, is_link, join, list_directory, real, split
+from kcheck.disk.walk import (
+    Listing,
+    exists,
+    has_file,
+    is_directory,
+    is_link,
+    is_remote,
+    join,
+    list_directory,
+    real,
+    split,
+)
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
+from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
     LEADER_EPOCHS,
     META_PROPERTIES,
@@ -18,8 +30,6 @@ from kcheck.model.names import (
     parse_file,
 )
 from kcheck.model.views import LogDirView
-
-T = TypeVar("T")
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
@@ -84,7 +94,12 @@ def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
 
 def _split_broker(argument: str) -> tuple[int | None, str]:
     match = _REPLICA.fullmatch(argument)
-    return (int(match[1]), match[2]) if match else (None, argument)
+    if match is None:
+        return None, argument
+    broker_id = java_int(match[1])
+    if broker_id is None:
+        raise UsageError(f"{argument}: no broker has an id above {INT_MAX}")
+    return broker_id, match[2]
 
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
@@ -94,11 +109,18 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
         else:
             yield Target(kind=Kind.FILE, path=path, broker_id=broker_id)
         return
-    if parse_directory(split(path)[1]) is not None and _asked(path, holds_partition):
-        yield Target(kind=Kind.PARTITION, path=path, broker_id=broker_id)
+    named = parse_directory(split(path)[1]) is not None
+    try:
+        listing = None if named and holds_partition(path) else list_directory(path)
+    except UnreadableError as error:
+        if is_remote(path):
+            raise UsageError(f"{path}: {error}") from error
+        # Whoever opens it tells why it cannot be read; the other paths are looked at all the same.
+        yield Target(kind=Kind.PARTITION if named else Kind.LOG_DIR, path=path, broker_id=broker_id)
         return
-    listing = _asked(path, list_directory)
-    if _is_log_dir(path, listing):
+    if listing is None:
+        yield Target(kind=Kind.PARTITION, path=path, broker_id=broker_id)
+    elif _is_log_dir(path, listing):
         yield Target(kind=Kind.LOG_DIR, path=path, broker_id=broker_id)
     else:
         found = [*_log_dirs_below(path, listing, depth=2)]
@@ -106,13 +128,6 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
             raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
         for below in found:
             yield Target(kind=Kind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
-
-
-def _asked(path: str, ask: Callable[[str], T]) -> T:
-    try:
-        return ask(path)
-    except UnreadableError as error:
-        raise UsageError(f"{path}: {error}") from error
 
 
 def holds_partition(path: str) -> bool:
@@ -168,7 +183,7 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
     if not named:
         raise NotALogDirError(f"{path} names no log.dirs")
     said = config.get("node.id") or config.get("broker.id") or ""
-    own = int(said) if said.isascii() and said.isdigit() else None
+    own = java_int(said) if said.isascii() and said.isdigit() else None
     if broker_id is not None and own is not None and own != broker_id:
         raise UsageError(f"{broker_id}={path}: the file says broker {own}")
     directories = [*named.split(","), config.get("metadata.log.dir", "")]

@@ -12,7 +12,7 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
-from kcheck.scan.inputs import Kind, Target, targets
+from kcheck.scan.inputs import Kind, Target, agree, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.partition import batch_row, batch_rows
 from kcheck.scan.segments.batches import Walk
@@ -34,7 +34,7 @@ class Shown(NamedTuple):
 
 def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release) -> Report:
     """Return a report with an item for each path (a folder of log dirs gives one for each), read as it is written."""
-    found = targets(paths)
+    found = tuple(target for path in paths for target in replica_targets([path]))
     kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
     look = Look(wanted=wanted, release=release, walk_all=shown.walk_all)
     return Report(
@@ -53,6 +53,7 @@ def _items(look: Look, found: tuple[Target, ...], kinds: dict[Target, Format], s
         match target.kind:
             case Kind.LOG_DIR:
                 log_dir, views = look.log_dir(target)
+                agree(target, log_dir.view)
                 yield log_dir_row(log_dir.view, (partition_row(view, shown) for view in views))
             case Kind.PARTITION:
                 for view in look.partition(target):

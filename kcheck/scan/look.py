@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.disk.walk import exists, real, split
+from kcheck.disk.walk import exists, file_size, real, split
 from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import parse_directory
+from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import FileView, LogDirView, PartitionView
@@ -88,7 +88,8 @@ class Look:
 
         def found() -> Iterator[PartitionView]:
             for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release):
-                light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=frozenset()))
+                named = view.files & {PARTITION_METADATA}
+                light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
                 yield view
 
         before = len(self.collected)
@@ -171,5 +172,9 @@ def format_of(path: str, as_kind: str | None) -> Format:
             return kind
     known = ", ".join(sorted(kind.kind for kind in _formats()))
     if as_kind is None:
+        try:
+            file_size(path)
+        except UnreadableError as error:  # It may be a directory: nobody may look.
+            raise UsageError(f"{path}: {error}") from error
         raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
     raise UsageError(f"--as {as_kind} is not known; known are {known}")

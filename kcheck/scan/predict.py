@@ -9,7 +9,7 @@ from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.report import Report, Row
-from kcheck.scan.host import lone_partition, open_log_dir, wanted_directories
+from kcheck.scan.host import lone_partition, open_log_dir, tell_links, wanted_directories
 from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, replica_targets
 from kcheck.scan.start.cluster import Copy
 from kcheck.scan.start.cluster_copy import read_copy
@@ -105,6 +105,7 @@ def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStar
     if target.kind is Kind.LOG_DIR:
         log_dir = open_log_dir(target.path, target.broker_id, wish.release)
         found = wanted_directories(log_dir, wish.wanted)
+        tell_links(log_dir, wish.wanted)
         collected.extend(log_dir.findings)
         start = start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
         return start._replace(broker=broker_of(target, log_dir.view))
@@ -121,7 +122,7 @@ def verdict(start: LogDirStart) -> str:
     """Return the verdict in words."""
     if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
         return NEXT_STARTS[start.outcome]
-    if any(each.outcome is Outcome.UNKNOWN for each in start.partitions):
+    if start.unread or any(each.outcome is Outcome.UNKNOWN for each in start.partitions):
         return NEXT_STARTS[Outcome.UNKNOWN]
     lost = [each.lost for each in start.partitions if each.lost is not None]
     if not lost:

@@ -11,7 +11,7 @@ from kcheck.rules.kc308_log_dir_in_use import RULE as KC308
 from kcheck.rules.kc309_directory_name_not_canonical import RULE as KC309
 from kcheck.rules.kc310_topic_id_missing import RULE as KC310
 from tests.rules.build import LOG_DIR, file_view, found_by, log_dir, offsets, partition
-from tests.rules.test_metadata_files import KRAFT, ZOOKEEPER, metadata, properties
+from tests.rules.test_metadata_files import KRAFT, ZOOKEEPER, properties
 
 HEX = "0123456789abcdef0123456789abcdef"
 
@@ -162,6 +162,6 @@ def test_where_no_topic_id_is_needed() -> None:
     assert not found_by(KC310, log_dir(partitions=(partition(),)))
     assert not found_by(KC310, log_dir(properties(KRAFT, "2.8"), partitions=(partition(),)), "2.8")
     assert not found_by(KC310, log_dir(file_view("meta-properties", "meta.properties", b""), partitions=(partition(),)))
-    known = partition()._replace(metadata=metadata(b""))
+    known = partition()._replace(files=frozenset({"partition.metadata"}))
     others = (partition(topic_id="x"), partition(name="__cluster_metadata-0"), waiting(DirectoryState.STRAY), known)
     assert not found_by(KC310, log_dir(properties(KRAFT), partitions=others))

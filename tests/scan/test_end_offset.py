@@ -135,3 +135,10 @@ def test_answers_are_in_the_order_of_partitions_and_brokers() -> None:
 def test_a_partition_directory_that_stands_alone_answers(data: Path) -> None:
     (data / "t-0").rename("t-0")
     assert (2, 90, "NONE") == said("t-0", epochs=(2,))[2]
+
+
+def test_a_bare_file_has_the_broker_that_is_said() -> None:
+    """As for the other verbs."""
+    write(Path(), {"leader-epoch-checkpoint": epochs((0, 0))})
+    (row,) = answered("7=leader-epoch-checkpoint,leo=9", epochs=(0,))["answers"]
+    assert (7, 0, 9) == (row["broker_id"], row["epoch"], row["end_offset"])

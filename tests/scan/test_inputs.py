@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.disk.read import UnreadableError
 from kcheck.errors import NotALogDirError, UsageError
+from kcheck.scan import inputs
 from kcheck.scan.inputs import Kind, Target, replica_targets, targets
 from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write
 from tests.scan.reports import inspected, planned
@@ -257,3 +259,26 @@ def test_a_brokers_folder_with_its_server_log_is_no_partition_directory() -> Non
     log_dir(Path("broker-1/data1"))
     Path("broker-1/server.log").touch()
     assert [(Kind.LOG_DIR, "broker-1/data1")] == kinds("broker-1")
+
+
+def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name tells the kind; the other paths are looked at all the same."""
+    for name in ("data", "t-0"):
+        Path(name).mkdir()
+
+    def refuses(*_: object) -> None:
+        raise UnreadableError("Permission denied")
+
+    monkeypatch.setattr(inputs, "list_directory", refuses)
+    monkeypatch.setattr(inputs, "has_file", refuses)
+    assert [(Kind.LOG_DIR, "data"), (Kind.PARTITION, "t-0")] == kinds("data", "t-0")
+
+
+def test_a_broker_id_is_an_int() -> None:
+    """No broker takes another one: node.id is an INT32 in the protocol."""
+    log_dir(Path("data"), broker_id=None)
+    with pytest.raises(UsageError, match=r"^2147483648=data: no broker has an id above 2147483647$"):
+        replica_targets(["2147483648=data"])
+    assert (2147483647,) == tuple(target.broker_id for target in replica_targets(["2147483647=data"]))
+    Path("server.properties").write_text("log.dirs=data\nnode.id=2147483648\n")
+    assert (None,) == tuple(target.broker_id for target in targets(["server.properties"]))

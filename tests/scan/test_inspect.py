@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.model.report import Wanted
+from kcheck.scan import look
 from tests.builders import (
     batch,
     epochs,
@@ -330,6 +332,18 @@ def test_an_unknown_kind_names_the_known() -> None:
 def test_a_missing_file_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"^gone.log: no such file or directory$"):
         inspected("gone.log")
+
+
+def test_where_nobody_may_look_no_kind_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be a directory."""
+
+    def refuses(_: str) -> int:
+        raise UnreadableError("Permission denied")
+
+    Path("notes").touch()
+    monkeypatch.setattr(look, "file_size", refuses)
+    with pytest.raises(UsageError, match=r"^notes: Permission denied$"):
+        inspected("notes")
 
 
 def test_a_link_that_the_user_named_is_read(data: Path) -> None:

@@ -1,6 +1,9 @@
 """What `kcheck inspect` shows where something cannot be read, or where kcheck itself fails."""
 
+import contextlib
 import os
+import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +122,32 @@ def test_a_link_out_of_the_log_dir_is_a_finding(data: Path) -> None:
     assert ["a-0", "b-1"] == [row["dir"] for row in found["items"][0]["partitions"]]
     assert [("KC001", "c-0")] == [(row["id"], row["dir"]) for row in found["findings"] if row["id"] == "KC001"]
     assert "KC001" not in ids(inspected(data, wanted=Wanted(topics=("a",))))
+
+
+def test_a_link_is_told_as_one_that_the_broker_follows(data: Path) -> None:
+    """Nothing is wrong with the disk."""
+    (data / "c-0").symlink_to(data.absolute())
+    told = [row for row in inspected(data)["findings"] if row["id"] == "KC001"]
+    assert [("cannot be read: a link out of the log dir: not followed", True)] == [
+        (row["message"], row["effect"].startswith("The broker follows it")) for row in told
+    ]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("gone"), lambda path: path.symlink_to(path)])
+def test_what_is_no_directory_stands_where_one_would(make: Callable[[Path], None], data: Path) -> None:
+    """A device, a link that leads nowhere: the broker passes over it, as over a file."""
+    make(data / "c-0")
+    told = [row for row in inspected(data)["findings"] if row["file"] == "c-0"]
+    assert [("KC311", "info")] == [(row["id"], row["severity"]) for row in told]
+
+
+def test_a_socket_is_no_file(data: Path) -> None:
+    name = data / "b-1" / "leader-epoch-checkpoint"
+    name.unlink(missing_ok=True)
+    with contextlib.chdir(name.parent), socket.socket(socket.AF_UNIX) as taken:
+        taken.bind(name.name)
+    told = [row["message"] for row in inspected(data)["findings"] if (row["id"], row["dir"]) == ("KC001", "b-1")]
+    assert ["cannot be read: not a regular file"] == told
 
 
 def test_a_topic_in_a_checkpoint_may_be_anything() -> None:

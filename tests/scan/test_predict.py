@@ -73,6 +73,17 @@ def one(*paths: str | Path, asked: Wish | None = None) -> tuple[dict[str, Any], 
     return row, partition
 
 
+@pytest.mark.parametrize("name", ["c-0", "replication-offset-checkpoint"])
+def test_of_what_could_not_be_read_nothing_is_promised(name: str) -> None:
+    """A link out of the log dir: the broker follows it, kcheck does not."""
+    whole(Path("d"), clean=True)
+    partition_dir(Path("elsewhere"), [run(0, 9)])
+    (Path("d") / name).unlink(missing_ok=True)
+    (Path("d") / name).symlink_to(Path("elsewhere").absolute() if name == "c-0" else "gone")
+    (row,) = said("d")
+    assert (row["verdict"], row["uncertain"]) == ("not known", f"{name} cannot be read")
+
+
 def test_a_clean_log_dir_boots() -> None:
     """Nothing is read again, the recovery point is the log end, and the active indexes get their full size."""
     whole(Path("d"), clean=True)

@@ -106,7 +106,7 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
 
 def log_dir_row(start: LogDirStart) -> tuple[object, ...]:
     """Return the columns of the row of a log dir behind its path."""
-    unknown = any(each.outcome is Outcome.UNKNOWN for each in start.partitions)
+    unknown = start.unread or any(each.outcome is Outcome.UNKNOWN for each in start.partitions)
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
     own = {
         "outcome": str(outcome),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import parse_directory
+from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
 from kcheck.scan.arrow import arrays, batch_of, from_bytes, nested, schema_of
@@ -84,8 +84,9 @@ ITEMS = (
 _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
 _SIGNATURE = Column("signature", "string", "What tells whether the directory is the same as before.")
+_HAS_METADATA = Column("has_metadata", "bool", "Whether partition.metadata is there.")
 _CARRIED = Column("carried", "bool", "Whether the row is that of an earlier run.")
-_REPLICAS = (_NAME, _SEEN, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN, *START)
+_REPLICAS = (_NAME, _SEEN, _HAS_METADATA, _SIGNATURE, _CARRIED, *PLACE, *partitions.TABLE.columns, *OWN, *START)
 _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows stand in the row of their directory, as those of findings do."""
 _LISTS = {
@@ -128,7 +129,8 @@ def directory_row(scanned: Scanned) -> DirectoryRow:
     """Return what was found in a directory as a row, its epochs, segments and findings in it."""
     item, view, complete, found, state, start = scanned
     own = _ABSENT if view is None else partitions.row(view, complete=complete)
-    place = (raw(item.name), view is not None, item.signature, False, item.cluster, item.broker)
+    named = view is not None and PARTITION_METADATA in view.files
+    place = (raw(item.name), view is not None, named, item.signature, False, item.cluster, item.broker)
     compared, lists = own_row(view, state)
     return (
         (*place, *own, *compared, *start_row(start)),
@@ -184,7 +186,7 @@ def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 _LIGHT = (
-    "name", "complete", "clean_shutdown",
+    "name", "complete", "clean_shutdown", "has_metadata",
     # Fields of the view, in their order.
     "topic_id", "log_start_checkpoint", "log_start_offset", "recovery_point", "high_watermark", "log_end_offset",
     "size", *LIGHT,
@@ -204,13 +206,14 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
     columns = [column.to_pylist() for column in batch.columns]
     starts = zip(*columns[-len(LIGHT) :], strict=True)
     seen = zip(*columns[: -len(LIGHT)], strict=True)
-    for (raw_name, complete, clean, *known), start in zip(seen, starts, strict=True):
+    for (raw_name, complete, clean, named, *known), start in zip(seen, starts, strict=True):
         name = _path(raw_name)
         directory = parse_directory(name)
         assert directory is not None
         topic, partition, state, _ = directory
         of_it = Location(where.broker_id, where.log_dir, name, None, None, None, topic, partition)
-        view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean)
+        files = frozenset((PARTITION_METADATA,) if named else ())
+        view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean, files=files)
         yield Light(view, complete, light_start(name, directory, start))
 
 

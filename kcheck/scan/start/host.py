@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Outcome, Reading, Settings, mode_of, reading
 from kcheck.disk.walk import join
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
     CLUSTER_METADATA,
     META_PROPERTIES,
@@ -57,7 +57,7 @@ class LogDirStart(NamedTuple):
     """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
 
     `uncertain` is what else may happen, where the files cannot tell which. Log dirs of one `broker` (None: not known)
-    belong together, whatever they say; their identities are those of `view`.
+    belong together, whatever they say; their identities are those of `view`. `unread`: not all of it could be read.
     """
 
     path: str
@@ -70,6 +70,7 @@ class LogDirStart(NamedTuple):
     partitions: tuple[Prediction, ...]
     view: LogDirView | None = None
     broker: object = None
+    unread: bool = False
 
 
 def start_log_dir(
@@ -173,7 +174,8 @@ def judged(
     offline = [each.reason for each in readings if each.outcome is Outcome.OFFLINE]
     offline += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.OFFLINE]
     touched = next((each.touched for each in partitions if each.touched is not None), None)
-    uncertain = None
+    unread = [each.where for each in log_dir.findings if each.severity is Severity.ERROR]
+    uncertain = f"{unread[0].dir or unread[0].file or path} cannot be read" if unread else None
     if offline and touched is not None and release.version >= (3,):
         # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
         why = f"{touched}, and its log dir is already given up"
@@ -190,8 +192,9 @@ def judged(
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
     view = log_dir.view
     return LogDirStart(
-        path, view.where.broker_id, outcome, (*aborts, *offline), clean, mode, uncertain, partitions, view
-    )
+        path, view.where.broker_id, outcome, (*aborts, *offline), clean, mode, uncertain, partitions, view,
+        unread=bool(unread),
+    )  # fmt: skip
 
 
 def _is_unformatted(log_dir: LogDir) -> bool:
