@@ -18,13 +18,16 @@ class ClusterImage(NamedTuple):
     """The replicas of each partition, by topic id and number, the directory ids of their log dirs, and since when.
 
     `topics` are the ids of those that exist, `since` the offsets of the records that removed a topic (its id) or told
-    the replicas of a partition (id, number); FROM_SNAPSHOT where a snapshot told them.
+    the replicas of a partition (id, number); FROM_SNAPSHOT where a snapshot told them. `brokers` are those that
+    registered last as brokers of KRaft: one that still runs with ZooKeeper while its cluster migrates says so (3.4 to
+    3.9, RegisterBrokerRecord).
     """
 
     topics: frozenset[str]
     replicas: Mapping[tuple[str, int], tuple[int, ...]]
     directories: Mapping[tuple[str, int], tuple[str, ...]]
     since: Mapping[str | tuple[str, int], int]
+    brokers: frozenset[int]
 
 
 class Stray(NamedTuple):
@@ -44,6 +47,7 @@ class Replay:
         self._topics: dict[str, dict[int, tuple[int, ...]]] = {}
         self._directories: dict[tuple[str, int], tuple[str, ...]] = {}
         self._since: dict[str | tuple[str, int], int] = {}
+        self._brokers: dict[int, bool] = {}
         self._held: list[tuple[str, Mapping[str, Any], int]] | None = None
 
     def take(self, name: str, data: Mapping[str, Any], offset: int) -> None:
@@ -66,6 +70,8 @@ class Replay:
             if self._topics.pop(data["topicId"], None) is None:
                 raise ValueError(f"a topic is removed that does not exist, at offset {offset}")
             self._since[data["topicId"]] = offset
+        elif name == "RegisterBrokerRecord":
+            self._brokers[data["brokerId"]] = not data.get("isMigratingZkBroker")
         elif name in ("PartitionRecord", "PartitionChangeRecord"):
             topic, number, replicas = data["topicId"], data["partitionId"], data.get("replicas")
             known = self._topics.get(topic)
@@ -82,7 +88,8 @@ class Replay:
         replicas = {
             (topic, number): found for topic, numbers in self._topics.items() for number, found in numbers.items()
         }
-        return ClusterImage(frozenset(self._topics), replicas, self._directories, self._since)
+        brokers = frozenset(number for number, of_kraft in self._brokers.items() if of_kraft)
+        return ClusterImage(frozenset(self._topics), replicas, self._directories, self._since, brokers)
 
 
 def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | None) -> Stray | None:

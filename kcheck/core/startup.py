@@ -113,9 +113,10 @@ def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
         raise UsageError(f"mode={said} is not known; known are {', '.join(Mode)}")
     if release.version >= (4,) or said == Mode.KRAFT or release.version < (3,):
         return Mode.KRAFT if release.version >= (3,) else Mode.ZOOKEEPER
-    if said or "zookeeper.connect" in config:
+    if said:
         return Mode.ZOOKEEPER
-    return Mode.KRAFT if "process.roles" in config else None
+    # A controller to which a cluster of ZooKeeper migrates has both.
+    return Mode.KRAFT if "process.roles" in config else Mode.ZOOKEEPER if "zookeeper.connect" in config else None
 
 
 def mode_of(said: Mode | None, meta_version: int | None, release: Release) -> Mode:

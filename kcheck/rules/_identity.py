@@ -43,6 +43,9 @@ def identity(view: LogDirView) -> Identity | None:
 
 
 def formatted_for_kraft(view: LogDirView) -> bool:
-    """Whether a KRaft broker formatted the log dir."""
+    """Whether a KRaft broker formatted the log dir, or took it over from ZooKeeper.
+
+    Then the version stays 0, and from 3.7 on the broker adds its directory.id when its cluster begins to migrate.
+    """
     found = identity(view)
-    return found is not None and found.version >= KRAFT_VERSION
+    return found is not None and (found.version >= KRAFT_VERSION or found.get("directory.id") is not None)

@@ -65,6 +65,15 @@ def test_a_record_about_what_does_not_exist(record: Told) -> None:
             judged(TOPIC, record)
 
 
+def test_brokers_of_kraft_say_so_when_they_register() -> None:
+    """One that still runs with ZooKeeper while its cluster migrates does not; what counts is the last time."""
+    replay = Replay()
+    for offset, (broker, migrating) in enumerate(((1, True), (2, None), (3, True), (3, False), (4, False), (4, True))):
+        said = {} if migrating is None else {"isMigratingZkBroker": migrating}
+        replay.take("RegisterBrokerRecord", {"brokerId": broker, **said}, offset)
+    assert replay.image().brokers == {2, 3}
+
+
 def test_the_log_dir_of_a_replica() -> None:
     """The records of 3.7 and later name one for each replica; new replicas without any are somewhere else."""
     replay = Replay()

@@ -41,6 +41,7 @@ def name(offset: int, ending: str) -> str:
         ({}, "3.9", Settings(None)),
         ({"process.roles": "broker"}, "3.9", Settings(Mode.KRAFT)),
         ({"zookeeper.connect": "zk:2181"}, "3.9", Settings(Mode.ZOOKEEPER)),
+        ({"process.roles": "controller", "zookeeper.connect": "zk:2181"}, "3.9", Settings(Mode.KRAFT)),
         ({"mode": "zk"}, "3.9", Settings(Mode.ZOOKEEPER)),
         ({"mode": "kraft"}, "3.9", Settings(Mode.KRAFT)),
         ({}, "2.8", Settings(Mode.ZOOKEEPER)),

@@ -156,6 +156,12 @@ def test_a_new_directory_may_lack_its_topic_id() -> None:
     assert found.severity is Severity.INFO
 
 
+def test_a_log_dir_that_came_from_zookeeper_needs_topic_ids() -> None:
+    """Its meta.properties stays of version 0; a broker of 3.7 to 3.9 that migrates adds a directory.id."""
+    migrated = properties(ZOOKEEPER + b"directory.id=2-AjgdC9etwL6f3mULxa5A\n", "3.9")
+    assert found_by(KC310, log_dir(migrated, partitions=(partition(),)), "3.9")
+
+
 def test_where_no_topic_id_is_needed() -> None:
     """ZooKeeper's log dirs, old releases, the metadata log, directories that wait for their end."""
     assert not found_by(KC310, log_dir(properties(ZOOKEEPER), partitions=(partition(),)))

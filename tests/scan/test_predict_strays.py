@@ -59,6 +59,17 @@ def test_what_the_only_controller_has_removed_is_set_aside(log_dir: Path) -> Non
     assert strays(log_dir, kafka="3.2", mode="kraft") == strays(log_dir, kafka="3.9", mode="zk") == []
 
 
+def test_a_broker_that_came_from_zookeeper(log_dir: Path) -> None:
+    """Its meta.properties keeps the version 0: that it registered as one of KRaft tells."""
+    properties = log_dir / "meta.properties"
+    text = properties.read_text().replace("version=1", "version=0").replace("node.id", "broker.id")
+    properties.write_text(text)
+    assert strays(log_dir, kafka="3.9") == [("gone-0", "stray", NO_TOPIC, None)]
+    assert strays(log_dir, kafka="3.9", mode="zk") == []
+    shutil.rmtree(log_dir / METADATA)
+    assert [row["mode"] for row in said(log_dir, asked=wish("3.9"))] == ["zk"]
+
+
 def test_up_to_3_6_a_log_that_names_no_topic_saves_the_strays(log_dir: Path) -> None:
     (log_dir / "whole-0" / "partition.metadata").unlink()
     assert strays(log_dir, kafka="3.6") == []

@@ -335,7 +335,9 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
 
 
 def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
-    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, settings({}, release)), starts, release)
+    how = settings({}, release)
+    mode = mode_of_log_dir(opened, how, release)
+    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, how, mode), starts, release)
     return start._replace(broker=log_dir.group)
 
 

@@ -32,6 +32,11 @@ class Judge(NamedTuple):
     own: bool
     directory_id: str | None = None
 
+    @property
+    def of_kraft(self) -> bool:
+        """Whether the broker ran with KRaft when it registered last."""
+        return self.broker_id in self.copy.image.brokers
+
     def promotes(self, topic_id: str, partition: int) -> bool:
         """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
         found = directory_of(self.copy.image, topic_id, partition, self.broker_id)

@@ -31,7 +31,7 @@ from kcheck.rules._identity import names_nothing
 from kcheck.scan.again import has_left
 from kcheck.scan.attempt import attempt
 from kcheck.scan.host import LogDir
-from kcheck.scan.start.cluster import Copy, judge
+from kcheck.scan.start.cluster import Copy, Judge, judge
 from kcheck.scan.start.values import Context, Prediction, Stored, stored_of
 
 _ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
@@ -84,9 +84,9 @@ def start_log_dir(
     """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
     view = log_dir.view
     clean = view.clean_shutdown if wish.clean is None else wish.clean
-    mode = mode_of_log_dir(log_dir, wish.settings, wish.release)
-    copies = wish.copies.get(view.cluster_id or "", ()) if mode is Mode.KRAFT else ()
-    context = Context(wish.settings, mode, wish.release, judge(copies, view.where.broker_id, view.directory_id))
+    told_by = judge(wish.copies.get(view.cluster_id or "", ()), view.where.broker_id, view.directory_id)
+    mode = mode_of_log_dir(log_dir, wish.settings, wish.release, told_by)
+    context = Context(wish.settings, mode, wish.release, told_by if mode is Mode.KRAFT else None)
     partitions: list[Prediction] = []
     for name, directory in directories:
         told = log_dir.checkpoints.of(directory.topic, directory.partition)
@@ -106,11 +106,16 @@ def start_log_dir(
             partitions.append(found)
             if found.unread:
                 collected.append(kc001_unreadable.finding(where, found.reason or ""))
-    return judged(path, log_dir, (clean, wish.settings), tuple(partitions), wish.release)
+    return judged(path, log_dir, (clean, wish.settings, mode), tuple(partitions), wish.release)
 
 
-def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release) -> Mode:
-    """Return who keeps the metadata of the broker that the log dir belongs to."""
+def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release, told_by: Judge | None = None) -> Mode:
+    """Return who keeps the metadata of the broker that the log dir belongs to.
+
+    The meta.properties of a broker that came from ZooKeeper keeps its version 0: `told_by` knows how it registered.
+    """
+    if settings.mode is None and told_by is not None and told_by.of_kraft:
+        return Mode.KRAFT
     meta = log_dir.view.files.get(META_PROPERTIES)
     known = meta is not None and not names_nothing(meta.parsed.value.properties)
     return mode_of(settings.mode, meta.parsed.value.version if meta is not None and known else None, release)
@@ -159,14 +164,13 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading
 
 
 def judged(
-    path: str, log_dir: LogDir, how: tuple[bool, Settings], partitions: tuple[Prediction, ...], release: Release
+    path: str, log_dir: LogDir, how: tuple[bool, Settings, Mode], partitions: tuple[Prediction, ...], release: Release
 ) -> LogDirStart:
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load.
 
-    `how`: whether the stop before was clean, and the settings of the broker.
+    `how`: whether the stop before was clean, the settings of the broker, and who keeps its metadata.
     """
-    clean, settings = how
-    mode = mode_of_log_dir(log_dir, settings, release)
+    clean, settings, mode = how
     readings = tuple(_readings(log_dir, mode, release))
     aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
     aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
