@@ -254,12 +254,13 @@ def _lost_row(state: ReplicaState, lost: tuple[Offset, Offset] | None, *, certai
     row: dict[str, object] = {"from": start, "to": end, "records": None, "bytes": None}
     below: int | None = None
     mark = state.high_watermark
-    if state.logs:
-        gone = amount(state.logs, start, end)
+    logs = state.logs if start >= state.first_segment else ()  # What is in remote storage cannot be counted.
+    if logs:
+        gone = amount(logs, start, end)
         row |= {"records": gone.records, "bytes": gone.bytes}
     if mark is not None:
         limit = Offset(min(mark, end))
-        counted = amount(state.logs, start, limit).records if state.logs and limit > start else None
+        counted = amount(logs, start, limit).records if logs and limit > start else None
         below = counted if counted is not None else max(0, limit - start)
     return {**row, "below_high_watermark": below, "certain": certain}
 

@@ -5,11 +5,19 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status
+from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, TruncateToHighWatermark
 from kcheck.core.lineage import Fork, contradict, fork, lineage_of_cache, ranges
 from kcheck.core.releases import release
-from kcheck.core.truncation import ROUND_COUNT_MAX, append_first, elected, fetch_check, plan_truncation, truncate_to
-from kcheck.model.entries import EpochEndOffset, EpochEntry
+from kcheck.core.truncation import (
+    ROUND_COUNT_MAX,
+    append_first,
+    elected,
+    fetch_check,
+    plan_truncation,
+    sends_snapshot,
+    truncate_to,
+)
+from kcheck.model.entries import Epoch, EpochEndOffset, EpochEntry, Offset
 from tests.core.vectors import RELEASES, VECTORS, as_row, cache, every, follower, leader, name, pairs
 
 
@@ -144,6 +152,41 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
         release=of,
     )
     assert (Status.FETCH_FAILS, 7) == (append_first(kept, 6, release=of).status, kept.after.log_end_offset)
+
+
+@pytest.mark.parametrize(
+    ("offset", "epoch", "log_start", "sent"),
+    [
+        (0, None, 0, None), (7, 2, 0, None), (7, 1, 0, 90), (7, None, 0, 90), (50, 2, 50, None), (50, 3, 50, 90),
+        (49, 2, 50, 90), (51, 3, 50, None),
+    ],
+)  # fmt: skip
+def test_a_snapshot_is_sent_to_who_is_behind_the_log_or_the_epochs(
+    offset: Offset, epoch: Epoch | None, log_start: Offset, sent: int | None
+) -> None:
+    """Of two snapshots the earliest tells the oldest epoch, and the latest is sent; without one none is."""
+    steps = (TruncateToHighWatermark(Offset(3)), FetchRequest(offset, epoch, FetchError.RECORDS))
+    snapshots = ((Offset(50), Epoch(2)), (Offset(90), Epoch(3)))
+    assert sent == sends_snapshot(steps, snapshots, log_start_offset=log_start)
+    assert sends_snapshot(steps, (), log_start_offset=log_start) is None
+
+
+def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
+    """With the leader's log start and epochs, and goes on from there."""
+    leader = Leader(
+        cache=(EpochEntry(1, 0), EpochEntry(2, 8), EpochEntry(4, 20)), log_end_offset=30, log_start_offset=5,
+        local_log_start_offset=20,
+    )  # fmt: skip
+    log = Replica(cache=(EpochEntry(1, 0),), log_end_offset=8, high_watermark=8)
+    found = plan_truncation(log, leader, release=release("4.3"))
+    assert [FetchError.OFFSET_MOVED_TO_TIERED_STORAGE, FetchError.RECORDS] == [
+        getattr(step, "reply", None) for step in found.steps
+    ]
+    expected = Replica(
+        cache=(EpochEntry(1, 0), EpochEntry(2, 8)), log_end_offset=20, high_watermark=20, log_start_offset=5,
+        first_segment=20,
+    )  # fmt: skip
+    assert expected == found.after
 
 
 def test_a_diverging_answer_raises_the_log_start() -> None:

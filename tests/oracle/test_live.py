@@ -75,7 +75,8 @@ def test_a_cluster_does_what_was_predicted(version: str, tmp_path: Path, start: 
 
 
 KINDS = (("4.3.1", "kraft"), ("2.8.2", "zk"), ("3.0.2", "zk"))
-ALL_KINDS = (*KINDS, *((version, mode) for version in ("3.3.2", "3.6.2", "3.9.2") for mode in ("kraft", "zk")))
+ALL_KINDS = (*KINDS, ("3.3.2", "zk"), ("3.6.2", "zk"), ("3.9.2", "kraft"), ("3.9.2", "zk"))
+"""KRaft of 3.6.2 makes no unclean election by itself, that of 3.9.2 does."""
 
 
 @pytest.mark.parametrize(("version", "mode"), ALL_KINDS if SWEEP > 1 else KINDS)
@@ -121,9 +122,9 @@ def test_the_log_of_kraft(version: str, tmp_path: Path, start: Callable[..., Clu
         assert [follower["truncate_to"]] == histories.truncations(cluster[1], name)
 
 
-@pytest.mark.parametrize("version", ("3.9.2", "4.3.1") if SWEEP > 1 else ("3.9.2",))
-def test_a_follower_begins_behind_the_remote_log(version: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
+def test_a_follower_begins_behind_the_remote_log(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """One that is behind, and one that diverges before what its leader still has in its log dir."""
+    version = "3.9.2"
     copies = "rlmm.config.remote.log.metadata.topic.replication.factor"
     config = histories.config(version) | histories.tiered_storage(version, tmp_path / "remote") | {copies: 2}
     topics = ("behind", "apart")

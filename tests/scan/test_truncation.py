@@ -153,6 +153,17 @@ def test_what_is_in_remote_storage_alone_is_not_fetched(
     assert (30, 40, 10) == tuple(follower["refetch"][key] for key in ("from", "to", "records"))
 
 
+def test_lost_records_in_remote_storage_are_not_counted() -> None:
+    """Of a log that is cut below its first segment."""
+    partition_dir(Path("d2/whole-0"), [[*run(0, 9), *run(10, 14, epoch=1)]], epoch_entries=[(0, 0), (1, 10)])
+    follower = follower_of("2=d2", f"1={TIERED}", leader="2", wanted=Wanted(("whole",)))
+    assert (1, 10, (10, 40, None, None, 30)) == (
+        follower["broker_id"],
+        follower["log_end_offset_after"],
+        tuple(follower["lost"][key] for key in ("from", "to", "records", "bytes", "below_high_watermark")),
+    )
+
+
 def test_records_below_the_own_log_start_are_not_lost(diverged: list[str]) -> None:
     """DeleteRecords has deleted them."""
     write(Path("d2"), {LOG_START: offsets({"t-0": 65})})

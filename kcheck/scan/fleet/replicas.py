@@ -182,7 +182,8 @@ def _set_row(
     yield from (lost, below)
     end = one.log_end_offset
     assert end is not None
-    start = max([one.log_start_offset, *(_shared(one, other) for other in able if other is not one)])
+    # What lies before the first segment is in remote storage, if anywhere.
+    start = max([one.log_start_offset, one.first_segment, *(_shared(one, other) for other in able if other is not one)])
     mark = min(max(marks, default=Offset(0)), end)
     yield from (start, end, max(0, mark - start)) if start < end else (None,) * 3
 

@@ -1,6 +1,7 @@
 """The replicas of a fleet on several brokers: the plans are those of `truncation`, the findings those of `check`."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,23 @@ import pytest
 
 from kcheck.model.finding import Location
 from kcheck.model.java import INT_MAX
+from kcheck.model.names import LOG_START
 from kcheck.scan.attempt import failed
 from kcheck.scan.fleet import cross
 from kcheck.scan.fleet import groups as fleet_groups
 from kcheck.scan.fleet import stages as fleet_stages
 from kcheck.tables import truncation_plans
-from tests.builders import broker, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
+from tests.builders import (
+    broker,
+    flip_byte,
+    log_dir,
+    meta_properties,
+    offsets,
+    partition_dir,
+    partition_metadata,
+    run,
+    write,
+)
 from tests.scan.fleet.test_local import BROKERS, LAYOUT, places, scanned, told
 from tests.scan.reports import planned
 
@@ -157,6 +169,23 @@ def test_a_replica_of_another_topic_keeps_nothing(tmp_path: Path, kafka: str, ex
     of_other = {plan["problem"] is None for plan in rows["truncation_plans"] if "c" in (plan["broker"], plan["leader"])}
     assert {kafka == "2.8"} == of_other
     assert "KC404" in {found["id"] for found in rows["findings"]}
+
+
+def test_what_is_in_remote_storage_is_not_at_risk(tmp_path: Path) -> None:
+    """The disk of the best leader holds no more than its local log."""
+    for broker_id, name in ((1, "a"), (2, "b")):
+        log_dir(tmp_path / "f" / name / "d", broker_id=broker_id, recovery_point={}, high_watermark={"whole-0": 10})
+    leader, follower = (tmp_path / "f" / name / "d" for name in "ab")
+    shutil.copytree(BROKERS / "4.3.1/tiered/broker-1/data1/whole-0", leader / "whole-0")
+    write(leader, {LOG_START: offsets({"whole-0": 0})})
+    partition_dir(follower / "whole-0", [run(0, 9)], epoch_entries=[(0, 0)])
+    _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}")
+    (row,) = rows["replica_sets"]
+    assert ("a", 30, 40) == tuple(row[name] for name in ("broker", "at_risk_from", "at_risk_to"))
+    assert [(30, 30), (10, 10)] == [
+        (plan["truncate_to"], plan["log_end_offset_after"])
+        for plan in sorted(rows["truncation_plans"], key=lambda plan: not plan["best"])
+    ]
 
 
 def test_what_is_no_replica_is_not_compared(tmp_path: Path) -> None:
