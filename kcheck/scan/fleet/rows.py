@@ -210,7 +210,7 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
         assert directory is not None
         topic, partition, state, _ = directory
         of_it = Location(where.broker_id, where.log_dir, name, None, None, None, topic, partition)
-        view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean)
+        view = PartitionView(of_it, topic, partition, state, *known, clean_shutdown=clean)  # type: ignore[misc]  # it is none of them
         yield Light(view, complete, light_start(name, directory, start))
 
 
