@@ -11,8 +11,9 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView, a SegmentView that is not plain, one that is not sound, a PartitionView that is not plain, one whose
-    segments were read, a LogDirView, every LogDirView of one broker (a tuple), a ReplicasView.
+    A FileView (of epochs and topic ids one that is not plain), a SegmentView that is not plain, one that is not sound,
+    a PartitionView that is not plain, one whose segments were read, a LogDirView, every LogDirView of one broker (a
+    tuple), a ReplicasView.
     """
 
     FILE = "file"

@@ -1,14 +1,26 @@
 """What the rules on a partition directory share."""
 
 from kcheck.core.leader_epochs import rise
+from kcheck.model.entries import EpochEntries
 from kcheck.model.names import DirectoryState
-from kcheck.model.views import PartitionView
+from kcheck.model.views import FileView, PartitionView
+from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._words import counted
 
 
 def served(view: PartitionView) -> bool:
     """Whether a broker loads the directory as a replica; -delete and -stray directories only wait for their end."""
     return view.state in (DirectoryState.CURRENT, DirectoryState.FUTURE)
+
+
+def is_plain_file(view: FileView) -> bool:
+    """Whether epochs or a topic id stand in a file as brokers write them: no rule about it finds anything."""
+    if view.parsed.defects or view.reads is None or view.reads.error is not None:
+        return False
+    if view.kind != LEADER_EPOCH_KIND:
+        return True
+    entries: EpochEntries = view.reads.value or ()
+    return len(entries) > 0 and rise(entries)
 
 
 def is_plain(view: PartitionView) -> bool:

@@ -104,11 +104,11 @@ class Deep:
             if not self._read or view.state not in READ or not is_whole(view):
                 yield (view, None), ()
                 continue
-            folder, snapshots = _folder(view), snapshot_offsets(files_beside_segments(view.files))
+            folder, snapshots = join(_folder(view), ""), snapshot_offsets(files_beside_segments(view.files))
             wanted: dict[Offset, Task[Segment]] = {}
             for segment, behind in zip_longest(view.segments, view.segments[1:]):
                 base, name = segment.base_offset, log_name(segment.base_offset)
-                path = join(folder, name)
+                path = folder + name
                 if self._is_wanted(path, segment, active=behind is None):
                     inside = cuts(snapshots, base, None if behind is None else behind.base_offset)
                     wanted[base] = self._task(path, view.where.of_file(name), base, segment.size, inside)

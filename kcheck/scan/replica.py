@@ -94,10 +94,9 @@ def after_start(
     Its segments are named where somebody `reads` them.
     """
     state, lines, checkpoint = _facts(view, log_dir, release, ())
-    if state.problem is None and start is not None:
-        state = state._replace(problem=_kept_away(start))
-    if state.problem:
-        return state
+    problem = _kept_away(start) if state.problem is None and start is not None else state.problem
+    if problem:
+        return state._replace(problem=problem)
     if start is None or start.log is None or start.outcome is Outcome.STRAY:
         return _as_seen(state, lines, checkpoint, view, release)
     log = start.log

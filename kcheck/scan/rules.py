@@ -11,7 +11,7 @@ from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
 from kcheck.rules._contract import SERIES, Check, Rule, Scope
-from kcheck.rules._partition import is_plain
+from kcheck.rules._partition import is_plain, is_plain_file
 from kcheck.rules._segments import is_plain_segment
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def check_segment(view: SegmentView, release: Release) -> Iterable[Finding]:
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
     """Run the rules of one partition directory, of its small files, and of its segments where they were read."""
     for file in (view.epochs, view.metadata):
-        if file is not None:
+        if file is not None and not is_plain_file(file):
             yield from check_file(file, release)
     for segment in view.read or ():
         yield from check_segment(segment, release)

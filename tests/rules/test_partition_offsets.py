@@ -7,14 +7,14 @@ import pytest
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.rules._contract import Scope
-from kcheck.rules._partition import is_plain
+from kcheck.rules._partition import is_plain, is_plain_file
 from kcheck.rules.kc204_epochs_missing import RULE as KC204
 from kcheck.rules.kc211_log_start_above_log_end import RULE as KC211
 from kcheck.rules.kc212_recovery_point_above_log_end import RULE as KC212
 from kcheck.rules.kc213_high_watermark_above_log_end import RULE as KC213
 from kcheck.rules.kc215_recovery_point_missing import RULE as KC215
 from kcheck.rules.kc216_high_watermark_missing import RULE as KC216
-from tests.rules.build import batch, epochs, found_by, found_by_all, ids, partition
+from tests.rules.build import batch, epochs, file_view, found_by, found_by_all, ids, partition
 
 
 @pytest.mark.parametrize("clean", [True, None])
@@ -59,6 +59,27 @@ def test_no_rule_finds_anything_in_a_plain_partition() -> None:
             assert not found_by_all(view, Scope.PARTITION, kafka)
     assert plain > 100
     assert not is_plain(partition(log_end=5))
+
+
+def test_no_rule_finds_anything_in_a_plain_file() -> None:
+    """So they need not be asked about it, whatever stands in it, and whatever the release."""
+    chance, plain = Random(7), 0
+    for _ in range(6000):
+        kafka = chance.choice(("0.10.2", "1.1.1", "2.1", "2.6", "2.8", "3.0", "4.3"))
+        lines = [f"{chance.randrange(-1, 4)} {chance.randrange(-1, 40)}\n" for _ in range(chance.randrange(4))]
+        text = f"0\n{chance.choice((len(lines), len(lines), 1))}\n{''.join(sorted(lines))}"
+        kind = name = "leader-epoch-checkpoint"
+        if chance.random() < 0.3:
+            kind, name = "partition-metadata", "partition.metadata"
+            text = "version: 0\ntopic_id: MkU3OEVBNTcwNTJENDM2Qg\n"
+        at = chance.randrange(-20, len(text))
+        data = (text if at < 0 else chance.choice((text[:at], text[:at] + "7" + text[at + 1 :]))).encode()
+        view = file_view(kind, name, data, kafka, dir="t-0", topic="t", partition=0)
+        if is_plain_file(view):
+            plain += 1
+            assert not found_by_all(view, Scope.FILE, kafka)
+    assert plain > 500
+    assert not is_plain_file(epochs(b"0\n0\n"))
 
 
 def test_a_new_partition_is_clean() -> None:

@@ -213,7 +213,7 @@ def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:
         topic, partition, state, _ = directory
         of_it = Location(where.broker_id, where.log_dir, name, None, None, None, topic, partition)
         files = frozenset((PARTITION_METADATA,) if named else ())
-        view = PartitionView(of_it, topic, partition, state, *known)._replace(clean_shutdown=clean, files=files)
+        view = PartitionView(of_it, topic, partition, state, *known, clean_shutdown=clean, files=files)  # type: ignore[misc]  # neither is in `known`
         yield Light(view, complete, light_start(name, directory, start))
 
 

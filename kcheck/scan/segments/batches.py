@@ -167,7 +167,9 @@ def _window_at(log: Source, size: int, found: OffsetPosition, base_offset: Offse
     """Return what stands where an entry leads to, nothing if that is no batch whose offsets fit."""
     if not (0 <= found.position < size and found.offset >= base_offset):
         return b""
-    window = pread(log, min(_WINDOW_SIZE, size - found.position), found.position)
-    batch = next(iter(Walk(log, size, position=found.position, window=window)), None)
+    remaining = size - found.position
+    window = pread(log, min(_WINDOW_SIZE, remaining), found.position)
+    total = entry_size(window, 0, remaining=remaining) if len(window) >= min(HEADER.size, remaining) else None
+    batch = batch_at(window, 0, position=found.position, total=total) if total and total > 0 else None
     sane = batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= found.offset
     return window if sane else b""
