@@ -8,7 +8,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
@@ -20,6 +20,9 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Wanted
 from kcheck.registry import plug_names
 from kcheck.renderers._printable import printable
+
+if TYPE_CHECKING:
+    from kcheck.renderers._contract import Renderer
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A replica of each broker.")]
@@ -107,7 +110,10 @@ def _leaving(
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour; as NO_COLOR in the environment.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")] = False,
 ) -> Leaving:
-    return Leaving(format=format, output=output, no_color=no_color, quiet=quiet)
+    leaving = Leaving(format=format, output=output, no_color=no_color, quiet=quiet)
+    if format != "text":
+        _renderer(leaving)  # What makes no sense is told before anything is read.
+    return leaving
 
 
 def _judging(
@@ -224,8 +230,8 @@ def changed_line(count: int, backup: str) -> str:
     return f"Changed {files}; undo with: kcheck undo {printable(shlex.quote(backup))}"
 
 
-def can_leave(report: Report, how: Leaving) -> Any:
-    """Return the renderer; UsageError if the report cannot leave like this."""
+def _renderer(how: Leaving) -> "Renderer":
+    """Return the renderer; UsageError where there is none, or where it needs a file."""
     from kcheck.renderers._contract import Renderer
 
     # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
@@ -234,12 +240,18 @@ def can_leave(report: Report, how: Leaving) -> Any:
         raise UsageError(f"--format {how.format} is not known; known are {', '.join(known)}")
     renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
     assert isinstance(renderer, Renderer)
+    if renderer.binary and how.output is None:
+        raise UsageError(f"--format {how.format} needs -o FILE")
+    return renderer
+
+
+def can_leave(report: Report, how: Leaving) -> "Renderer":
+    """Return the renderer; UsageError if the report cannot leave like this."""
+    renderer = _renderer(how)
     if renderer.one_table and report.table is None:
         raise UsageError(f"--format {how.format}: the answer of {report.verb} is not one table; use json or ndjson")
     if renderer.verbs and report.verb not in renderer.verbs:
         raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
-    if renderer.binary and how.output is None:
-        raise UsageError(f"--format {how.format} needs -o FILE")
     if how.output is not None:
         keep_outside(report, how.output)
     return renderer

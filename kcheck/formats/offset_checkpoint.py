@@ -36,6 +36,10 @@ class OffsetCheckpoint:
         """Return every line as an entry."""
         return map(OffsetEntry._make, zip(self.topics, self.partitions, self.offsets, strict=True))
 
+    def __getitem__(self, index: int) -> OffsetEntry:
+        """Return one line as an entry."""
+        return OffsetEntry(self.topics[index], self.partitions[index], Offset(self.offsets[index]))
+
     def __len__(self) -> int:
         """Return the number of lines."""
         return len(self.topics)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kcheck.model.entries import OffsetEntry
+from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.finding import Location
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
@@ -12,6 +12,8 @@ HEADER_LINES = 2
 """The version and the count stand above the entries."""
 
 TopicPartition = tuple[str, int]
+
+_NOTHING = OffsetCheckpoint(None, (), (), ())
 
 
 def line_of(index: int) -> int:
@@ -29,11 +31,13 @@ def readable(view: FileView) -> bool:
     return view.reads is not None and view.reads.error is None
 
 
-def offset_entries(view: FileView | None) -> tuple[OffsetEntry, ...]:
+def offset_entries(view: FileView | None) -> OffsetCheckpoint:
     """Return the entries of an offset checkpoint that could be read; none for another file or none at all."""
     if view is None or view.kind != OFFSET_CHECKPOINT_KIND:
-        return ()
-    return tuple(view.parsed.value.entries)
+        return _NOTHING
+    value = view.parsed.value
+    assert isinstance(value, OffsetCheckpoint)
+    return value
 
 
 def holds_nothing(view: FileView) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from kcheck.model.finding import Location
 from kcheck.model.parsed import Defect
@@ -10,6 +11,9 @@ from kcheck.model.views import FileView
 
 LISTED_MAX = 10
 """A message names at most so many things, and counts the others."""
+
+_NAME_SIZE_MAX = 300
+_SHORT_SIZE = 60
 
 DATA_MAX = 100
 """The data of a finding lists at most so many things: memory stays bounded, whatever a file holds."""
@@ -25,12 +29,17 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def listed(things: Iterable[object]) -> str:
-    """Return `a, b and c`, or the first ten and how many more."""
-    texts = [str(thing) for thing in things]
-    if len(texts) > LISTED_MAX:
-        return f"{', '.join(texts[:LISTED_MAX])} and {len(texts) - LISTED_MAX} more"
+def listed(things: Iterable[object], count: int | None = None) -> str:
+    """Return `a, b and c`, or the first ten and how many more; `count` of many spares a look at all of them."""
+    texts = [_short(str(thing)) for thing in (things if count is None else islice(things, LISTED_MAX))]
+    if (count or len(texts)) > LISTED_MAX:
+        return f"{', '.join(texts[:LISTED_MAX])} and {(count or len(texts)) - LISTED_MAX} more"
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def _short(text: str) -> str:
+    """Return a name as it is, unless it is longer than any that a file system or a broker has."""
+    return text if len(text) <= _NAME_SIZE_MAX else f"{text[:_SHORT_SIZE]}... ({len(text)} characters)"
 
 
 def escaped(text: str) -> str:

@@ -34,26 +34,26 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     present = {(partition.topic, partition.partition) for partition in view.partitions}
     for name in sorted(view.files):
         file = view.files[name]
-        entries = offset_entries(file) if readable(file) else ()
-        absent = [i for i, entry in enumerate(entries) if (entry.topic, entry.partition) not in present]
+        found = offset_entries(file)
+        named = enumerate(zip(found.topics, found.partitions, strict=True)) if readable(file) else ()
+        absent = [index for index, partition in named if partition not in present]
         if absent:
             yield _finding(file, absent, release)
 
 
 def _finding(file: FileView, absent: list[int], release: Release) -> Finding:
-    listed_entries = offset_entries(file)
-    entries = [listed_entries[index] for index in absent]
-    names = listed(partition_name(entry.topic, entry.partition) for entry in entries)
+    found = offset_entries(file)
+    entries = [found[index] for index in absent[:DATA_MAX]]
+    names = listed((partition_name(found.topics[index], found.partitions[index]) for index in absent), len(absent))
     return RULE.finding(
         on_line(file, absent[0]),
-        f"{file.name} has {counted(len(entries), 'entry', 'entries')} without a directory in this log dir: {names}",
+        f"{file.name} has {counted(len(absent), 'entry', 'entries')} without a directory in this log dir: {names}",
         effect=f"{kafka(release)} {_effect(file.name, release)}.",
         advice="Nothing, if you know that the partition was deleted or moved; otherwise look for its directory."
         + (" In this file the line can be dropped while the broker is stopped." if file.name == CLEANER_OFFSET else ""),
         data={
             "entries": tuple(
-                {"topic": entry.topic, "partition": entry.partition, "offset": entry.offset}
-                for entry in entries[:DATA_MAX]
+                {"topic": entry.topic, "partition": entry.partition, "offset": entry.offset} for entry in entries
             )
         },
     )

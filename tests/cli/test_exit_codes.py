@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kcheck import __version__
+from kcheck.scan import check as scan_check
 from kcheck.scan import partition
 from tests.builders import partition_dir, run
 from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
@@ -112,6 +113,19 @@ def test_usage_errors_are_2_and_name_the_known(clean: Path, arguments: tuple[str
     for word in said:
         assert word in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("arguments", [("--format", "poem"), ("--format", "parquet"), ("--select", "KC9")])
+def test_what_makes_no_sense_is_told_before_anything_is_read(
+    arguments: tuple[str, ...], clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check can take hours."""
+
+    def reads(*_: object, **__: object) -> None:
+        pytest.fail("it was read")
+
+    monkeypatch.setattr(scan_check, "check", reads)
+    assert 2 == kcheck("check", clean, *arguments).code
 
 
 def test_what_could_not_be_read_is_3_and_the_rest_is_told(clean: Path) -> None:

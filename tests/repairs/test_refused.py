@@ -2,16 +2,20 @@
 
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Row
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
 from kcheck.scan.repair import Repaired, repair
-from tests.builders import batch_of, broker, flip_byte, log, partition_dir, record, write
+from kcheck.scan.start import host
+from tests.builders import batch_of, broker, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
 from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish
@@ -227,3 +231,23 @@ def test_a_replica_that_is_not_wrong_is_not_set_aside(tmp_path: Path) -> None:
     (one / SECOND).write_bytes((one / SECOND).read_bytes() + bytes(100))
     made = planned(f"1={one}", against=[f"2={two}"])
     assert not any(kind == "SetAside" for kind, _ in names(made.plan))
+
+
+def test_each_step_asks_the_start_for_what_it_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a plan costs grows with the partitions, not with their square."""
+    one = log_dir(tmp_path / "1")
+    partitions = [one / f"t-{number}" for number in range(8)]
+    for each in partitions:
+        partition_dir(each, [run(0, 9)])
+        write(each, {f"{0:020d}.log.deleted": b"x"})
+    asked: list[str] = []
+    begin = host.begin
+
+    def counted(name: str, *others: Any) -> Any:
+        asked.append(name)
+        return begin(name, *others)
+
+    monkeypatch.setattr(host, "begin", counted)
+    made = planned(str(one))
+    assert 8 == len([each for each in names(made.plan) if each[1].endswith(".deleted")])
+    assert {each.name: 3 for each in partitions} == Counter(asked)

@@ -69,6 +69,13 @@ def test_entries_for_all_directories_are_clean() -> None:
     assert not found_by(KC302, log_dir(*files, partitions=(partition(), partition(name="t-1"))))
 
 
+def test_a_name_that_is_longer_than_any_is_shortened() -> None:
+    """A file can name anything; a finding stays readable, and its data tell all of it."""
+    (found,) = found_by(KC302, log_dir(offsets("replication", b"0\n1\n" + b"x" * 100_000 + b" 0 5\n")))
+    assert f"this log dir: {'x' * 60}... (100002 characters)" in found.message
+    assert ({"topic": "x" * 100_000, "partition": 0, "offset": 5},) == found.data["entries"]
+
+
 @pytest.mark.parametrize(
     ("name", "kafka", "words"),
     [

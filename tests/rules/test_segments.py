@@ -36,6 +36,16 @@ VIEW = SegmentView(
 OFFSETS = IndexView(Location(dir="t-0", file="0.index"), 8, 1, 0, 0, (), {})
 
 
+@pytest.mark.parametrize("scanned", [None, True, False])
+@pytest.mark.parametrize(("size", "fatal"), [(2**31 - 1, False), (2**31, True)])
+def test_no_start_opens_a_log_of_2_gib(scanned: bool | None, size: int, fatal: bool) -> None:
+    """FileRecords refuses it before anybody could cut the zeros off, as a prediction says too."""
+    view = VIEW._replace(size=size, zeros=True, end=End.CORRUPT, active=True, scanned=scanned)
+    (found,) = [each for each in found_by_all(view, Scope.FAULTY_SEGMENT) if each.id == "KC143"]
+    assert fatal is ("does not start, now or later" in found.effect)
+    assert not fatal or found.severity is Severity.FATAL
+
+
 def test_a_sound_segment_has_no_finding() -> None:
     assert not found_by_all(VIEW, Scope.SEGMENT)
 

@@ -15,7 +15,7 @@ from kcheck.repairs._entries import LIVE
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of
-from kcheck.scan.start.host import LogDirStart, Wish, start_log_dir
+from kcheck.scan.start.host import LogDirStart, Wish, judged, start_log_dir
 from kcheck.scan.start.partition import start_partition
 from kcheck.scan.start.values import Context, Prediction, Stored
 
@@ -39,6 +39,8 @@ class Site:
         self.planned: list[Finding] = []
         self.real = self.path
         self._predicted: dict[tuple[object, ...], Prediction] = {}
+        self._looked: tuple[object, LogDir] | None = None
+        self._known: dict[str, tuple[int, Prediction | None]] = {}
 
     @cached_property
     def context(self) -> Context:
@@ -126,5 +128,15 @@ class Site:
                 self._predicted[key] = start_partition(path, name, directory, stored, context, there[name].folder())
             return self._predicted[key]
 
-        start = start_log_dir(self.path, self._now(), directories, self._wish, [], load)
-        return start._replace(broker=self.broker)
+        # Only what was edited since the last start is asked for anew: a log dir can have thousands of partitions.
+        state = (dict(self.small), set(self.gone))
+        if self._looked is None or self._looked[0] != state:
+            self._looked, self._known = (state, self._now()), {}
+        now = self._looked[1]
+        asked = [each for each in directories if self._known.get(each[0], (None,))[0] != there[each[0]].version]
+        start = start_log_dir(self.path, now, asked, self._wish, [], load)
+        found = {each.dir: each for each in start.partitions}
+        self._known |= {name: (there[name].version, found.get(name)) for name, _ in asked}
+        loaded = tuple(each for name in there if (each := self._known[name][1]) is not None)
+        whole = judged(self.path, now, (start.clean, self._wish.settings), loaded, self.release)
+        return whole._replace(broker=self.broker)

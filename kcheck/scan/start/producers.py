@@ -70,12 +70,14 @@ class Producers:
 
     def _list(self) -> dict[int, str]:
         found: dict[int, str] = {}
-        for name in sorted(self._folder.files) if self.release.has_producer_state else ():
-            if name.endswith(_ENDING):
-                number = offset_of(name)
-                if number is None:
-                    raise StartError(f"NumberFormatException: {name} is no name of a producer snapshot")
-                found[number] = name
+        names = (
+            [name for name in self._folder.files if name.endswith(_ENDING)] if self.release.has_producer_state else ()
+        )
+        for name in sorted(names):
+            number = offset_of(name)
+            if number is None:
+                raise StartError(f"NumberFormatException: {name} is no name of a producer snapshot")
+            found[number] = name
         return found
 
     @property
