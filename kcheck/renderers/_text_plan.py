@@ -9,13 +9,15 @@ from kcheck.model.report import Report, Row
 from kcheck.renderers._page import Page, cell, plural, size
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
+_STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
+"""What the operations of a step have in common; what they lose stands at some of them."""
 
 
 def plan(report: Report, page: Page) -> None:
-    """Write the steps in their order, operations with the same reason as one."""
+    """Write the steps in their order: operations with the same reason, proof and effect are one."""
     body: Any = report.body
     page.wrapped(f"a plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")
-    for _, rows in groupby(body["operations"], key=lambda row: (row["finding"], row["reason"])):
+    for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
         page.line()
         _step(list(rows), page, body["log_dirs"])
     refused = body.get("refused", ())
@@ -28,7 +30,7 @@ def plan(report: Report, page: Page) -> None:
 
 
 def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
-    first, last = rows[0], rows[-1]
+    first = rows[0]
     finding = f"{first['finding']}: " if first["finding"] else ""
     page.wrapped(f"{finding}{first['reason']}", hanging="  ", style="bold")
     for row in rows:
@@ -38,7 +40,7 @@ def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
         page.wrapped(words, indent="  ", hanging="    ")
     facts = [("proof", words) for words in _proofs(first["evidence"])]
     facts += [("now", str(first["broker_now"]))] if first["broker_now"] else []
-    facts += [("then", str(last["broker_after"]))] if last["broker_after"] else []
+    facts += [("then", str(first["broker_after"]))] if first["broker_after"] else []
     for name, words in facts:
         page.wrapped(f"{name:<5}  {words}", indent="    ", hanging="           ")
     lost: Any = next((row["loses"] for row in rows if row["loses"]), None)

@@ -63,6 +63,17 @@ def test_loss_is_accepted_by_an_option(tmp_path: Path) -> None:
     assert "loses 80 records, offsets 20 to 99" in " ".join(accepted.out.split())
 
 
+def test_each_partition_tells_what_it_loses(tmp_path: Path) -> None:
+    """Also where the same is done to several, one behind the other."""
+    shutil.copytree(CASES / "kc141-batch-crc" / "flipped-bit-unclean" / "before", tmp_path / "data")
+    shutil.copytree(tmp_path / "data" / "segments-0", tmp_path / "data" / "segments-1")
+    text = " ".join(kcheck("repair", tmp_path / "data", "--accept-loss").out.split())
+    assert text.count("loses 9 records, offsets 120 to 128") == 2
+    for name in ("segments-0", "segments-1"):
+        assert f"proof {name}/" in text
+        assert f"now the log dir is loaded; {name} ends at offset 120 and LOSES 9 records" in text
+
+
 def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:
     """A partition directory that is named stands for itself and its lines in the checkpoints."""
     made = broker(tmp_path / "data", readable_run(0, 99), high_watermark=200)
