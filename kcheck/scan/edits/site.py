@@ -138,5 +138,5 @@ class Site:
         found = {each.dir: each for each in start.partitions}
         self._known |= {name: (there[name].version, found.get(name)) for name, _ in asked}
         loaded = tuple(each for name in there if (each := self._known[name][1]) is not None)
-        whole = judged(self.path, now, (start.clean, self._wish.settings), loaded, self.release)
+        whole = judged(self.path, now, (start.clean, self._wish.settings, start.mode), loaded, self.release)
         return whole._replace(broker=self.broker)

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from kcheck.core.startup import offset_of
 from kcheck.disk.read import SMALL_FILE_SIZE_MAX, Source, UnreadableError, opened, pread, read_filled
 from kcheck.disk.walk import join
 from kcheck.formats.record_batch import Patches
 
 _PIECE_SIZE = 1 << 20
+SNAPSHOT = ".snapshot"
 
 
 class StartError(Exception):
@@ -83,18 +85,20 @@ class Folder:
     def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
         """Take the files as they lie."""
         self.path = path
-        self.files = {name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()}
-        self._before = dict(self.files)
-        self._origins = {name: name for name in sizes}
+        self._begin({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
 
     @classmethod
     def of(cls, path: str, files: Mapping[str, Content]) -> "Folder":
         """Return a directory with these files, as they would lie there."""
         folder = cls(path, {})
-        folder.files = dict(files)
-        folder._before = dict(files)
-        folder._origins = {name: name for name in files}
+        folder._begin(files)
         return folder
+
+    def _begin(self, files: Mapping[str, Content]) -> None:
+        self.files, self._before = dict(files), dict(files)
+        self._origins = {name: name for name in files}
+        self.snapshots = {name: offset_of(name) for name in files if name.endswith(SNAPSHOT)}
+        """Those of producers with their offsets: a recovery asks for all of them before each segment."""
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a file of this name."""
@@ -103,17 +107,21 @@ class Folder:
     def put(self, name: str, content: Content) -> None:
         """Write a file."""
         self.files[name] = content
+        if name.endswith(SNAPSHOT):
+            self.snapshots[name] = offset_of(name)
 
     def remove(self, name: str) -> None:
         """Remove a file if it is there."""
         self.files.pop(name, None)
         self._origins.pop(name, None)
+        self.snapshots.pop(name, None)
 
     def rename(self, name: str, new: str) -> bool:
         """Rename a file, over another one if need be; return whether it was there."""
         if name not in self.files:
             return False
-        self.files[new] = self.files.pop(name)
+        self.put(new, self.files.pop(name))
+        self.snapshots.pop(name, None)
         origin = self._origins.pop(name, None)
         self._origins.pop(new, None)
         if origin is not None:

@@ -18,7 +18,7 @@ from kcheck.core.producer_state import (
     Step,
 )
 from kcheck.core.producer_state import TransactionStateError as StateError
-from kcheck.core.startup import offset_of, stray_snapshots
+from kcheck.core.startup import stray_snapshots
 from kcheck.formats import producer_snapshot
 from kcheck.formats._control_record import ABORT, COMMIT
 from kcheck.formats._record import Record, read_records
@@ -37,10 +37,9 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.release import Release
 from kcheck.scan.segments.columns import Column, Columns
-from kcheck.scan.start.files import Folder, StartError, made
+from kcheck.scan.start.files import SNAPSHOT, Folder, StartError, made
 from kcheck.scan.start.segment import Segment
 
-_ENDING = ".snapshot"
 _MARKER_BATCH_SIZE = 78
 _MARKER = struct.Struct(">bbbbbhhbhib")
 _MARKER_FROM = 61
@@ -69,15 +68,11 @@ class Producers:
         self.snapshots = self._list()
 
     def _list(self) -> dict[int, str]:
-        found: dict[int, str] = {}
-        names = (
-            [name for name in self._folder.files if name.endswith(_ENDING)] if self.release.has_producer_state else ()
-        )
-        for name in sorted(names):
-            number = offset_of(name)
-            if number is None:
-                raise StartError(f"NumberFormatException: {name} is no name of a producer snapshot")
-            found[number] = name
+        known = self._folder.snapshots if self.release.has_producer_state else {}
+        found: dict[int, str] = {number: name for name in sorted(known) if (number := known[name]) is not None}
+        if None in known.values():
+            name = min(name for name, number in known.items() if number is None)
+            raise StartError(f"NumberFormatException: {name} is no name of a producer snapshot")
         return found
 
     @property
@@ -150,7 +145,7 @@ class Producers:
         """Write a snapshot unless there is one for this offset or behind it."""
         if self.map_end <= self._snapshot_end or not self.release.has_producer_state:
             return
-        name = segment_prefix(Offset(self.map_end)) + _ENDING
+        name = segment_prefix(Offset(self.map_end)) + SNAPSHOT
         entries = tuple(Producer._make(entry.fields) for entry in self.states.snapshot())
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, entries))
         self._folder.put(name, made(data, certain=self.certain))
