@@ -1,6 +1,7 @@
 """`spark.read.format("kcheck")`: the rows of a scan, of log dirs or of a run, without a command."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,17 +90,18 @@ def test_what_is_in_a_store_is_read(
     """Log dirs by whoever looks at them: the rows are those of a disk; a run; an inventory, also of a disk."""
     url = upload(fleet / "out", "source-runs", s3)
     assert expected["findings"] == read(f"{url}/run=r", "findings", storage_options=json.dumps(s3))
-    url = upload(fleet / "fleet", "source", s3)
+    disk = shutil.copytree(fleet / "fleet", fleet / "disk", ignore=shutil.ignore_patterns("z-0"))  # no store has links
+    url = upload(disk, "source", s3)
     table, layout = "predictions", "{broker}/{log_dir}"
-    rows = [f"{broker},{path}" for broker, path in ((1, f"{url}/1/d1"), (1, f"{url}/1/d2"), (2, fleet / "fleet/2/d1"))]
+    rows = [f"{broker},{path}" for broker, path in ((1, f"{url}/1/d1"), (1, f"{url}/1/d2"), (2, disk / "2/d1"))]
     (fleet / "names").mkdir()
     (fleet / "names" / "fleet.csv").write_text("\n".join(("broker,log_dir", *rows)))
     named = upload(fleet / "names", "source-names", s3) + "/fleet.csv"
-    own = sorted(read(fleet / "fleet" / layout, table), key=str)
+    own = sorted(read(disk / layout, table), key=str)
     assert own
     for root in (f"{url}/{layout}", named):
         found = read(root, table, storage_options=json.dumps(s3))
-        assert own == sorted(as_on_disk({table: found}, url, fleet / "fleet")[table], key=str)
+        assert own == sorted(as_on_disk({table: found}, url, disk)[table], key=str)
 
 
 def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
