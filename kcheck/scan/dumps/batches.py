@@ -58,7 +58,7 @@ class _Batches(NamedTuple):
 
     columns: Columns
     block: Block
-    window: memoryview
+    window: bytearray
     start: int
 
 
@@ -125,13 +125,13 @@ def _with_records(file: File, batches: _Batches, wanted: Filter, shown: Shown) -
         begin += len(parts)
 
 
-def _old_block(run: Columns, window: memoryview, start: int) -> Block:
+def _old_block(run: Columns, window: bytearray, start: int) -> Block:
     """Return the rows of messages: where one is in a window no CRC is chained, so that all of their bytes are there."""
     assert run.valid is not None
     rows = []
     for position, size, valid in zip(run.position.tolist(), run.size.tolist(), run.valid.tolist(), strict=True):
         at = position - start
-        header = header_of(window[at : at + HEADER.size], total=size)
+        header = header_of(memoryview(window)[at : at + HEADER.size], total=size)
         rows.append(_old_row(position, size, header, valid=valid))
     return Block({name: tuple(row[name] for row in rows) for name in rows[0]})
 

@@ -71,7 +71,7 @@ def batch_block(columns: Columns) -> Block:
     )
 
 
-def record_parts(columns: Columns, window: memoryview, start: int, shown: Shown) -> list[Part | None]:
+def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) -> list[Part | None]:
     """Return the records of the first of these batches, as many as are held at a time.
 
     The window begins at position `start`. None: the batch is to be looked at record by record, for it has damage, says
@@ -95,7 +95,7 @@ def record_parts(columns: Columns, window: memoryview, start: int, shown: Shown)
     buffer: Buffer = window
     begin, end = begin[rows] + HEADER.size, end[rows]
     if (columns.attributes[rows] & CODEC_MASK).any():
-        buffer, rows, begin, end, stop = _unpacked(columns, window, rows, begin, end)
+        buffer, rows, begin, end, stop = _unpacked(columns, memoryview(window), rows, begin, end)
         del parts[stop:]
     batches = Columns._make(None if column is None else column[rows] for column in columns)
     bodies = Bodies(begin, end, batches.record_count)

@@ -3,9 +3,7 @@
 `kcheck.scan.segments.batches` reads the same headers one by one.
 """
 
-from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -87,10 +85,6 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
-_SPARE: deque[bytearray] = deque(maxlen=1)
-"""A window that is in nobody's use: to fill a new one with zeros costs as much as to sum what is read into it."""
-
-
 class Reader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
@@ -115,7 +109,7 @@ class Reader:
         """
         self.position = position
         self.end = End.WHOLE
-        self.window = memoryview(b"")
+        self.window = bytearray()
         """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
         self._descriptor = descriptor
         self._size = size
@@ -127,10 +121,9 @@ class Reader:
 
     def __iter__(self) -> Iterator[Columns]:
         """Yield the headers of each window of the file that holds any."""
-        limit = WINDOW_SIZE
-        buffer = self._take_window(limit)
+        buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
         while (remaining := self._size - self.position) > 0:
-            wanted = min(limit, remaining)
+            wanted = min(len(buffer) - PADDING, remaining)
             filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK
@@ -145,10 +138,8 @@ class Reader:
                     columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
                 yield columns
-                if self._grow and found.size < _FEW and limit == WINDOW_SIZE < self._size:
-                    limit = 2 * WINDOW_SIZE
-                    self.release()
-                    buffer = self._take_window(limit)
+                if self._grow and found.size < _FEW and len(buffer) == WINDOW_SIZE + PADDING:
+                    buffer = self.window = bytearray(min(2 * WINDOW_SIZE, self._size) + PADDING)
             elif end is None:
                 large = self._large(buffer)
                 if large is None:
@@ -158,19 +149,6 @@ class Reader:
             if end is not None:
                 self.end = end
                 return
-
-    def _take_window(self, limit: int) -> bytearray:
-        size = min(limit, max(self._size - self.position, 0)) + PADDING
-        buffer = bytearray()
-        with suppress(IndexError):  # another thread has it, or there is none
-            buffer = _SPARE.pop()
-        self._buffer = buffer if len(buffer) >= size else bytearray(size)
-        self.window = memoryview(self._buffer)[:size]
-        return self._buffer
-
-    def release(self) -> None:
-        """Let another reader have the window: nothing in it may be looked at any more."""
-        _SPARE.append(self._buffer)
 
     def _large(self, buffer: bytearray) -> Columns | None:
         """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.

@@ -73,7 +73,7 @@ class Records:
         """Return what was found."""
         return RecordsView(self._count, tuple(self._faults), dict(self._counts))
 
-    def take(self, columns: Columns, window: memoryview) -> None:
+    def take(self, columns: Columns, window: bytearray) -> None:
         """Look into the batches of one window, which begins with the first of them; only where the CRC matches."""
         at = columns.position - columns.position[0]
         stamps = columns.base_timestamp.astype(np.int64)

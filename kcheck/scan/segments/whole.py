@@ -55,7 +55,6 @@ def whole(
         for check in checks.values():
             if check is not None:
                 check.take(columns)
-    reader.release()
     views = {ending: None if check is None else check.view() for ending, check in checks.items()}
     zeros = reader.end in (End.TORN, End.CORRUPT) and _only_zeros(descriptor, reader.position, size)
     beyond = None

@@ -117,14 +117,11 @@ class Segment:
                 descriptor, begin + end, verify=verify, position=begin + position, lax=not verify,
                 patches=content.patches,
             )  # fmt: skip
-            try:
-                for columns in reader:
-                    self._look_for_headers(columns, begin)
-                    if not self.context.release.reads_batches:
-                        columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
-                    yield (columns._replace(position=columns.position - begin) if begin else columns), reader
-            finally:
-                reader.release()
+            for columns in reader:
+                self._look_for_headers(columns, begin)
+                if not self.context.release.reads_batches:
+                    columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
+                yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             left = begin + end - reader.position
             if not verify and self._throws(reader, pread(descriptor, min(left, OVERHEAD.size + 1), reader.position)):
                 at = reader.position - begin
