@@ -47,7 +47,7 @@ class Replay:
         self._topics: dict[str, dict[int, tuple[int, ...]]] = {}
         self._directories: dict[tuple[str, int], tuple[str, ...]] = {}
         self._since: dict[str | tuple[str, int], int] = {}
-        self._brokers: dict[int, bool] = {}
+        self._brokers: set[int] = set()
         self._held: list[tuple[str, Mapping[str, Any], int]] | None = None
 
     def take(self, name: str, data: Mapping[str, Any], offset: int) -> None:
@@ -71,7 +71,7 @@ class Replay:
                 raise ValueError(f"a topic is removed that does not exist, at offset {offset}")
             self._since[data["topicId"]] = offset
         elif name == "RegisterBrokerRecord":
-            self._brokers[data["brokerId"]] = not data.get("isMigratingZkBroker")
+            (self._brokers.discard if data.get("isMigratingZkBroker") else self._brokers.add)(data["brokerId"])
         elif name in ("PartitionRecord", "PartitionChangeRecord"):
             topic, number, replicas = data["topicId"], data["partitionId"], data.get("replicas")
             known = self._topics.get(topic)
@@ -88,8 +88,7 @@ class Replay:
         replicas = {
             (topic, number): found for topic, numbers in self._topics.items() for number, found in numbers.items()
         }
-        brokers = frozenset(number for number, of_kraft in self._brokers.items() if of_kraft)
-        return ClusterImage(frozenset(self._topics), replicas, self._directories, self._since, brokers)
+        return ClusterImage(frozenset(self._topics), replicas, self._directories, self._since, frozenset(self._brokers))
 
 
 def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | None) -> Stray | None:

@@ -5,6 +5,7 @@ LogManager.loadLogs.
 """
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -232,6 +233,12 @@ def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:
     """
     offset, epoch = java_long(name[:20]), java_int(name[21:31])
     return None if offset is None or epoch is None else (Offset(offset), Epoch(epoch))
+
+
+def metadata_snapshots(names: Iterable[str]) -> list[tuple[Epoch, Offset, str]]:
+    """Return KRaft's finished snapshots among some files, in the order of OffsetAndEpoch: by epoch, then by end."""
+    named = ((parse_metadata_snapshot(name), name) for name in names if name.endswith(SNAPSHOT_ENDINGS[0]))
+    return sorted((found[1], found[0], name) for found, name in named if found is not None)
 
 
 def _has_suffix(kind: FileKind, suffix: str) -> bool:

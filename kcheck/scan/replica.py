@@ -8,7 +8,7 @@ from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, reading
 from kcheck.disk.walk import join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
-from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, SNAPSHOT_ENDINGS, parse_metadata_snapshot
+from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, metadata_snapshots
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.scan.segments.batches import log_name
@@ -171,18 +171,14 @@ def _facts(
     checkpoint = view.log_start_checkpoint
     first = view.segments[0].base_offset if view.segments else None
     start = log_start_offset(checkpoint, first) if view.log_start_offset is None else view.log_start_offset
+    snapshots = metadata_snapshots(view.files) if view.is_metadata_log else ()
     state = ReplicaState(
         broker_id=view.where.broker_id, topic=view.topic or None,
         partition=view.partition if view.topic else None, logs=logs,
         first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
-        problem=problem, topic_id=view.topic_id, snapshots=_snapshots(view) if view.is_metadata_log else (),
+        problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
     )  # fmt: skip
     return state, lines, checkpoint or Offset(0)
-
-
-def _snapshots(view: PartitionView) -> tuple[tuple[Offset, Epoch], ...]:
-    whole = (name for name in view.files if name.endswith(SNAPSHOT_ENDINGS[0]))
-    return tuple(sorted(found for found in map(parse_metadata_snapshot, whole) if found is not None))
 
 
 def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, str | None]:

@@ -18,14 +18,13 @@ SWEEP = int(os.environ.get("KCHECK_SWEEP", "1"))
 
 SEED = os.environ.get("KCHECK_SEED", "0")
 
+CASE_MAX = 1000
+"""A message shows a longer case in part."""
+
 
 def sampled(releases: Sequence[str]) -> Sequence[str]:
     """Return the newest of these releases and every other one before it, all of them with KCHECK_SWEEP."""
     return releases if SWEEP > 1 else releases[::-2]
-
-
-CASE_MAX = 1000
-"""A message shows a longer case in part."""
 
 
 class Ask(Protocol):

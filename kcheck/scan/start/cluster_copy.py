@@ -10,7 +10,7 @@ from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
-from kcheck.model.names import SNAPSHOT_ENDINGS, FileKind, parse_file, parse_metadata_snapshot
+from kcheck.model.names import FileKind, metadata_snapshots, parse_file
 from kcheck.scan.segments.batches import Walk
 from kcheck.scan.start.cluster import Copy
 
@@ -31,8 +31,7 @@ def read_copy(path: str, node_id: int | None) -> Copy | None:
 def _copy(path: str, node_id: int | None) -> Copy:
     sizes = file_sizes(path)
     reading, epoch, end = _Reading(), 0, 0
-    named = ((parse_metadata_snapshot(name), name) for name in sizes if name.endswith(SNAPSHOT_ENDINGS[0]))
-    snapshots = sorted((found[1], found[0], name) for found, name in named if found is not None)
+    snapshots = metadata_snapshots(sizes)
     if snapshots:
         epoch, end, name = snapshots[-1]
         reading.snapshot(join(path, name))

@@ -120,8 +120,8 @@ class Folder:
         """Rename a file, over another one if need be; return whether it was there."""
         if name not in self.files:
             return False
-        self.put(new, self.files.pop(name))
         self.snapshots.pop(name, None)
+        self.put(new, self.files.pop(name))
         origin = self._origins.pop(name, None)
         self._origins.pop(new, None)
         if origin is not None:

@@ -122,16 +122,14 @@ class Segment:
                 if not self.context.release.reads_batches:
                     columns = _as_messages(columns)  # noqa: PLW2901 - the same batches
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
-            left = begin + end - reader.position
-            if not verify and self._throws(reader, pread(descriptor, min(left, OVERHEAD.size + 1), reader.position)):
+            corrupt = reader.end is End.CORRUPT
+            if reader.end is End.TORN and not self.context.release.reads_batches:
+                # Up to 0.10.2 the size is looked at where 13 bytes are left, behind that 18 are needed.
+                left = pread(descriptor, min(OVERHEAD.size + 1, begin + end - reader.position), reader.position)
+                corrupt = len(left) > OVERHEAD.size and OVERHEAD.unpack_from(left)[1] < MIN_ENTRY_SIZE
+            if corrupt and not verify:
                 at = reader.position - begin
                 raise StartError(f"CorruptRecordException: {self.log_name} holds no batch at position {at}")
-
-    def _throws(self, reader: Reader, head: bytes) -> bool:
-        """Whether the batches end in an exception; up to 0.10.2 of 13 to 17 bytes at the end the size is looked at."""
-        if reader.end is not End.TORN or self.context.release.reads_batches or len(head) <= OVERHEAD.size:
-            return reader.end is End.CORRUPT
-        return bool(OVERHEAD.unpack_from(head)[1] < MIN_ENTRY_SIZE)
 
     def _look_for_headers(self, columns: Columns, begin: int) -> None:
         """Fail where the header of a batch goes on behind the end of the file."""

@@ -19,12 +19,12 @@ from kcheck.model.java import INT_MAX
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, DirectoryState, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.scan.start.files import Changes
+from kcheck.scan.start.files import SNAPSHOT, Changes
 from kcheck.scan.start.values import Context, Loaded, Prediction, Stored, unstable
 
 _LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
 _NEEDED = (".log", ".index", ".timeindex")
-_SNAPSHOT, _TRANSACTIONS = ".snapshot", ".txnindex"
+_TRANSACTIONS = ".txnindex"
 _PREFIX_SIZE = len(segment_prefix(0))
 _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
@@ -94,7 +94,7 @@ def _files(view: PartitionView, end: Offset) -> tuple[list[Offset], list[Offset]
     snapshots, transactions = [], []
     for name in view.files.difference(needed, _FIXED):
         base, ending = prefixes.get(name[:_PREFIX_SIZE]), name[_PREFIX_SIZE:]
-        if ending == _SNAPSHOT and (base is not None or name == _snapshot(end)):
+        if ending == SNAPSHOT and (base is not None or name == _snapshot(end)):
             snapshots.append(end if base is None else base)
         elif base is not None and ending == _TRANSACTIONS:
             transactions.append(base)
@@ -104,7 +104,7 @@ def _files(view: PartitionView, end: Offset) -> tuple[list[Offset], list[Offset]
 
 
 def _snapshot(offset: int) -> str:
-    return segment_prefix(offset) + _SNAPSHOT
+    return segment_prefix(offset) + SNAPSHOT
 
 
 def _epochs(view: PartitionView, stored: Stored, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
