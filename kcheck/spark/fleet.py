@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
-_OF_SLICE = {"checkpoints": 4000}
+_OF_SLICE = 4000
 """So many directories are looked at by one task, where little is read of each: its start costs as much as 200 do."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 64
@@ -168,7 +168,8 @@ class _Engine:
         from pyspark.sql import functions
 
         *before, whole = accumulate((1 + count for count in counts), initial=0)
-        slices = min(max(cores, whole // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
+        of_slice = _OF_SLICE_DEEP if self._run.how.depth.reads_segments else _OF_SLICE
+        slices = min(max(cores, whole // of_slice), _SLICES_MAX)
         places = functions.broadcast(self._frame([*enumerate(before)], stages.PLACED))
         # One listing of a store tells of a whole log dir, which is therefore that of one task.
         at = "place" if self._asked.urls else "place + before"

@@ -22,7 +22,7 @@ from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.report import Wanted
-from kcheck.scan.check import Depth
+from kcheck.scan.depth import parse_depth
 from kcheck.scan.fleet.inventory import inventory
 from kcheck.scan.fleet.output import MANIFEST, run_tables
 from kcheck.scan.fleet.rows import findings_batch
@@ -129,10 +129,8 @@ class KcheckReader(DataSourceReader):
 
     def _asked(self) -> Asked:
         depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
-        if depth not in tuple(Depth):
-            raise UsageError(f"depth {depth} is not known; known are {', '.join(Depth)}")
         wanted = Wanted(topics=() if topics is None else (topics,))
-        how = How(depth, wanted, release(self._options.get("kafka", NEWEST_TESTED)))
+        how = How(parse_depth(depth, "depth"), wanted, release(self._options.get("kafka", NEWEST_TESTED)))
         seconds = float(self._options.get("time_limit", _TIME_LIMIT))
         return Asked(how, seconds, options=self._storage_options())
 

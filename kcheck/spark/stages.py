@@ -80,7 +80,7 @@ SCANNED = (
 BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
 COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
 
-_OF_SCAN = ("check", "deep", "segments.contents", "segments.records", "segments.whole")
+_OF_SCAN = ("deep", "segments.contents", "segments.records", "segments.whole")
 _DEEP = (*(f"kcheck.scan.{name}" for name in _OF_SCAN), "cramjam")
 """What looks into segments."""
 _HELD_SIZE = 8 << 20
@@ -294,14 +294,14 @@ def _workers(asked: Asked) -> Iterator[Workers | Threads]:
     if asked.shared is not None and not is_directory(asked.shared):
         raise KcheckError(f"{gethostname()} does not see {asked.shared}: all hosts need --out below one path, or a URL")
     all_rules()
-    for name in () if asked.how.depth == "checkpoints" else _DEEP:
+    for name in _DEEP if asked.how.depth.reads_segments else ():
         import_module(name)
     with mounted([*asked.urls, asked.memory or "", asked.how.since or ""], dict(asked.options)):
         if asked.urls:
             workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)
         else:
             limits = Limits(asked.seconds, MEMORY_MAX)
-            workers = Workers(1, done=lambda _: None, tick=lambda: None, limits=limits)
+            workers = Workers(1, limits=limits)
         with workers:
             yield workers
 
