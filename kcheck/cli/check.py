@@ -1,11 +1,12 @@
 """`kcheck check`: what is wrong."""
 
+import sys
 import time
 from typing import Annotated, Any
 
 import typer
 
-from kcheck.cli.options import Common, Paths, rate, with_common
+from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
 
 
@@ -44,6 +45,12 @@ def check(
         """Say on stderr how fast every byte was read."""
         checked: Any = report.body["checked"]
         if looked.verifies:
-            rate(checked["bytes"], seconds)
+            _rate(checked["bytes"], seconds)
 
     common.leave(report, tell)
+
+
+def _rate(size: int, seconds: float) -> None:
+    """Say on stderr how much was read, and how fast."""
+    speed = size / max(seconds, 1e-9) / (1 << 20)
+    print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)

@@ -12,7 +12,8 @@ from typer.core import TyperCommand
 
 from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
-from kcheck.cli.options import Common, end, leave, with_common
+from kcheck.cli.leaving import end, leave
+from kcheck.cli.options import Common, with_common
 from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
