@@ -27,8 +27,9 @@ from kcheck.scan.fleet.inventory import inventory
 from kcheck.scan.fleet.output import MANIFEST, run_tables
 from kcheck.scan.fleet.rows import findings_batch
 from kcheck.scan.fleet.stages import How, Identified
+from kcheck.spark.rows import OF_BROKER, OF_SCANNED, ddl
 from kcheck.spark.session import ship
-from kcheck.spark.stages import OF_BROKER, OF_SCANNED, Asked, broker_rows, ddl, identified_of, stores_of
+from kcheck.spark.stages import Asked, broker_rows, identified_of, stores_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
