@@ -20,9 +20,9 @@ from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
 from kcheck.scan.segments.columns import Columns
 from kcheck.scan.start.files import Content, Folder, StartError, made
 from kcheck.scan.start.log import LogLoader
-from kcheck.scan.start.partition import counted
+from kcheck.scan.start.partition import counted, start_partition
 from kcheck.scan.start.segment import Segment
-from kcheck.scan.start.values import Context, Lost, summed
+from kcheck.scan.start.values import Context, Lost, Prediction, Stored, summed
 from kcheck.scan.start.values import Cut as Gone
 
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
@@ -61,6 +61,7 @@ class Partition:
         self.proven: tuple[Partition, ...] = ()
         self._planned: list[Finding] = []
         self._image: tuple[int, Image] | None = None
+        self._start: tuple[tuple[int, Stored, Context], Prediction] | None = None
 
     @property
     def context(self) -> Context:
@@ -135,6 +136,13 @@ class Partition:
             case Aside():
                 del self.files[name]
         self.version += 1
+
+    def start(self, stored: Stored, context: Context) -> Prediction:
+        """Return what the next start makes of it."""
+        how = (self.version, stored, context)
+        if self._start is None or self._start[0] != how:
+            self._start = (how, start_partition(self.path, self.dir, self.directory, stored, context, self.folder()))
+        return self._start[1]
 
     def image(self) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed."""

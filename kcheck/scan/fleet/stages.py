@@ -328,9 +328,8 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
 
 
 def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
-    how = settings({}, release)
-    mode = mode_of_log_dir(opened, how, release)
-    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, how, mode), starts, release)
+    context = _context(mode_of_log_dir(opened, settings({}, release), release), release)
+    start = judged(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
     return start._replace(broker=log_dir.group)
 
 
