@@ -86,7 +86,7 @@ def test_every_broker_has_the_rows_of_one_machine(
     `test_cluster.py` holds it for every damaged copy as well.
     """
     monkeypatch.setattr(by_spark, "_OF_FILE", 400)
-    monkeypatch.setattr(by_spark, "_OF_SLICE", {"checkpoints": 300})
+    monkeypatch.setattr(by_spark, "_OF_SLICE", 300)
     _, rows = both(spark, tmp_path, [*brokers()])
     assert len([*tmp_path.glob("run=there/partitions/*")]) > 1
     assert all(rows.values())
