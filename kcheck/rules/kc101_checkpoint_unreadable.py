@@ -25,10 +25,11 @@ others hold something that the broker cannot find out again: keep each line that
 
 from collections.abc import Iterable
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CHECKPOINT_KINDS, IO_ERRORS, advice, outcome
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import repeated_in_words
 from kcheck.rules._words import and_further, at, defect_rows

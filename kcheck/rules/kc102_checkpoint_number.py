@@ -24,10 +24,11 @@ initialised broker says so in its log only.
 
 from collections.abc import Iterable
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CHECKPOINT_KINDS, IO_ERRORS, advice, outcome
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import and_further, at, defect_rows
 

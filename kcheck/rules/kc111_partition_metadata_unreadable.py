@@ -19,10 +19,11 @@ partition would be taken for a stray one and served no more. With ZooKeeper it m
 
 from collections.abc import Iterable
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import IO_ERRORS, LOG_DIR_OFFLINE, OPEN_TRANSACTION
+from kcheck.rules._checkpoints import LOG_DIR_OFFLINE, OPEN_TRANSACTION
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import and_further, at, defect_rows, kafka
 
