@@ -37,20 +37,20 @@ from kcheck.rules._words import and_further, at, defect_rows
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader raises an IOException."""
-    if view.reads is None or view.reads.error not in IO_ERRORS:
+    if view.refusal not in IO_ERRORS:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
     repeats = repeated_in_words(view) if len(refused) == 1 else ""
     why = repeats or (and_further(refused) if refused else "it cannot be read")
-    what = outcome(view.name, view.reads.error, release)
+    what = outcome(view.name, view.refusal, release)
     yield RULE.finding(
         at(view, first),
         f"{view.name} is unreadable: {why}",
         effect=what.words,
         advice=advice(view.name),
         severity=what.severity,
-        data={"error": view.reads.error, "defect_count": len(refused), "defects": defect_rows(refused)},
+        data={"error": view.refusal, "defect_count": len(refused), "defects": defect_rows(refused)},
     )
 
 

@@ -35,11 +35,11 @@ from kcheck.rules._words import and_further, at, defect_rows
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader raises something that is no IOException."""
-    if view.reads is None or view.reads.error in (None, *IO_ERRORS):
+    if view.refusal is None or view.refusal in IO_ERRORS:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
-    what = outcome(view.name, view.reads.error, release)
+    what = outcome(view.name, view.refusal, release)
     why = f": {and_further(refused)}" if refused else ""
     yield RULE.finding(
         at(view, first),
@@ -47,7 +47,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         effect=what.words,
         advice=advice(view.name),
         severity=what.severity,
-        data={"error": view.reads.error, "defect_count": len(refused), "defects": defect_rows(refused)},
+        data={"error": view.refusal, "defect_count": len(refused), "defects": defect_rows(refused)},
     )
 
 

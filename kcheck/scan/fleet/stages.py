@@ -120,8 +120,7 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
         hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-    views = opened.view.files.items()
-    errors = {name: view.reads.error for name, view in views if view.reads is not None and view.reads.error}
+    errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
     refused = json.dumps(errors) if errors else None
     mode = mode_of_log_dir(opened, settings({}, how.release), how.release)
     items = (

@@ -156,8 +156,8 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading
     """Yield what follows from the files at the top of a log dir."""
     for name in OFFSET_CHECKPOINTS:
         file = log_dir.view.files.get(name)
-        if file is not None and file.reads is not None and file.reads.error is not None:
-            found = reading(name, file.reads.error, release)
+        if file is not None and file.refusal is not None:
+            found = reading(name, file.refusal, release)
             if found is not None:
                 yield found
     meta = log_dir.view.files.get(META_PROPERTIES)
@@ -170,8 +170,8 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading
     bootstrap = log_dir.view.files.get(FileKind.BOOTSTRAP)
     # It is read beside the log of KRaft alone.
     read = mode is Mode.KRAFT and any(is_metadata_log(*each, release) for each in log_dir.directories)
-    if read and bootstrap is not None and bootstrap.reads is not None and bootstrap.reads.error is not None:
-        yield Reading(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.reads.error}")
+    if read and bootstrap is not None and bootstrap.refusal is not None:
+        yield Reading(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
     for name in () if log_dir.alone else log_dir.view.unparseable:
         yield Reading(Outcome.ABORT, f"{name} is no name of a partition directory")
 
