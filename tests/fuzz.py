@@ -31,7 +31,8 @@ from kcheck.model.report import Wanted  # noqa: E402 - the same
 from kcheck.registry import discover  # noqa: E402 - the same
 from kcheck.renderers import json, kafka  # noqa: E402 - the same
 from kcheck.renderers._contract import Options  # noqa: E402 - the same
-from kcheck.scan.check import Depth, check  # noqa: E402 - the same
+from kcheck.scan.check import check  # noqa: E402 - the same
+from kcheck.scan.depth import Depth  # noqa: E402 - the same
 from kcheck.scan.dump import dump  # noqa: E402 - the same
 from kcheck.scan.dumps.filter import Filter, Shown  # noqa: E402 - the same
 from kcheck.scan.segments.batches import Walk  # noqa: E402 - the same

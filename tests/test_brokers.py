@@ -10,7 +10,8 @@ from kcheck.core.releases import release
 from kcheck.core.startup import Settings
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Wanted
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.end_offset import Question, end_offsets
 from kcheck.scan.host import open_log_dir, partitions
 from kcheck.scan.predict import predict

@@ -21,7 +21,7 @@ atexit.register(gc.freeze)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli.options import changed_line, last_line
+from kcheck.cli.leaving import changed_line, last_line
 from kcheck.errors import ApplyError, KcheckError
 from kcheck.renderers._printable import printable
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import Leaving, can_leave, changed_line, leave, with_leaving
+from kcheck.cli.leaving import Leaving, can_leave, changed_line, leave
+from kcheck.cli.options import with_leaving
 from kcheck.errors import ApplyError, UsageError
 from kcheck.renderers._printable import printable
 

@@ -1,13 +1,13 @@
 """`kcheck check`: what is wrong."""
 
+import sys
 import time
 from typing import Annotated, Any
 
 import typer
 
-from kcheck.cli.options import Common, Paths, rate, with_common
+from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
-from kcheck.errors import UsageError
 
 
 @with_common
@@ -27,24 +27,30 @@ def check(
     progress: ShowProgress = None,
 ) -> None:
     """Say what is wrong, and what the broker will do about it."""
-    from kcheck.scan.check import Depth, Reading
+    from kcheck.scan.check import Reading
     from kcheck.scan.check import check as look
+    from kcheck.scan.depth import parse_depth
     from kcheck.scan.segments.window import Window
 
-    if depth not in tuple(Depth):
-        raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")
+    looked = parse_depth(depth)
     window, processes = Window(*parse_span(since, until)), parse_jobs(jobs)
     wanted, release = common.wanted(), common.release()
     start = time.perf_counter()
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as shown:
         reading = Reading(jobs=processes, window=window, tell=shown.tell)
-        report = look(paths, depth=Depth(depth), as_kind=as_kind, wanted=wanted, release=release, reading=reading)
+        report = look(paths, depth=looked, as_kind=as_kind, wanted=wanted, release=release, reading=reading)
     seconds = time.perf_counter() - start
 
     def tell() -> None:
         """Say on stderr how fast every byte was read."""
         checked: Any = report.body["checked"]
-        if depth in (Depth.CRC, Depth.RECORDS):
-            rate(checked["bytes"], seconds)
+        if looked.verifies:
+            _rate(checked["bytes"], seconds)
 
     common.leave(report, tell)
+
+
+def _rate(size: int, seconds: float) -> None:
+    """Say on stderr how much was read, and how fast."""
+    speed = size / max(seconds, 1e-9) / (1 << 20)
+    print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)

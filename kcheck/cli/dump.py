@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kcheck.cli.options import Leaving, leave, with_leaving
+from kcheck.cli.leaving import Leaving, leave
+from kcheck.cli.options import with_leaving
 from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
 

@@ -12,7 +12,8 @@ from typer.core import TyperCommand
 
 from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
-from kcheck.cli.options import Common, end, leave, with_common
+from kcheck.cli.leaving import end, leave
+from kcheck.cli.options import Common, with_common
 from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
@@ -80,13 +81,12 @@ def scan(
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
     from kcheck.disk.remote import is_url, mounted
-    from kcheck.scan.check import Depth
+    from kcheck.scan.depth import parse_depth
     from kcheck.scan.fleet.inventory import is_inventory
     from kcheck.scan.fleet.local import Run
     from kcheck.scan.fleet.stages import How
 
-    if depth not in tuple(Depth):
-        raise UsageError(f"--depth {depth} is not known; known are {', '.join(Depth)}")
+    looked = parse_depth(depth)
     if common.leaving.format not in _FORMATS:
         raise UsageError(f"--format {common.leaving.format}: the tables are Parquet; use {', '.join(_FORMATS)}")
     if common.leaving.output is not None:
@@ -103,7 +103,7 @@ def scan(
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
-    how = How(depth=depth, wanted=common.wanted(), release=common.release())
+    how = How(depth=looked, wanted=common.wanted(), release=common.release())
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
     with mounted([*roots, out, since or ""], options):

@@ -7,17 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import (
-    Chosen,
-    Judging,
-    Leaving,
-    end,
-    keep_outside,
-    leave,
-    with_judging,
-    with_leaving,
-    write,
-)
+from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write
+from kcheck.cli.options import Chosen, Judging, with_judging, with_leaving
 from kcheck.errors import UsageError
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The directory run=ID, or --out: the newest run in it.")]

@@ -16,7 +16,8 @@ def look(paths: Paths, common: Common) -> None:
     """Say what is wrong, and what the next start makes of it."""
     import shlex
 
-    from kcheck.scan.check import Depth, check
+    from kcheck.scan.check import check
+    from kcheck.scan.depth import Depth
     from kcheck.scan.predict import verdict_rows
     from kcheck.scan.settings import settings_of
     from kcheck.scan.start.host import Wish

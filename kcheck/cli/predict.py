@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck.cli.leaving import end, leave
 from kcheck.cli.options import Common, Paths, with_common
 
 Config = Annotated[
@@ -21,7 +22,6 @@ Clean = Annotated[
 @with_common
 def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
     """Tell what the next start does: boots, loses, aborts."""
-    from kcheck.cli.options import end, leave
     from kcheck.model.finding import parse_severity
     from kcheck.scan.predict import predict as look
     from kcheck.scan.settings import settings_of

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck.cli.leaving import can_leave, end, leave
 from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.predict import Config, Define
 
@@ -24,7 +25,6 @@ def repair(
     define: Define = None,
 ) -> None:
     """Plan what to do about what is wrong; -o writes the plan."""
-    from kcheck.cli.options import can_leave, end, leave
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import Severity, parse_severity
     from kcheck.scan.repair import plan_bytes

@@ -1,6 +1,7 @@
 """`kcheck rules`: every rule."""
 
-from kcheck.cli.options import Leaving, leave, with_leaving
+from kcheck.cli.leaving import Leaving, leave
+from kcheck.cli.options import with_leaving
 
 
 @with_leaving

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.options import Leaving, leave, with_leaving
+from kcheck.cli.leaving import Leaving, leave
+from kcheck.cli.options import with_leaving
 
 
 @with_leaving

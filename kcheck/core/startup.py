@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
-from kcheck.model.java import java_int, java_long
+from kcheck.model.java import LONG_MAX, java_int, java_long
 from kcheck.model.names import CLEANED, CLEANER_OFFSET, DELETED, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, SWAP
 from kcheck.model.release import CheckpointReader, Release
-
-LONG_MAX = 2**63 - 1
 
 
 class Outcome(StrEnum):
@@ -223,6 +221,7 @@ class Reading(NamedTuple):
 
 
 IO_ERRORS = ("IOException", "MalformedInputException")
+"""What the broker answers by taking the log dir offline, from 1.0."""
 
 
 def reading(name: str, error: str, release: Release) -> Reading | None:

@@ -1,6 +1,7 @@
 """What the index files share: entries of one layout, nothing else (AbstractIndex, TransactionIndex)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from kcheck.formats._layout import Layout
@@ -8,6 +9,10 @@ from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
 
 DEFECT_COUNT_MAX = 1000
 """So many defects of one file are told; one more says that there are others."""
+
+
+Problem = Callable[[int, Sequence[int], Sequence[int]], str | None]
+"""Tells what is wrong with an entry, given its number, and the one before it, which says nothing for the first."""
 
 
 class Entries(NamedTuple):
@@ -45,16 +50,23 @@ def used_part(data: bytes, size: int, layout: Layout) -> bytes:
     return data[:end].ljust(end, b"\0")
 
 
-def write(rows: Iterator[tuple[int, ...]], layout: Layout, room: int = 0) -> bytes:
+def write(rows: Iterable[tuple[int, ...]], layout: Layout, room: int = 0) -> bytes:
     """Return the bytes of the entries, and the zeros after them."""
     return b"".join(layout.pack(*row) for row in rows) + bytes(room)
 
 
-def defects(data: bytes, layout: Layout, found: Entries, problems: Iterator[tuple[int, str]]) -> tuple[Defect, ...]:
-    """Return the defects: `problems` are (index of the entry, what is wrong with it), then what no entry holds."""
+def as_json(rows: Iterable[tuple[int, ...]], layout: Layout) -> tuple[dict[str, int], ...]:
+    """Return the entries as JSON shows them."""
+    return tuple(dict(zip(layout.names, row, strict=True)) for row in rows)
+
+
+def defects(data: bytes, layout: Layout, found: Entries, problem: Problem) -> tuple[Defect, ...]:
+    """Return the defects: what is wrong with an entry, then what no entry holds."""
     told: list[Defect] = []
-    for index, message in problems:
-        position = index * layout.size
+    for index, (before, row) in enumerate(pairwise((*found.rows[:1], *found.rows))):
+        message, position = problem(index, before, row), index * layout.size
+        if message is None:
+            continue
         if len(told) == DEFECT_COUNT_MAX:
             told.append(Defect(message="more defects from here on", position=position))
             break

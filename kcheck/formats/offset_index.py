@@ -1,7 +1,6 @@
 """`.index`: where in the `.log` to begin to search for an offset (OffsetIndex 0.8 to 4.3.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.formats import _entry_file
@@ -24,10 +23,6 @@ class OffsetIndex(NamedTuple):
     entries: Sequence[tuple[int, int]]
     room: int = 0
 
-    def absolute(self, base_offset: Offset) -> Iterator[OffsetPosition]:
-        """Yield the entries with the offsets that they stand for in a segment."""
-        return (OffsetPosition(Offset(base_offset + offset), position) for offset, position in self.entries)
-
 
 def entry(data: bytes, at: int, base_offset: Offset) -> OffsetPosition:
     """Return the entry at byte `at`, its offset made absolute."""
@@ -42,15 +37,8 @@ def parse(data: bytes) -> Parsed[OffsetIndex]:
     """
     found = _entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
     entries = tuple((offset, position) for offset, position in found.rows)
-    told = _entry_file.defects(data, OFFSET_INDEX_ENTRY, found, _problems(entries))
+    told = _entry_file.defects(data, OFFSET_INDEX_ENTRY, found, problem)
     return Parsed(value=OffsetIndex(entries, found.room), defects=told)
-
-
-def _problems(entries: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    for index, (before, each) in enumerate(pairwise(((0, -1), *entries))):
-        message = problem(index, before, each)
-        if message is not None:
-            yield index, message
 
 
 def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
@@ -64,13 +52,12 @@ def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | No
 
 def serialize(value: OffsetIndex) -> bytes:
     """Return the file with its room."""
-    return _entry_file.write(iter(value.entries), OFFSET_INDEX_ENTRY, value.room)
+    return _entry_file.write(value.entries, OFFSET_INDEX_ENTRY, value.room)
 
 
 def row(value: OffsetIndex) -> Mapping[str, object]:
     """Return the fields of JSON; offsets are relative to the segment's base offset, sizes in bytes."""
-    names = OFFSET_INDEX_ENTRY.names
-    return {"entries": tuple(dict(zip(names, each, strict=True)) for each in value.entries), "room": value.room}
+    return {"entries": _entry_file.as_json(value.entries, OFFSET_INDEX_ENTRY), "room": value.room}
 
 
 FORMAT = Format(

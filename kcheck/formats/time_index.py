@@ -1,7 +1,6 @@
 """`.timeindex`: up to which offset the timestamps of a segment stay below one (TimeIndex 0.10.1 to 4.3.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.formats import _entry_file
@@ -32,15 +31,8 @@ def parse(data: bytes) -> Parsed[TimeIndex]:
     """
     found = _entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
     entries = tuple((timestamp, offset) for timestamp, offset in found.rows)
-    told = _entry_file.defects(data, TIME_INDEX_ENTRY, found, _problems(entries))
+    told = _entry_file.defects(data, TIME_INDEX_ENTRY, found, problem)
     return Parsed(value=TimeIndex(entries, found.room), defects=told)
-
-
-def _problems(entries: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    for index, (before, each) in enumerate(pairwise(((-1, 0), *entries))):
-        message = problem(index, before, each)
-        if message is not None:
-            yield index, message
 
 
 def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
@@ -56,13 +48,12 @@ def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | No
 
 def serialize(value: TimeIndex) -> bytes:
     """Return the file with its room."""
-    return _entry_file.write(iter(value.entries), TIME_INDEX_ENTRY, value.room)
+    return _entry_file.write(value.entries, TIME_INDEX_ENTRY, value.room)
 
 
 def row(value: TimeIndex) -> Mapping[str, object]:
     """Return the fields of JSON; timestamps in ms, offsets relative to the segment's base offset, sizes in bytes."""
-    names = TIME_INDEX_ENTRY.names
-    return {"entries": tuple(dict(zip(names, each, strict=True)) for each in value.entries), "room": value.room}
+    return {"entries": _entry_file.as_json(value.entries, TIME_INDEX_ENTRY), "room": value.room}
 
 
 FORMAT = Format(

@@ -1,6 +1,6 @@
 """`.txnindex`: the aborted transactions whose ABORT marker is in a segment (TransactionIndex 0.11 to 4.3.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.formats import _entry_file
@@ -39,14 +39,7 @@ def parse(data: bytes) -> Parsed[AbortedTxns]:
     """Return the entries. Defects: a torn entry, an unknown version, offsets out of order."""
     found = _entry_file.read(data, ABORTED_TXN, has_room=False)
     entries = tuple(map(AbortedTxn._make, found.rows))
-    return Parsed(value=entries, defects=_entry_file.defects(data, ABORTED_TXN, found, _problems(entries)))
-
-
-def _problems(entries: AbortedTxns) -> Iterator[tuple[int, str]]:
-    for index, each in enumerate(entries):
-        message = problem(index, entries[index - 1] if index else each, each)
-        if message is not None:
-            yield index, message
+    return Parsed(value=entries, defects=_entry_file.defects(data, ABORTED_TXN, found, problem))
 
 
 def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
@@ -66,7 +59,7 @@ def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | No
 
 def serialize(value: AbortedTxns) -> bytes:
     """Return the file."""
-    return _entry_file.write(iter(value), ABORTED_TXN)
+    return _entry_file.write(value, ABORTED_TXN)
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:

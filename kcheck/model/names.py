@@ -31,6 +31,11 @@ COMPACTED = ("__consumer_offsets", "__transaction_state")
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
 
 
+def ids_differ(one: str | None, other: str | None) -> bool:
+    """Whether two ids of topics or of clusters are not the same; who names none may have any."""
+    return None not in (one, other) and one != other
+
+
 class TopicPartition(NamedTuple):
     """A topic and a partition number."""
 

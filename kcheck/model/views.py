@@ -27,6 +27,11 @@ class FileView(NamedTuple):
     parsed: Parsed[Any]
     reads: BrokerReads[Any] | None = None
 
+    @property
+    def refusal(self) -> str | None:
+        """The error of the broker's own reader; None where it takes the file, or there is no such reader."""
+        return None if self.reads is None else self.reads.error
+
 
 class SegmentSummary(NamedTuple):
     """One `.log`: `end_offset` is the next offset after its last batch; None in a column: not looked at."""

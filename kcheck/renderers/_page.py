@@ -41,6 +41,15 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
 
 
+def lost_words(lost: Row) -> str:
+    """Return which records go, in words; whoever writes a plan by hand may say less of it than `kcheck repair`."""
+    records, first, end, below = (lost.get(name) for name in ("records", "from", "to", "below_high_watermark"))
+    words = plural(records, "record") if isinstance(records, int) else "an unknown number of records"
+    words += f", offsets {first} to {end - 1}" if isinstance(first, int) and isinstance(end, int) else ""
+    words += f", {size(lost.get('bytes'))}"
+    return words + ("" if below is None else f", {below} of them below the high watermark")
+
+
 def _styled(text: str, style: str) -> str:
     from rich.color import ColorSystem  # rich is loaded only where there is a colour to show
     from rich.style import Style

@@ -29,7 +29,7 @@ def place_of(row: Row) -> str:
     return where if row["position"] is None else f"{where}, position {row['position']}"
 
 
-def fleet_report(report: Report, page: Page, _: object) -> None:
+def fleet_report(report: Report, page: Page) -> None:
     """Write the summary: the worst of each kind."""
     body: Any = report.body
     page.line(f"fleet report, Kafka {report.kafka} rules", "bold")

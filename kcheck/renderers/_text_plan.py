@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, plural, size
+from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 _STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
@@ -45,7 +45,8 @@ def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
         page.wrapped(f"{name:<5}  {words}", indent="    ", hanging="           ")
     lost: Any = next((row["loses"] for row in rows if row["loses"]), None)
     if lost is not None:
-        page.wrapped(f"loses  {_lost(lost)}", indent="    ", hanging="           ", style="bold red")
+        held = f"; {lost['held']}" if lost.get("held") else ""
+        page.wrapped(f"loses  {lost_words(lost)}{held}", indent="    ", hanging="           ", style="bold red")
 
 
 def _short(path: str, log_dirs: tuple[str, ...]) -> str:
@@ -71,12 +72,3 @@ def _proofs(evidence: Any) -> Iterator[str]:
         at = "" if each["position"] is None else f", position {each['position']}"
         crc = ", CRC verified" if each["crc_verified"] else ""
         yield f"{each['file']}{at}{crc}: {each['what']}"
-
-
-def _lost(lost: Row) -> str:
-    records, first, end, below = (lost.get(name) for name in ("records", "from", "to", "below_high_watermark"))
-    words = plural(records, "record") if isinstance(records, int) else "an unknown number of records"
-    words += f", offsets {first} to {end - 1}" if isinstance(first, int) and isinstance(end, int) else ""
-    words += f", {size(lost.get('bytes'))}"
-    words += "" if below is None else f", {below} of them below the high watermark"
-    return words + (f"; {lost['held']}" if lost.get("held") else "")

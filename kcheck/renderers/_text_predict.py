@@ -3,7 +3,7 @@
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, plural, size
+from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 _STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
 _FILE_COUNT = 12
@@ -69,7 +69,7 @@ def _partition(row: Row, page: Page) -> None:
         page.wrapped(f"Not certain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
     lost: Any = row["lost"]
     if lost:
-        page.wrapped(lost_words(lost), indent="    ", hanging="      ", style="bold red")
+        page.wrapped(f"LOST {lost_words(lost)}", indent="    ", hanging="      ", style="bold red")
     if row["log_end_offset"] is not None:
         offsets = (
             f"log start {row['log_start_offset']}, high watermark {row['high_watermark']}, log end"
@@ -85,15 +85,6 @@ def _partition(row: Row, page: Page) -> None:
     if files["renamed"]:
         pairs = [f"{each['from']} to {each['to']}" for each in files["renamed"]]
         page.wrapped(f"renamed: {_names(pairs)}", indent="    ", hanging="      ")
-
-
-def lost_words(lost: Row) -> str:
-    """Return what a start takes from a log, in words."""
-    records = "an unknown number of records" if lost["records"] is None else plural(int(str(lost["records"])), "record")
-    offsets = "" if lost["from"] is None else f", offsets {lost['from']} to {int(str(lost['to'])) - 1}"
-    below = lost["below_high_watermark"]
-    known = "" if below is None else f", {below} of them below the high watermark"
-    return f"LOST {records}{offsets}, {size(lost['bytes'])}{known}"
 
 
 def _names(names: Any) -> str:

@@ -3,8 +3,7 @@
 from typing import Any
 
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, plural, size
-from kcheck.renderers._text_predict import lost_words
+from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 
 def truncation(report: Report, page: Page) -> None:
@@ -80,7 +79,7 @@ def _starts(partition: Row, page: Page, indent: str) -> None:
     """Write what the starts of the brokers take from the replicas, before they meet."""
     lost: Any = partition["lost_at_start"]
     for each in lost:
-        text = f"the start of broker {cell(each['broker_id'])}: {lost_words(each)}"
+        text = f"the start of broker {cell(each['broker_id'])}: LOST {lost_words(each)}"
         page.wrapped(text, indent=indent, hanging="      ", style="bold red")
 
 

@@ -30,6 +30,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
     if report.verb in _LAYOUTS:
         _LAYOUTS[report.verb](report._replace(body=body), page, findings)
+    elif report.verb in _ALONE:
+        _ALONE[report.verb](report._replace(body=body), page)
     left = [row for rows in findings.values() for row in rows]
     page.line() if left else None
     for row in left:
@@ -220,8 +222,7 @@ def _covered(coverage: Any) -> str:
 _COUNTED = (("log_dirs", "log dir"), ("partitions", "partition"), ("segments", "segment"), ("files", "file"))
 
 
-def _end_offset(report: Report, page: Page, findings: Findings) -> None:
-    del findings
+def _end_offset(report: Report, page: Page) -> None:
     page.line(f"OffsetsForLeaderEpoch as Kafka {report.kafka} answers it (profile {report.body['profile']})", "bold")
     answers: Any = report.body["answers"]
     header = ("partition", "broker", "asked", "epoch", "end offset", "log end", "error")
@@ -234,8 +235,7 @@ def _answer_cells(answer: Row) -> tuple[object, ...]:
     return (name, _entry(answer["broker_id"]), *asked, "" if answer["error"] == "NONE" else answer["error"])
 
 
-def _rules(report: Report, page: Page, findings: Findings) -> None:
-    del findings
+def _rules(report: Report, page: Page) -> None:
     rules: Any = report.body["rules"]
     page.table(("id", "name", "severity", "scope"), [tuple(rule[key] for key in _RULE_KEYS) for rule in rules])
 
@@ -243,8 +243,7 @@ def _rules(report: Report, page: Page, findings: Findings) -> None:
 _RULE_KEYS = ("id", "name", "severity", "scope")
 
 
-def _explain(report: Report, page: Page, findings: Findings) -> None:
-    del findings
+def _explain(report: Report, page: Page) -> None:
     rules: Any = report.body["rules"]
     for rule in rules:
         page.line(f"{rule['id']} {rule['name']} ({rule['severity']}, {rule['scope']})", "bold")
@@ -255,23 +254,7 @@ def _explain(report: Report, page: Page, findings: Findings) -> None:
                 page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")
 
 
-def _truncation(report: Report, page: Page, findings: Findings) -> None:
-    del findings
-    truncation(report, page)
-
-
-def _predict(report: Report, page: Page, findings: Findings) -> None:
-    del findings
-    predict(report, page)
-
-
-def _plan(report: Report, page: Page, findings: Findings) -> None:
-    del findings
-    plan(report, page)
-
-
-def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
-    del findings
+def _fleet_scan(report: Report, page: Page) -> None:
     body: Any = report.body
     page.line(f"fleet scan to the depth of {body['depth']}, Kafka {report.kafka} rules", "bold")
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
@@ -283,18 +266,20 @@ def _fleet_scan(report: Report, page: Page, findings: Findings) -> None:
         page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
 
 
-_LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {
-    "inspect": _inspect,
-    "check": _check,
+_LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {"inspect": _inspect, "check": _check}
+"""Layouts that take the findings which they show under their rows."""
+
+_ALONE: dict[str, Callable[[Report, Page], None]] = {
     "end-offset": _end_offset,
-    "truncation": _truncation,
-    "predict": _predict,
-    "plan": _plan,
+    "truncation": truncation,
+    "predict": predict,
+    "plan": plan,
     "rules": _rules,
     "explain": _explain,
     "fleet-scan": _fleet_scan,
     "fleet-report": fleet_report,
 }
+"""Layouts that show no findings: these stand below."""
 
 _STREAMED: dict[str, Callable[[Report, Page], None]] = {"dump": dump, "fleet-diff": fleet_diff}
 """Layouts whose rows are too many to be kept."""

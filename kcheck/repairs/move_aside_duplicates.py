@@ -6,7 +6,7 @@ Where each of them holds something that the other does not, nothing tells which 
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.repairs._contract import (
     Answer,
     Aside,
@@ -56,10 +56,9 @@ def _key(part: PartitionSite) -> tuple[str, int, DirectoryState]:
 
 
 def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:
-    ids = {part.view.topic_id, other.view.topic_id} - {None}
     images = (part.image(), other.image())
     whole = all(image.error is None and not image.cuts for image in images)
-    return len(ids) <= 1 and whole and other.contains(part)
+    return not ids_differ(part.view.topic_id, other.view.topic_id) and whole and other.contains(part)
 
 
 def _edits(part: PartitionSite) -> Iterator[Edit]:

@@ -5,6 +5,7 @@ Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, Lo
 
 from typing import NamedTuple
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Severity
 from kcheck.model.names import CLEANER_OFFSET, LEADER_EPOCHS, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.release import Release
@@ -13,9 +14,6 @@ from kcheck.rules._words import kafka
 OFFSET_CHECKPOINT_KIND = "offset-checkpoint"
 LEADER_EPOCH_KIND = "leader-epoch-checkpoint"
 CHECKPOINT_KINDS = (OFFSET_CHECKPOINT_KIND, LEADER_EPOCH_KIND)
-
-IO_ERRORS = ("IOException", "MalformedInputException")
-"""What the broker answers by taking the log dir offline, from 1.0."""
 
 OUT_OF_MEMORY = "OutOfMemoryError"
 

@@ -25,10 +25,11 @@ others hold something that the broker cannot find out again: keep each line that
 
 from collections.abc import Iterable
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CHECKPOINT_KINDS, IO_ERRORS, advice, outcome
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import repeated_in_words
 from kcheck.rules._words import and_further, at, defect_rows
@@ -36,20 +37,20 @@ from kcheck.rules._words import and_further, at, defect_rows
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader raises an IOException."""
-    if view.reads is None or view.reads.error not in IO_ERRORS:
+    if view.refusal not in IO_ERRORS:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
     repeats = repeated_in_words(view) if len(refused) == 1 else ""
     why = repeats or (and_further(refused) if refused else "it cannot be read")
-    what = outcome(view.name, view.reads.error, release)
+    what = outcome(view.name, view.refusal, release)
     yield RULE.finding(
         at(view, first),
         f"{view.name} is unreadable: {why}",
         effect=what.words,
         advice=advice(view.name),
         severity=what.severity,
-        data={"error": view.reads.error, "defect_count": len(refused), "defects": defect_rows(refused)},
+        data={"error": view.refusal, "defect_count": len(refused), "defects": defect_rows(refused)},
     )
 
 

@@ -24,21 +24,22 @@ initialised broker says so in its log only.
 
 from collections.abc import Iterable
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import CHECKPOINT_KINDS, IO_ERRORS, advice, outcome
+from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import and_further, at, defect_rows
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the checkpoint whose reader raises something that is no IOException."""
-    if view.reads is None or view.reads.error in (None, *IO_ERRORS):
+    if view.refusal is None or view.refusal in IO_ERRORS:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
-    what = outcome(view.name, view.reads.error, release)
+    what = outcome(view.name, view.refusal, release)
     why = f": {and_further(refused)}" if refused else ""
     yield RULE.finding(
         at(view, first),
@@ -46,7 +47,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         effect=what.words,
         advice=advice(view.name),
         severity=what.severity,
-        data={"error": view.reads.error, "defect_count": len(refused), "defects": defect_rows(refused)},
+        data={"error": view.refusal, "defect_count": len(refused), "defects": defect_rows(refused)},
     )
 
 

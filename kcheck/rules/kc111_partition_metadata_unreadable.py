@@ -19,10 +19,11 @@ partition would be taken for a stray one and served no more. With ZooKeeper it m
 
 from collections.abc import Iterable
 
+from kcheck.core.startup import IO_ERRORS
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
-from kcheck.rules._checkpoints import IO_ERRORS, LOG_DIR_OFFLINE, OPEN_TRANSACTION
+from kcheck.rules._checkpoints import LOG_DIR_OFFLINE, OPEN_TRANSACTION
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import and_further, at, defect_rows, kafka
 
@@ -32,10 +33,10 @@ ONE_PARTITION_IS_NOT_FATAL = (3, 2, 1)
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the partition.metadata whose reader fails."""
-    if view.reads is None or view.reads.error is None:
+    if view.refusal is None:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
-    offline = view.reads.error in IO_ERRORS and release.version >= ONE_PARTITION_IS_NOT_FATAL
+    offline = view.refusal in IO_ERRORS and release.version >= ONE_PARTITION_IS_NOT_FATAL
     what = (
         f"{LOG_DIR_OFFLINE}{OPEN_TRANSACTION}"
         if offline
@@ -44,10 +45,10 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         at(view, refused[0] if refused else None),
         f"{view.name} is unreadable: {and_further(refused) if refused else 'this release does not know its version'}",
-        effect=f"{kafka(release)} {what} ({view.reads.error}).",
+        effect=f"{kafka(release)} {what} ({view.refusal}).",
         advice="Stop the broker and copy the file from another partition of the same topic. Never invent an id, and do "
         "not delete the file on a KRaft broker.",
-        data={"error": view.reads.error, "defects": defect_rows(refused)},
+        data={"error": view.refusal, "defects": defect_rows(refused)},
     )
 
 

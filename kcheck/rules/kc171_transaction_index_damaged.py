@@ -26,7 +26,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a transaction index with a defect."""
     if not view.parsed.defects:
         return
-    refused = view.reads is not None and view.reads.error is not None
+    refused = view.refusal is not None
     effect = "fails at its next start" if refused else "takes it as it stands: consumers get aborted records"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),

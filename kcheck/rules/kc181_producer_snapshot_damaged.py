@@ -24,7 +24,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a producer snapshot with a defect."""
     if not view.parsed.defects:
         return
-    refused = view.reads is not None and view.reads.error is not None
+    refused = view.refusal is not None
     effect = "deletes it and takes an older one" if refused else "believes it: duplicates get in"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),

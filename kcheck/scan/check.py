@@ -1,7 +1,6 @@
 """`kcheck check`: every rule over all that is named, as deep as is asked for."""
 
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from kcheck.model.report import FINDINGS, Report, Wanted
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
+from kcheck.scan.depth import Depth
 from kcheck.scan.inputs import Kind, Target, agree, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.rules import check_replicas, check_segment
@@ -24,19 +24,6 @@ from kcheck.tables import findings
 
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
 """With fewer bytes and fewer segments than these, starting processes takes longer than they save."""
-
-
-class Depth(StrEnum):
-    """How much is read; each depth does what those before it do."""
-
-    CHECKPOINTS = "checkpoints"
-    """The small files, and the tail of each log."""
-    HEADERS = "headers"
-    """Every batch header and every index entry."""
-    CRC = "crc"
-    """Every byte of every batch."""
-    RECORDS = "records"
-    """Every record, decompressed."""
 
 
 def _tell_nobody(coverage: Coverage) -> None:
@@ -67,22 +54,13 @@ def check(
     reading = reading or Reading()
     found = replica_targets(arguments)
     kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
-    is_deep = depth is not Depth.CHECKPOINTS
     coverage = Coverage()
-    coverage.plan(found, wanted, deep=is_deep)
+    coverage.plan(found, wanted, deep=depth.reads_segments)
     interrupted = False
     with _workers(reading, coverage) as workers:
-        deep = Deep(
-            read=is_deep,
-            verify=depth in (Depth.CRC, Depth.RECORDS),
-            look_inside=depth is Depth.RECORDS,
-            release=release,
-            window=reading.window,
-            workers=workers,
-            coverage=coverage,
-        )
+        deep = Deep(depth, release, workers, window=reading.window, coverage=coverage)
         look = Look(wanted=wanted, release=release, deepen=deep.partitions)
-        cluster = _Cluster(workers, coverage, compared=is_deep)
+        cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in found:
                 _look_at(target, kinds.get(target), look, deep, cluster)

@@ -15,6 +15,7 @@ from kcheck.model.segments import Aborted, SegmentView
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.coverage import READ, Coverage
+from kcheck.scan.depth import Depth
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_file
 from kcheck.scan.segments.batches import log_name
@@ -34,28 +35,25 @@ class Deep:
 
     def __init__(
         self,
-        *,
-        read: bool,
-        verify: bool,
-        look_inside: bool,
+        depth: Depth,
         release: Release,
-        window: Window,
         workers: Workers,
-        coverage: Coverage,
+        *,
+        window: Window | None = None,
+        coverage: Coverage | None = None,
     ) -> None:
-        """Take whether segments are `read` at all, which of them, and how: as `examine` does."""
+        """Take how deep segments are read, and which of them."""
         self.log_dirs = 0
         self._partitions = 0
         self._segments = 0
         self._skipped = 0
         self._files = 0
         self._bytes = 0
-        self._read = read
-        self._how = {"verify": verify, "look_inside": look_inside}
+        self._depth = depth
         self._release = release
-        self._window = window
+        self._window = window or Window()
         self._workers = workers
-        self.coverage = coverage
+        self.coverage = coverage or Coverage()
 
     def checked(self) -> dict[str, int]:
         """Return how much was looked at; `files` and `bytes` are those read whole."""
@@ -101,7 +99,7 @@ class Deep:
         """Yield each partition and the base offsets of the segments to read, None where none is; then their tasks."""
         for view in views:
             self.coverage.at = view.where.dir or ""
-            if not self._read or view.state not in READ or not is_whole(view):
+            if not self._depth.reads_segments or view.state not in READ or not is_whole(view):
                 yield (view, None), ()
                 continue
             folder, snapshots = join(_folder(view), ""), snapshot_offsets(files_beside_segments(view.files))
@@ -117,7 +115,11 @@ class Deep:
     def _task(
         self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
     ) -> Task[Segment]:
-        return Task(partial(_examined, path, where, base, cuts=inside, **self._how), where, size)
+        run = partial(
+            _examined, path, where, base, cuts=inside, verify=self._depth.verifies,
+            look_inside=self._depth is Depth.RECORDS,
+        )  # fmt: skip
+        return Task(run, where, size)
 
     def _is_wanted(self, path: str, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether a segment is to be read; what is left out is counted."""
@@ -164,7 +166,7 @@ class Deep:
             read.append(whole)
             if whole.unread:
                 collected.extend(_unread(whole))
-        swaps = tuple(read_swaps(view, _folder(view), collected, verify=self._how["verify"]))
+        swaps = tuple(read_swaps(view, _folder(view), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:

@@ -96,9 +96,8 @@ def _checkpoint_row(view: FileView | None) -> Row:
         return {"status": "missing", "entries": None, "defect": None}
     defects = [defect for defect in view.parsed.defects if not defect.accepted]
     entries = len(view.parsed.value)
-    unread = view.reads is not None and view.reads.error is not None
-    if defects or unread:
-        first = str(defects[0]) if defects else f"the broker's reader fails: {view.reads and view.reads.error}"
+    if defects or view.refusal is not None:
+        first = str(defects[0]) if defects else f"the broker's reader fails: {view.refusal}"
         return {"status": "damaged", "entries": entries, "defect": first}
     empty = view.parsed.value.version is None or view.size <= len(b"0\n")
     return {"status": "empty" if empty else "ok", "entries": entries, "defect": None}

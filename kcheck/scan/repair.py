@@ -15,7 +15,7 @@ from kcheck.model.report import Report, Row, Wanted
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.scan.edits.operations import Operations
-from kcheck.scan.edits.partition import Partition, summed
+from kcheck.scan.edits.partition import Partition
 from kcheck.scan.edits.proof import prove
 from kcheck.scan.edits.site import Site
 from kcheck.scan.edits.survey import survey
@@ -24,7 +24,7 @@ from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
 from kcheck.scan.predict import lost_row
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start.host import LogDirStart, Wish, decided
-from kcheck.scan.start.values import Lost
+from kcheck.scan.start.values import Lost, summed
 
 Chosen = Callable[[str, Severity], bool]
 
@@ -226,7 +226,7 @@ def _lost(site: Site, step: Step) -> Lost | None:
                if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
         size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
         return Lost(first, behind, None, size, None)
-    return summed(known) if known else None
+    return summed(known)
 
 
 def _in_words(lost: Lost) -> str:

@@ -166,8 +166,8 @@ def _facts(
     """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
     lines, problem = _epoch_lines(view, release)
     problem = problem or _log_dir_problem(log_dir, release)
-    if problem is None and view.metadata is not None and view.metadata.reads and view.metadata.reads.error:
-        problem = f"partition.metadata cannot be read by the broker: {view.metadata.reads.error}"
+    if problem is None and view.metadata is not None and view.metadata.refusal is not None:
+        problem = f"partition.metadata cannot be read by the broker: {view.metadata.refusal}"
     checkpoint = view.log_start_checkpoint
     first = view.segments[0].base_offset if view.segments else None
     start = log_start_offset(checkpoint, first) if view.log_start_offset is None else view.log_start_offset
@@ -184,8 +184,8 @@ def _facts(
 def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, str | None]:
     if view.epochs is None or view.epochs.reads is None or not release.epoch_cache:
         return (), None
-    if view.epochs.reads.error is not None:
-        return (), f"leader-epoch-checkpoint cannot be read by the broker: {view.epochs.reads.error}"
+    if view.epochs.refusal is not None:
+        return (), f"leader-epoch-checkpoint cannot be read by the broker: {view.epochs.refusal}"
     return tuple(view.epochs.reads.value or ()), None
 
 
@@ -197,13 +197,13 @@ def _seen_epoch(view: PartitionView) -> Epoch:
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
     """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
     for name, file in () if log_dir is None else log_dir.files.items():
-        if name not in OFFSET_CHECKPOINTS or file.reads is None or file.reads.error is None:
+        if name not in OFFSET_CHECKPOINTS or file.refusal is None:
             continue
-        found = reading(name, file.reads.error, release)
+        found = reading(name, file.refusal, release)
         if found is not None:
             return f"{_ENDS[found.outcome]}: {found.reason}"
         if name == REPLICATION_OFFSET:
-            return f"{name} cannot be read by the broker: {file.reads.error}"
+            return f"{name} cannot be read by the broker: {file.refusal}"
     return None
 
 

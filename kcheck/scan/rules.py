@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kcheck.model.finding import Finding
+from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
@@ -96,8 +97,7 @@ def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
 
 def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:
     other = finding.data.get("other_broker_id")
-    ids = {topics.get(finding.where.broker_id), topics.get(other) if isinstance(other, int) else None}
-    return len(ids - {None}) < 2
+    return not (isinstance(other, int) and ids_differ(topics.get(finding.where.broker_id), topics.get(other)))
 
 
 def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Epoch, Offset
+from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
@@ -134,7 +135,7 @@ def _unled(head: _Head, others: tuple[ReplicaState, ...]) -> Row:
 
 def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
     """Whether a replica is of another topic than its leader; one that names no topic id may be of any."""
-    return release.compares_topic_ids and len({state.topic_id, leading.topic_id} - {None}) > 1
+    return release.compares_topic_ids and ids_differ(state.topic_id, leading.topic_id)
 
 
 def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:

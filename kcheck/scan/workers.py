@@ -57,7 +57,12 @@ class Workers:
     """
 
     def __init__(
-        self, count: int, *, done: Callable[[int], None], tick: Callable[[], None], limits: Limits | None = None
+        self,
+        count: int,
+        *,
+        done: Callable[[int], None] = lambda _: None,
+        tick: Callable[[], None] = lambda: None,
+        limits: Limits | None = None,
     ) -> None:
         self._count = count
         self._limits = limits

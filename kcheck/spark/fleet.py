@@ -24,8 +24,23 @@ from kcheck.scan.fleet.stages import Identified
 from kcheck.scan.rules import all_rules
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
+from kcheck.spark.rows import (
+    BROKERS,
+    COMPARED,
+    IDENTIFIED,
+    KEY_NAMES,
+    LISTED,
+    NAMED,
+    NUMBERED,
+    PLACED,
+    SCANNED,
+    ddl,
+    ddl_of,
+    opened,
+)
+from kcheck.spark.rows import KEY as ROW_KEY
 from kcheck.spark.session import in_a_line
-from kcheck.spark.stages import Asked, ddl, ddl_of, stores_of
+from kcheck.spark.stages import Asked, stores_of
 from kcheck.spark.tables import WRITTEN, write_all
 
 if TYPE_CHECKING:
@@ -35,7 +50,7 @@ T = TypeVar("T")
 
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
-_OF_SLICE = {"checkpoints": 4000}
+_OF_SLICE = 4000
 """So many directories are looked at by one task, where little is read of each: its start costs as much as 200 do."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 64
@@ -121,7 +136,7 @@ class _Engine:
                 partial(self._compared, scanned),
             )
         rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
-        columns = (*stages.KEY, Column("findings", "bytes", "Rows."))
+        columns = (*ROW_KEY, Column("findings", "bytes", "Rows."))
         with self._progress.phase("tables"):
             self._write([self._frame(rows, columns), scanned, of_brokers, compared])
         self._output.drop(_STAGING)
@@ -141,9 +156,9 @@ class _Engine:
         """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
         rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = min(cores, max(len(rows), 1))
-        frame = _dealt(self._frame(rows, stages.NAMED), slices, f"at % {slices}")
+        frame = _dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
-            answers = self._mapped(frame, stages.identify_all, stages.IDENTIFIED).toArrow().to_pylist()
+            answers = self._mapped(frame, stages.identify_all, IDENTIFIED).toArrow().to_pylist()
         answers.sort(key=lambda row: row["at"])
         found = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
         failed = [row["findings"] for row in answers if row["findings"] is not None]
@@ -154,8 +169,8 @@ class _Engine:
         brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
         rows = [(brokers[each.group], at, stages.told(each)) for at, each in enumerate(log_dirs)]
         slices = _slices(len(rows), cores)
-        named = _dealt(self._frame(rows, stages.NUMBERED), slices, f"at % {slices}")
-        listed = self._staged("list", self._mapped(named, stages.list_all, stages.LISTED))
+        named = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
+        listed = self._staged("list", self._mapped(named, stages.list_all, LISTED))
         firsts = listed.where("whole is not null").select("at", "whole").toArrow()
         counts = [count for _, count in sorted(zip(*firsts.to_pydict().values(), strict=True))]
         assert len(log_dirs) == len(counts)
@@ -168,13 +183,14 @@ class _Engine:
         from pyspark.sql import functions
 
         *before, whole = accumulate((1 + count for count in counts), initial=0)
-        slices = min(max(cores, whole // _OF_SLICE.get(self._run.how.depth, _OF_SLICE_DEEP)), _SLICES_MAX)
-        places = functions.broadcast(self._frame([*enumerate(before)], stages.PLACED))
+        of_slice = _OF_SLICE_DEEP if self._run.how.depth.reads_segments else _OF_SLICE
+        slices = min(max(cores, whole // of_slice), _SLICES_MAX)
+        places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
         # One listing of a store tells of a whole log dir, which is therefore that of one task.
         at = "place" if self._asked.urls else "place + before"
         items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(whole, 1)}")
         items = items.drop("place").sortWithinPartitions("at", "part")
-        scanned = self._staged("scan", self._mapped(items, stages.scan_all, stages.SCANNED))
+        scanned = self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
         if self._run.how.since is not None:
             (row,) = scanned.agg(functions.sum("carried")).collect()
             self.carried = row[0] or 0
@@ -182,16 +198,16 @@ class _Engine:
 
     def _of_brokers(self, scanned: "DataFrame", slices: int) -> "DataFrame":
         seen = scanned.where("told is not null or light is not null")
-        dealt = _dealt(seen.select(*stages.KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
-        look = self._mapped(dealt.sortWithinPartitions(*stages.KEY_NAMES), stages.look_at_all, stages.BROKERS)
+        dealt = _dealt(seen.select(*KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
+        look = self._mapped(dealt.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
         return self._staged("brokers", look)
 
     def _compared(self, scanned: "DataFrame") -> "DataFrame":
         """Return what is found in partitions that stand on several brokers; the replicas of whole topics meet here."""
         seen = scanned.where("replicas is not null").select("replicas")
-        replicas = seen.mapInArrow(stages.opened, ddl_of(replicas_schema()))
+        replicas = seen.mapInArrow(opened, ddl_of(replicas_schema()))
         topics = replicas.repartitionByRange(self._files, *KEY[:2]).sortWithinPartitions(*KEY, "broker_id")
-        return self._staged("compare", self._mapped(topics, stages.compare_all, stages.COMPARED))
+        return self._staged("compare", self._mapped(topics, stages.compare_all, COMPARED))
 
     def _write(self, staged: "Sequence[DataFrame]") -> None:
         """Write the rows of all tables in the order of their keys."""
@@ -199,7 +215,7 @@ class _Engine:
         first, *others = (_tables_of(frame, names) for frame in staged)
         for other in others:
             first = first.union(other)
-        frame = first.repartitionByRange(self._files, *stages.KEY_NAMES).sortWithinPartitions(*stages.KEY_NAMES)
+        frame = first.repartitionByRange(self._files, *KEY_NAMES).sortWithinPartitions(*KEY_NAMES)
         ids = (BUG, *(rule.id for rule in all_rules()))
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
@@ -265,7 +281,7 @@ def _tables_of(frame: "DataFrame", names: Sequence[str]) -> "DataFrame":
     """Return the key and the tables of what was left, where there is anything of a table."""
     own = [name for name in names if name in frame.columns]
     columns = (name if name in own else f"cast(null as binary) as {name}" for name in names)
-    return frame.where(f"coalesce({', '.join(own)}) is not null").selectExpr(*stages.KEY_NAMES, *columns)
+    return frame.where(f"coalesce({', '.join(own)}) is not null").selectExpr(*KEY_NAMES, *columns)
 
 
 def _save(frame: "DataFrame", path: str) -> None:

@@ -22,13 +22,14 @@ from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.report import Wanted
-from kcheck.scan.check import Depth
+from kcheck.scan.depth import parse_depth
 from kcheck.scan.fleet.inventory import inventory
 from kcheck.scan.fleet.output import MANIFEST, run_tables
 from kcheck.scan.fleet.rows import findings_batch
 from kcheck.scan.fleet.stages import How, Identified
+from kcheck.spark.rows import OF_BROKER, OF_SCANNED, ddl
 from kcheck.spark.session import ship
-from kcheck.spark.stages import OF_BROKER, OF_SCANNED, Asked, broker_rows, ddl, identified_of, stores_of
+from kcheck.spark.stages import Asked, broker_rows, identified_of, stores_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -129,10 +130,8 @@ class KcheckReader(DataSourceReader):
 
     def _asked(self) -> Asked:
         depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
-        if depth not in tuple(Depth):
-            raise UsageError(f"depth {depth} is not known; known are {', '.join(Depth)}")
         wanted = Wanted(topics=() if topics is None else (topics,))
-        how = How(depth, wanted, release(self._options.get("kafka", NEWEST_TESTED)))
+        how = How(parse_depth(depth, "depth"), wanted, release(self._options.get("kafka", NEWEST_TESTED)))
         seconds = float(self._options.get("time_limit", _TIME_LIMIT))
         return Asked(how, seconds, options=self._storage_options())
 

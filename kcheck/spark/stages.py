@@ -1,9 +1,4 @@
-"""What executors run: the steps of a scan of a fleet, as functions from Arrow batches to Arrow batches.
-
-Every row has a key, its place in the tables of the run: the numbers of its broker and log dir, of the part of the log
-dir, of the piece of that part. What a step found stays Arrow as bytes, a column for each table, until the tables are
-written: Spark moves it and looks into nothing.
-"""
+"""What executors run: the steps of a scan of a fleet, as functions from Arrow batches to Arrow batches."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +14,7 @@ from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, hold_listing, is_directory
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Finding, Location
-from kcheck.model.report import Column
-from kcheck.scan.arrow import batch_of, from_bytes, schema_of, to_bytes
+from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.local import THREADS
 from kcheck.scan.fleet.memory import Notes
@@ -31,60 +25,16 @@ from kcheck.scan.fleet.stages import How, Identified, compare_partitions, identi
 from kcheck.scan.rules import all_rules
 from kcheck.scan.threads import Threads
 from kcheck.scan.workers import Limits, Workers
+from kcheck.spark.rows import BEHIND, BROKERS, COMPARED, IDENTIFIED, LISTED, SCANNED, as_bytes, in_batches
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     Batches = Iterator[pa.RecordBatch]
 
-KEY = tuple(
-    Column(name, "int64", meaning)
-    for name, meaning in (
-        ("broker", "The number of the broker, -1 for what is of none."),
-        ("at", "The number of the log dir, BEHIND for what is of the whole broker."),
-        ("part", "The number of the part of the log dir."),
-        ("piece", "The number of the piece of the part."),
-    )
-)
-KEY_NAMES = tuple(column.name for column in KEY)
-BEHIND = 1 << 40
-"""What is of a whole broker stands behind its log dirs, what is of several brokers behind all of them."""
-_FINDINGS = Column("findings", "bytes", "Rows of findings.")
-_TOLD = Column("told", "string", "A log dir as JSON; None where its row is no first one.")
-
-NAMED = (KEY[1], _TOLD)
-"""Log dirs as the inventory names them."""
-IDENTIFIED = (KEY[1], _TOLD, _FINDINGS)
-NUMBERED = (*KEY[:2], _TOLD)
-PLACED = (KEY[1], Column("place", "int64", "So many directories and log dirs stand before it."))
-LISTED = (
-    *KEY[:3],
-    _TOLD,
-    Column("whole", "int64", "Directories of the log dir; None where its row is no first one."),
-    Column("before", "int64", "Its directories in parts before this one, and one for its first row."),
-    Column("items", "bytes", "Items."),
-    _FINDINGS,
-)
-"""The parts of log dirs; before them a row that has none, and tells what the log dir is."""
-OF_SCANNED = ("partitions", "leader_epochs", "segments", "predictions")
-"""Tables with rows of one directory; then of a partition on several brokers, and of a broker."""
-OF_COMPARED = ("replica_sets", "truncation_plans")
-OF_BROKER = ("checkpoints", "log_dirs", "predictions")
-
-SCANNED = (
-    *KEY,
-    _TOLD,
-    Column("carried", "int64", "So many directories are the same as before."),
-    *(Column(name, "bytes", "Its rows.") for name in ("light", "replicas", *OF_SCANNED, "findings")),
-)
-BROKERS = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_BROKER, "findings")))
-COMPARED = (*KEY, *(Column(name, "bytes", "Its rows.") for name in (*OF_COMPARED, "findings")))
-
-_OF_SCAN = ("check", "deep", "segments.contents", "segments.records", "segments.whole")
+_OF_SCAN = ("deep", "segments.contents", "segments.records", "segments.whole")
 _DEEP = (*(f"kcheck.scan.{name}" for name in _OF_SCAN), "cramjam")
 """What looks into segments."""
-_HELD_SIZE = 8 << 20
-"""So many bytes are passed on together."""
 
 
 class Asked(NamedTuple):
@@ -162,7 +112,7 @@ def list_all(batches: "Batches", asked: Asked) -> "Batches":
             others = (
                 (*key, at, None, None, places[at - 1], items, None) for at, (_, items) in enumerate(parts, start=1)
             )
-            yield from _in_batches([first, *others], LISTED)
+            yield from in_batches([first, *others], LISTED)
 
 
 def scan_all(batches: "Batches", asked: Asked) -> "Batches":
@@ -184,7 +134,7 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
             for row, answers in workers.run(tasks(), ahead=_ahead(asked)):
                 key = (row["broker"], row["at"], row["part"])
                 if row["items"] is None:
-                    *others, _ = _as_bytes({}, SCANNED)
+                    *others, _ = as_bytes({}, SCANNED)
                     yield (*key, 0, row["told"], 0, *others, row["findings"])
                     continue
                 log_dir = log_dir_of(row["items"])
@@ -196,9 +146,9 @@ def scan_all(batches: "Batches", asked: Asked) -> "Batches":
                     if name == "replicas":
                         notes.add(log_dir, batch)
                         found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
-                    yield (*key, piece, None, notes.carried - before, *_as_bytes(found, SCANNED))
+                    yield (*key, piece, None, notes.carried - before, *as_bytes(found, SCANNED))
 
-        yield from _in_batches(rows(), SCANNED)
+        yield from in_batches(rows(), SCANNED)
 
 
 def _task_number() -> int:
@@ -223,9 +173,9 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
                     else:
                         found[-1][1].append(row["light"])
                 for piece, (name, batch) in enumerate(retry.whole_broker(found)):
-                    yield (broker, BEHIND, 0, piece, *_as_bytes({name: batch}, BROKERS))
+                    yield (broker, BEHIND, 0, piece, *as_bytes({name: batch}, BROKERS))
 
-        yield from _in_batches(rows(), BROKERS)
+        yield from in_batches(rows(), BROKERS)
 
 
 def compare_all(batches: "Batches", asked: Asked) -> "Batches":
@@ -241,9 +191,9 @@ def compare_all(batches: "Batches", asked: Asked) -> "Batches":
             tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in grouped(batches))
             for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(asked))):
                 for piece, (name, found) in enumerate(retry.compared(batch, answer)):
-                    yield (BEHIND, number, part, piece, *_as_bytes({name: found}, COMPARED))
+                    yield (BEHIND, number, part, piece, *as_bytes({name: found}, COMPARED))
 
-        yield from _in_batches(rows(), COMPARED)
+        yield from in_batches(rows(), COMPARED)
 
 
 def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
@@ -268,18 +218,6 @@ def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) ->
             yield from retry.whole_broker(found)
 
 
-def opened(batches: "Batches") -> "Batches":
-    """Yield the rows that the last column holds as bytes."""
-    for outer in batches:
-        yield from opened_column(outer.column(outer.num_columns - 1))
-
-
-def opened_column(column: "pa.BinaryArray") -> "Batches":
-    """Yield the rows that a column holds as bytes."""
-    for data in column.drop_null():
-        yield from from_bytes(data.as_buffer())
-
-
 def _ahead(asked: Asked) -> int:
     return 2 * asked.requests if asked.urls else 2
 
@@ -294,14 +232,14 @@ def _workers(asked: Asked) -> Iterator[Workers | Threads]:
     if asked.shared is not None and not is_directory(asked.shared):
         raise KcheckError(f"{gethostname()} does not see {asked.shared}: all hosts need --out below one path, or a URL")
     all_rules()
-    for name in () if asked.how.depth == "checkpoints" else _DEEP:
+    for name in _DEEP if asked.how.depth.reads_segments else ():
         import_module(name)
     with mounted([*asked.urls, asked.memory or "", asked.how.since or ""], dict(asked.options)):
         if asked.urls:
             workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)
         else:
             limits = Limits(asked.seconds, MEMORY_MAX)
-            workers = Workers(1, done=lambda _: None, tick=lambda: None, limits=limits)
+            workers = Workers(1, limits=limits)
         with workers:
             yield workers
 
@@ -309,46 +247,3 @@ def _workers(asked: Asked) -> Iterator[Workers | Threads]:
 def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
     for batch in batches:
         yield from batch.to_pylist()
-
-
-def _as_bytes(found: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
-    """Return the columns of rows; None where nothing was found."""
-    names = [column.name for column in columns if column.type == "bytes"]
-    assert found.keys() <= {*names}
-    rows = (found.get(name) for name in names)
-    return tuple(None if each is None else to_bytes(each) for each in rows)
-
-
-def _in_batches(rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]) -> "Batches":
-    """Yield rows in batches of bounded size."""
-    held: list[tuple[Any, ...]] = []
-    size = 0
-    for row in rows:
-        held.append(row)
-        size += sum(len(value) for value in row if isinstance(value, bytes))
-        if size >= _HELD_SIZE:
-            yield batch_of(held, columns)
-            held, size = [], 0
-    if held:
-        yield batch_of(held, columns)
-
-
-def ddl(columns: Iterable[Column]) -> str:
-    """Return columns as Spark declares them."""
-    return ddl_of(schema_of(columns))
-
-
-def ddl_of(schema: "pa.Schema") -> str:
-    """Return Arrow columns as Spark declares them."""
-    return ", ".join(f"`{field.name}` {_declared(field.type)}" for field in schema)
-
-
-def _declared(kind: "pa.DataType") -> str:
-    import pyarrow as pa
-
-    if pa.types.is_list(kind):
-        return f"array<{_declared(kind.value_type)}>"
-    if pa.types.is_struct(kind):
-        return "struct<" + ", ".join(f"`{field.name}`: {_declared(field.type)}" for field in kind) + ">"
-    names = {"int64": "bigint", "bool": "boolean", "timestamp[us, tz=UTC]": "timestamp"}
-    return names.get(str(kind), str(kind))

@@ -10,7 +10,7 @@ from kcheck.disk.walk import join
 from kcheck.model.report import Column
 from kcheck.scan.arrow import batch_of
 from kcheck.scan.fleet.output import TableOutput, run_tables
-from kcheck.spark.stages import KEY, opened_column
+from kcheck.spark.rows import KEY, opened_column
 
 if TYPE_CHECKING:
     import pyarrow as pa

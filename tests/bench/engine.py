@@ -36,7 +36,8 @@ from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from kcheck.model.report import Wanted  # noqa: E402 - the same
-from kcheck.scan.check import Depth, Reading, check  # noqa: E402 - the same
+from kcheck.scan.check import Reading, check  # noqa: E402 - the same
+from kcheck.scan.depth import Depth  # noqa: E402 - the same
 from kcheck.scan.segments.segment import examine  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
 from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same

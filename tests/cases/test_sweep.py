@@ -8,7 +8,8 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.report import Wanted
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from tests.cases.test_cases import CASES
 
 BLOCK_SIZE = 512

@@ -4,7 +4,6 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import (
-    LONG_MAX,
     Mode,
     Outcome,
     Reading,
@@ -23,6 +22,7 @@ from kcheck.core.startup import (
     temporary,
 )
 from kcheck.errors import UsageError
+from kcheck.model.java import LONG_MAX
 from kcheck.model.names import LOG_START, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
 
 NEWEST, V39, V28 = release("4.3"), release("3.9"), release("2.8")

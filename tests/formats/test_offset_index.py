@@ -29,7 +29,7 @@ def test_an_index_may_be_empty(data: bytes) -> None:
 
 
 def test_offsets_are_relative() -> None:
-    assert list(parse(DATA).value.absolute(1000)) == [OffsetPosition(1009, 4096), OffsetPosition(1018, 8447)]
+    assert [entry(DATA, at, 1000) for at in (0, 8)] == [OffsetPosition(1009, 4096), OffsetPosition(1018, 8447)]
     assert entry(DATA, 8, 1000) == OffsetPosition(1018, 8447)
 
 

@@ -17,7 +17,8 @@ from kcheck.model.report import Wanted
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc226_leftover_file import next_start
 from kcheck.scan import look
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from tests.oracle.ask import SEED, SWEEP, Ask
 from tests.oracle.jars import numbers
 

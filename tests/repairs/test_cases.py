@@ -20,7 +20,8 @@ from kcheck.disk.apply import apply, undo
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.inputs import Kind, replica_targets
 from kcheck.scan.predict import start_of
 from kcheck.scan.repair import Repaired, plan_bytes, repair

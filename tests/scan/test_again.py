@@ -15,7 +15,8 @@ from kcheck.model.report import Wanted
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.scan import host
 from kcheck.scan.arrow import from_bytes
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet import stages
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.rows import tables_of
@@ -67,7 +68,7 @@ def found() -> list[str]:
 
 def of_fleet(path: str) -> list[str]:
     """Return what a scan of a fleet finds in the directories of a log dir from warnings up."""
-    how = How("crc", Wanted(), RELEASE)
+    how = How(Depth.CRC, Wanted(), RELEASE)
     items = [item for _, data in list_items(identify(FleetLogDir(path), how), how) for item in scan_items(data, how)]
     rows = [row for item in items for batch in from_bytes(item) for row in tables_of(batch)["findings"].to_pylist()]
     return [row["id"] for row in rows if row["severity"] != "info"]

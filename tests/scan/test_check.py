@@ -13,7 +13,8 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Wanted
 from kcheck.model.views import PartitionView
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.segments.swaps import read_swaps
 from tests.builders import batch, broker, flip_byte, partition_dir, run, write
 from tests.scan.reports import EVERY, document, ids

@@ -14,6 +14,7 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
 from kcheck.scan.arrow import from_bytes, to_bytes
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.rows import seen_of, tables_of
 from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_items
@@ -337,7 +338,7 @@ def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
 
 def of_fleet(path: str, depth: str) -> list[tuple[Any, ...]]:
     """Return what a scan of a fleet says of a log dir and the directories in it."""
-    how = How(depth, Wanted(), release("4.3"))
+    how = How(Depth(depth), Wanted(), release("4.3"))
     found = identify(FleetLogDir(path), how)
     seen = [
         batch for _, items in list_items(found, how) for data in scan_items(items, how) for batch in from_bytes(data)

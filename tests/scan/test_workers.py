@@ -100,7 +100,7 @@ def test_answers_stand_in_order(monkeypatch: pytest.MonkeyPatch, count: int, ahe
 
 def test_nothing_to_do_starts_no_process() -> None:
     before = children()
-    with Workers(3, done=lambda _: None, tick=lambda: None) as made:
+    with Workers(3) as made:
         assert [("a", [])] == list(made.run([("a", [])]))
         assert before == children()
 
@@ -149,7 +149,7 @@ def test_the_largest_is_begun_first(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         yield 0, [task(double, 0) for _ in range(3)]
         yield from groups
 
-    with Workers(2, done=lambda _: None, tick=lambda: None) as made:
+    with Workers(2) as made:
         monkeypatch.setattr(made, "_turn", lambda _: None)
         found = made.run(slowly())
         turn = Workers._turn
@@ -188,7 +188,7 @@ def test_an_interrupt_leaves_what_was_done(count: int) -> None:
     interrupted = signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     begin = time.monotonic()
-    with Workers(count, done=lambda _: None, tick=lambda: None) as made:
+    with Workers(count) as made:
         try:
             for each in made.run(groups()):
                 found.append(each)  # noqa: PERF402 - an interrupt must not lose them
@@ -208,7 +208,7 @@ def test_an_error_elsewhere_leaves_no_process() -> None:
     before = children()
 
     def fails() -> None:
-        with Workers(2, done=lambda _: None, tick=lambda: None) as made:
+        with Workers(2) as made:
             for name, _ in made.run([("a", [task(double, 1)]), ("b", [task(sleep, 2)])]):
                 raise ValueError(name)
 
@@ -221,7 +221,7 @@ def test_who_waits_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few times a second, also while one task goes on."""
     monkeypatch.setattr(workers, "_TICK", 0.01)
     ticks: list[int] = []
-    with Workers(2, done=lambda _: None, tick=lambda: ticks.append(1)) as made:
+    with Workers(2, tick=lambda: ticks.append(1)) as made:
         list(made.run([("a", [task(who, 1)])]))
     assert len(ticks) > 3
 
@@ -232,7 +232,7 @@ def fill(size: int) -> int:
 
 def bounded(count: int, groups: Any, *, seconds: float = 60, memory: int = 1 << 30) -> list[tuple[object, list[Any]]]:
     """Return the answers of each group, from processes with limits."""
-    with Workers(count, done=lambda _: None, tick=lambda: None, limits=Limits(seconds, memory)) as made:
+    with Workers(count, limits=Limits(seconds, memory)) as made:
         return list(made.run(groups, ahead=2))
 
 
@@ -258,7 +258,7 @@ def test_what_takes_too_much_memory_is_given_up() -> None:
 def test_a_run_can_feed_another_one(count: int) -> None:
     """Both have their answers in order, and a third can be begun meanwhile."""
     limits = Limits(60, 1 << 30)
-    with Workers(count, done=lambda _: None, tick=lambda: None, limits=limits) as made:
+    with Workers(count, limits=limits) as made:
 
         def groups() -> Iterator[Any]:
             for name, (answer,) in made.run(((name, [task(double, name)]) for name in range(20)), ahead=2):

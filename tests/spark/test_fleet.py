@@ -19,6 +19,7 @@ from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Wanted
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet import local as fleet
 from kcheck.scan.fleet.inventory import inventory
 from kcheck.scan.fleet.local import Run
@@ -45,7 +46,7 @@ def asked(out: Path, name: str, **how: Any) -> Run:
     """Return a run whose time stands still."""
     depth, seconds = how.pop("depth", "checkpoints"), how.pop("seconds", 60)
     every: dict[str, Any] = {"shown": lambda *_: True, "fails": lambda *_: False, "tell": lambda _: None}
-    looked = How(depth, how.pop("wanted", Wanted()), release("4.3"))
+    looked = How(Depth(depth), how.pop("wanted", Wanted()), release("4.3"))
     return Run(name, str(out), looked, jobs=2, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
 
 
@@ -85,7 +86,7 @@ def test_every_broker_has_the_rows_of_one_machine(
     `test_cluster.py` holds it for every damaged copy as well.
     """
     monkeypatch.setattr(by_spark, "_OF_FILE", 400)
-    monkeypatch.setattr(by_spark, "_OF_SLICE", {"checkpoints": 300})
+    monkeypatch.setattr(by_spark, "_OF_SLICE", 300)
     _, rows = both(spark, tmp_path, [*brokers()])
     assert len([*tmp_path.glob("run=there/partitions/*")]) > 1
     assert all(rows.values())
@@ -130,7 +131,7 @@ def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_pa
     (tmp_path / "names" / "fleet.csv").write_text("\n".join(("log_dir", *paths)))
     root, out = upload(tmp_path / "names", "spark-names", s3) + "/fleet.csv", f"{url}/out"
     fleet.scan([root], asked(tmp_path / "here", "r", options=s3))
-    looked = How("checkpoints", Wanted(), release("4.3"), remembers=True)
+    looked = How(Depth.CHECKPOINTS, Wanted(), release("4.3"), remembers=True)
     first = Run(**{**asked(tmp_path, "a", options=s3)._asdict(), "out": out, "how": looked})
     reports = [scan([root], first, nullcontext(spark))[0]]
     with mounted([out], s3):
@@ -204,7 +205,7 @@ def test_a_task_that_is_run_again_gives_the_same_rows(
 def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, tmp_path: Path) -> None:
     """By Spark or by one machine: each knows what the other one remembers, and the rows are those of a whole look."""
     out = tmp_path / "out"
-    looked = How("headers", Wanted(), release("4.3"), remembers=True)
+    looked = How(Depth.HEADERS, Wanted(), release("4.3"), remembers=True)
     scan([str(data)], asked(out, "a")._replace(how=looked), nullcontext(spark))
     partition_dir(data / "c-0", [run(100, 109)])
     since = looked._replace(since=kept_by(str(out / "run=a")))
@@ -233,7 +234,7 @@ def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> No
             lambda: [*out.glob("run=r/_seen/*/*.parquet")] and (tmp_path / "marks" / "straggler").exists(), started
         )
         os.killpg(started.pid, signal.SIGKILL)
-    how = How("checkpoints", Wanted(), release("4.3"), remembers=True)
+    how = How(Depth.CHECKPOINTS, Wanted(), release("4.3"), remembers=True)
     resumed = asked(out, "r")._replace(how=how._replace(since=left_by(str(out), "r")))
     report, _ = scan([root], resumed, nullcontext(spark))
     assert report.body["carried_over"] in range(1, 16)

@@ -7,6 +7,7 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.model.report import Wanted
 from kcheck.scan.arrow import batch_of, from_bytes
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.rows import tables_of
 from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_batches
@@ -61,7 +62,7 @@ def test_a_log_dir_and_its_checkpoints(data: Path) -> None:
 
 def test_the_steps_need_no_process_of_their_own(data: Path) -> None:
     """Batches in, batches out: any engine can map them. An empty batch has the columns of a full one."""
-    how = How("checkpoints", Wanted(), NEWEST)
+    how = How(Depth.CHECKPOINTS, Wanted(), NEWEST)
     found = identify(FleetLogDir(str(data)), how)
     assert ("c1uster-AAAAAAAAAAAAAA", "1", 1) == (found.cluster, found.broker, found.broker_id)
     ((count, items),) = list_items(found, how)

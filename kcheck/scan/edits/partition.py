@@ -20,9 +20,9 @@ from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
 from kcheck.scan.segments.columns import Columns
 from kcheck.scan.start.files import Content, Folder, StartError, made
 from kcheck.scan.start.log import LogLoader
-from kcheck.scan.start.partition import counted
+from kcheck.scan.start.partition import counted, start_partition
 from kcheck.scan.start.segment import Segment
-from kcheck.scan.start.values import Context, Lost
+from kcheck.scan.start.values import Context, Lost, Prediction, Stored, summed
 from kcheck.scan.start.values import Cut as Gone
 
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
@@ -61,6 +61,7 @@ class Partition:
         self.proven: tuple[Partition, ...] = ()
         self._planned: list[Finding] = []
         self._image: tuple[int, Image] | None = None
+        self._start: tuple[tuple[int, Stored, Context], Prediction] | None = None
 
     @property
     def context(self) -> Context:
@@ -135,6 +136,13 @@ class Partition:
             case Aside():
                 del self.files[name]
         self.version += 1
+
+    def start(self, stored: Stored, context: Context) -> Prediction:
+        """Return what the next start makes of it."""
+        how = (self.version, stored, context)
+        if self._start is None or self._start[0] != how:
+            self._start = (how, start_partition(self.path, self.dir, self.directory, stored, context, self.folder()))
+        return self._start[1]
 
     def image(self) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed."""
@@ -256,8 +264,7 @@ class Partition:
                     base = Offset(int(log[:20]) if log[:20].isdigit() else 0)
                     end = self._valid_end(base) if position else base
                     found.append(counted(Gone(content.path, base, end, position, content.size, ""), mark))
-        found = [each for each in found if each.records != 0]
-        return summed(found) if found else None
+        return summed(found)
 
 
 Row = tuple[int, ...]
@@ -276,17 +283,3 @@ def _rows(columns: Columns) -> list[Row]:
     """Return base offset, last offset, epoch and CRC of each batch."""
     parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
     return list(zip(*(part.tolist() for part in parts), strict=True))
-
-
-def summed(found: list[Lost]) -> Lost:
-    """Return several losses as one."""
-    starts = [each.start for each in found if each.start is not None]
-    ends = [each.end for each in found if each.end is not None]
-    records = [each.records for each in found]
-    below = [each.below_high_watermark for each in found]
-    return Lost(
-        min(starts, default=None), max(ends, default=None),
-        None if None in records else sum(each or 0 for each in records),
-        sum(each.bytes for each in found),
-        None if None in below else sum(each or 0 for each in below),
-    )  # fmt: skip

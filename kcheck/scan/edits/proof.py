@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.repairs._files import DAMAGE, RECORDS
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.edits.site import Site
@@ -20,7 +20,7 @@ def _holders(site: Site, partition: Partition, others: list[Site]) -> Iterator[P
         one, two = site.view, other.view
         if one.where.broker_id == two.where.broker_id or two.where.broker_id is None:
             continue
-        if one.cluster_id is not None and two.cluster_id is not None and one.cluster_id != two.cluster_id:
+        if ids_differ(one.cluster_id, two.cluster_id):
             continue
         yield from (each for each in other.partitions if _stands_for(partition, each))
 
@@ -31,7 +31,7 @@ def _stands_for(partition: Partition, other: Partition) -> bool:
     same = (mine.topic, mine.partition) == (theirs.topic, theirs.partition)
     if not same or theirs.state is not DirectoryState.CURRENT or theirs.log_end_offset is None:
         return False
-    if mine.topic_id is not None and theirs.topic_id is not None and mine.topic_id != theirs.topic_id:
+    if ids_differ(mine.topic_id, theirs.topic_id):
         return False
     if any(each.id in (*DAMAGE, *RECORDS) or each.id.startswith(("KC00", "KC22")) for each in other.findings):
         return False

@@ -15,8 +15,7 @@ from kcheck.repairs._entries import LIVE
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of
-from kcheck.scan.start.host import LogDirStart, Wish, judged, start_log_dir
-from kcheck.scan.start.partition import start_partition
+from kcheck.scan.start.host import LogDirStart, Wish, conditions, judged, loaded
 from kcheck.scan.start.values import Context, Prediction, Stored
 
 
@@ -38,14 +37,13 @@ class Site:
         self.gone: set[str] = set()
         self.planned: list[Finding] = []
         self.real = self.path
-        self._predicted: dict[tuple[object, ...], Prediction] = {}
-        self._looked: tuple[object, LogDir] | None = None
-        self._known: dict[str, tuple[int, Prediction | None]] = {}
+        self._now: tuple[object, LogDir] | None = None
+        self._starts: dict[str, tuple[int, Prediction | None]] = {}
 
     @cached_property
     def context(self) -> Context:
         """The settings of the broker, and its release."""
-        return Context(self._wish.settings, self.start(()).mode, self.release)
+        return conditions(self._edited(), self._wish)[1]
 
     def read(self, name: str) -> bytes | None:
         """Return a small file at the top of it, None where there is none or it cannot be read."""
@@ -100,7 +98,7 @@ class Site:
             if partition is not None:
                 partition.gone = True
 
-    def _now(self) -> LogDir:
+    def _edited(self) -> LogDir:
         """Return the log dir with the edits."""
         formats: dict[str, Format] = dict(FILES)
         where = self._opened.view.where
@@ -115,28 +113,25 @@ class Site:
         )
         return self._opened._replace(view=view, checkpoints=checkpoints_of(files))
 
-    def start(self, partitions: tuple[Partition, ...] | None = None) -> LogDirStart:
-        """Return what the next start makes of it."""
-        there = {each.dir: each for each in (self.partitions if partitions is None else partitions) if not each.gone}
-        directories = [(name, each.directory) for name, each in there.items()]
+    def start(self) -> LogDirStart:
+        """Return what the next start makes of it.
 
-        def load(
-            path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
-        ) -> Prediction:  # fmt: skip
-            key = (name, there[name].version, stored, context)
-            if key not in self._predicted:
-                self._predicted[key] = start_partition(path, name, directory, stored, context, there[name].folder())
-            return self._predicted[key]
+        Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
+        """
+        there = {each.dir: each for each in self.partitions if not each.gone}
+        around = (dict(self.small), set(self.gone))
+        if self._now is None or self._now[0] != around:
+            self._now, self._starts = (around, self._edited()), {}
+        now = self._now[1]
+        clean, context = conditions(now, self._wish)
+        asked = [
+            (name, each.directory) for name, each in there.items() if self._starts.get(name, (None,))[0] != each.version
+        ]
 
-        # Only what was edited since the last start is asked for anew: a log dir can have thousands of partitions.
-        state = (dict(self.small), set(self.gone))
-        if self._looked is None or self._looked[0] != state:
-            self._looked, self._known = (state, self._now()), {}
-        now = self._looked[1]
-        asked = [each for each in directories if self._known.get(each[0], (None,))[0] != there[each[0]].version]
-        start = start_log_dir(self.path, now, asked, self._wish, [], load)
-        found = {each.dir: each for each in start.partitions}
-        self._known |= {name: (there[name].version, found.get(name)) for name, _ in asked}
-        loaded = tuple(each for name in there if (each := self._known[name][1]) is not None)
-        whole = judged(self.path, now, (start.clean, self._wish.settings, start.mode), loaded, self.release)
-        return whole._replace(broker=self.broker)
+        def load(_: str, name: str, __: PartitionDirectory, stored: Stored, context: Context) -> Prediction:
+            return there[name].start(stored, context)
+
+        found = {each.dir: each for each in loaded(self.path, now, asked, [], load, clean=clean, context=context)}
+        self._starts |= {name: (there[name].version, found.get(name)) for name, _ in asked}
+        starts = tuple(each for name in there if (each := self._starts[name][1]) is not None)
+        return judged(self.path, now, starts, clean=clean, context=context)._replace(broker=self.broker)

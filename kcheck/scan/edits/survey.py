@@ -7,27 +7,22 @@ from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
 from kcheck.model.views import PartitionView
-from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
+from kcheck.scan.depth import Depth
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.edits.site import Site
 from kcheck.scan.host import LogDir
 from kcheck.scan.inputs import Target, agree, broker_of
 from kcheck.scan.look import Look, whole_log_dir
-from kcheck.scan.segments.window import Window
 from kcheck.scan.start.host import Wish
 from kcheck.scan.workers import Workers
 
 
 def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> list[Site]:
     """Return the log dirs with every finding of `check --depth records` about them; `collected` gets them too."""
-    coverage = Coverage()
     found: list[tuple[Target, LogDir, list[PartitionView]]] = []
-    with Workers(1, done=lambda _: None, tick=lambda: None) as workers:
-        deep = Deep(
-            read=True, verify=True, look_inside=True, release=wish.release, window=Window(), workers=workers,
-            coverage=coverage,
-        )  # fmt: skip
+    with Workers(1) as workers:
+        deep = Deep(Depth.RECORDS, wish.release, workers)
         look = Look(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
         for target in targets:
             log_dir, views = look.log_dir(target)

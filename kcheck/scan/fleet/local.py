@@ -102,7 +102,7 @@ def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers
     assert run.jobs is not None
     if in_threads:
         return Threads(run.jobs, tick=tick, seconds=run.seconds)
-    return Workers(run.jobs, done=lambda _: None, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
+    return Workers(run.jobs, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
 
 
 class Judged:
@@ -125,12 +125,12 @@ class Judged:
 
 def about(run: Run) -> dict[str, str]:
     """Return what stands in the manifest of a run and in each file."""
-    return {"kafka": run.how.release.name, "depth": run.how.depth}
+    return {"kafka": run.how.release.name, "depth": str(run.how.depth)}
 
 
 def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, judged: Judged, carried: int) -> Report:
     """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
-    release, depth = run.how.release.name, run.how.depth
+    release, depth = run.how.release.name, str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
     row = (

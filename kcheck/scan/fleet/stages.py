@@ -25,6 +25,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.scan.again import confirmed, remaining, suspects
 from kcheck.scan.arrow import batch_of, from_bytes, to_bytes
 from kcheck.scan.attempt import attempt
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.memory import known_of, remembered, signature, with_known
 from kcheck.scan.fleet.predict import log_dir_row, predicted
@@ -69,13 +70,13 @@ _META_SIZE_MAX = 1 << 20
 
 
 class How(NamedTuple):
-    """How a fleet is looked at: `depth` as in `check`.
+    """How a fleet is looked at.
 
     `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
     whether what is found is to be remembered.
     """
 
-    depth: str
+    depth: Depth
     wanted: Wanted
     release: Release
     since: str | None = None
@@ -119,8 +120,7 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
     with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
         hold_listing(log_dir.path)
     opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-    views = opened.view.files.items()
-    errors = {name: view.reads.error for name, view in views if view.reads is not None and view.reads.error}
+    errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
     refused = json.dumps(errors) if errors else None
     mode = mode_of_log_dir(opened, settings({}, how.release), how.release)
     items = (
@@ -138,11 +138,11 @@ def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
         for name, found in wanted_directories(opened, how.wanted)
     )
     many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
-    count = many if how.depth == "checkpoints" else 1
+    count = 1 if how.depth.reads_segments else many
     if not how.remembers:
         return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
     known = remembered(how.since, log_dir.path)
-    signed = (item._replace(signature=signature(item, (how.depth, how.release))) for item in items)
+    signed = (item._replace(signature=signature(item, (str(how.depth), how.release))) for item in items)
     # What is known is many directories at once: it costs nothing to look at.
     same = groupby(signed, key=lambda item: item.signature in known.at)
     parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
@@ -175,7 +175,7 @@ def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
 
 def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
     """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
-    deep = None if how.depth == "checkpoints" else _deep(how)
+    deep = _deep(how) if how.depth.reads_segments else None
     held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
     segments = 0
     for batch in batches:
@@ -192,18 +192,10 @@ def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.
 
 
 def _deep(how: How) -> "Deep":
-    from kcheck.scan.check import Depth  # worth its import where segments are read whole
-    from kcheck.scan.coverage import Coverage
-    from kcheck.scan.deep import Deep
-    from kcheck.scan.segments.window import Window
+    from kcheck.scan.deep import Deep  # worth its import where segments are read whole
     from kcheck.scan.workers import Workers
 
-    depth = Depth(how.depth)
-    return Deep(
-        read=True, verify=depth in (Depth.CRC, Depth.RECORDS), look_inside=depth is Depth.RECORDS,
-        release=how.release, window=Window(), coverage=Coverage(),
-        workers=Workers(1, done=lambda _: None, tick=lambda: None),
-    )  # fmt: skip
+    return Deep(how.depth, how.release, Workers(1))
 
 
 def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
@@ -214,7 +206,7 @@ def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
         if not suspect:
             return scanned
         return scanned._replace(findings=confirmed(suspect, scanned.findings, _scan(path, item, deep, how).findings))
-    with bounded(path, _READ_SIZE_MAX if how.depth == "checkpoints" else None):
+    with bounded(path, None if how.depth.reads_segments else _READ_SIZE_MAX):
         return _scan(path, item, deep, how)
 
 
@@ -249,8 +241,8 @@ def _start(
     *, complete: bool,
 ) -> Prediction | None:  # fmt: skip
     """Return what the next start makes of a directory; logs are read through where all batches are."""
-    reads = how.depth in ("crc", "records")
-    return predicted(path, directory, view, stored, _context(mode or "", how.release), complete=complete, reads=reads)
+    context = _context(mode or "", how.release)
+    return predicted(path, directory, view, stored, context, complete=complete, reads=how.depth.verifies)
 
 
 @cache
@@ -284,7 +276,7 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
     """
-    state = after_start(view, log_dir, start, how.release, reads=how.depth in ("crc", "records"))
+    state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
     if view.read is None or len(view.read) < len(view.segments):
         return state
     return state._replace(
@@ -335,9 +327,8 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
 
 
 def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
-    how = settings({}, release)
-    mode = mode_of_log_dir(opened, how, release)
-    start = judged(log_dir.path, opened, (opened.view.clean_shutdown, how, mode), starts, release)
+    context = _context(mode_of_log_dir(opened, settings({}, release), release), release)
+    start = judged(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
     return start._replace(broker=log_dir.group)
 
 

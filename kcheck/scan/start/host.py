@@ -82,15 +82,29 @@ def start_log_dir(
     load: Load,
 ) -> LogDirStart:
     """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
+    clean, context = conditions(log_dir, wish)
+    partitions = loaded(path, log_dir, directories, collected, load, clean=clean, context=context)
+    return judged(path, log_dir, tuple(partitions), clean=clean, context=context)
+
+
+def conditions(log_dir: LogDir, wish: Wish) -> tuple[bool, Context]:
+    """Return whether the stop before the start counts as clean, and what every step of the start needs to know."""
     view = log_dir.view
     clean = view.clean_shutdown if wish.clean is None else wish.clean
     told_by = judge(wish.copies.get(view.cluster_id or "", ()), view.where.broker_id, view.directory_id)
     mode = mode_of_log_dir(log_dir, wish.settings, wish.release, told_by)
-    context = Context(wish.settings, mode, wish.release, told_by if mode is Mode.KRAFT else None)
-    partitions: list[Prediction] = []
+    return clean, Context(wish.settings, mode, wish.release, told_by if mode is Mode.KRAFT else None)
+
+
+def loaded(
+    path: str, log_dir: LogDir, directories: list[tuple[str, PartitionDirectory]], collected: list[Finding],
+    load: Load, *, clean: bool, context: Context,
+) -> Iterator[Prediction]:  # fmt: skip
+    """Yield what becomes of those directories that the start loads; what cannot be looked at goes into `collected`."""
+    view = log_dir.view
     for name, directory in directories:
         told = log_dir.checkpoints.of(directory.topic, directory.partition)
-        begun = begin(name, directory, stored_of(told, wish.release, clean=clean), context)
+        begun = begin(name, directory, stored_of(told, context.release, clean=clean), context)
         if begun is None:
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
@@ -103,10 +117,9 @@ def start_log_dir(
         if isinstance(found, Finding):
             collected.append(found)
         else:
-            partitions.append(found)
+            yield found
             if found.unread:
                 collected.append(kc001_unreadable.finding(where, found.reason or ""))
-    return judged(path, log_dir, (clean, wish.settings, mode), tuple(partitions), wish.release)
 
 
 def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release, told_by: Judge | None = None) -> Mode:
@@ -143,8 +156,8 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading
     """Yield what follows from the files at the top of a log dir."""
     for name in OFFSET_CHECKPOINTS:
         file = log_dir.view.files.get(name)
-        if file is not None and file.reads is not None and file.reads.error is not None:
-            found = reading(name, file.reads.error, release)
+        if file is not None and file.refusal is not None:
+            found = reading(name, file.refusal, release)
             if found is not None:
                 yield found
     meta = log_dir.view.files.get(META_PROPERTIES)
@@ -157,20 +170,20 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading
     bootstrap = log_dir.view.files.get(FileKind.BOOTSTRAP)
     # It is read beside the log of KRaft alone.
     read = mode is Mode.KRAFT and any(is_metadata_log(*each, release) for each in log_dir.directories)
-    if read and bootstrap is not None and bootstrap.reads is not None and bootstrap.reads.error is not None:
-        yield Reading(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.reads.error}")
+    if read and bootstrap is not None and bootstrap.refusal is not None:
+        yield Reading(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
     for name in () if log_dir.alone else log_dir.view.unparseable:
         yield Reading(Outcome.ABORT, f"{name} is no name of a partition directory")
 
 
 def judged(
-    path: str, log_dir: LogDir, how: tuple[bool, Settings, Mode], partitions: tuple[Prediction, ...], release: Release
+    path: str, log_dir: LogDir, partitions: tuple[Prediction, ...], *, clean: bool, context: Context
 ) -> LogDirStart:
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load.
 
-    `how`: whether the stop before was clean, the settings of the broker, and who keeps its metadata.
+    `clean`: whether the stop before was.
     """
-    clean, settings, mode = how
+    mode, release = context.mode, context.release
     readings = tuple(_readings(log_dir, mode, release))
     aborts = [each.reason for each in readings if each.outcome is Outcome.ABORT]
     aborts += [f"{each.dir}: {each.reason}" for each in partitions if each.outcome is Outcome.ABORT]
@@ -189,7 +202,7 @@ def judged(
             uncertain = f"the start may abort instead: {why}, if it is loaded after the file that cannot be read"
     if mode is Mode.KRAFT and _is_unformatted(log_dir):
         # It may be of ZooKeeper, or copies of files: every log dir that was in use has partitions and checkpoints.
-        if settings.mode is None or not (log_dir.view.files and log_dir.directories):
+        if context.settings.mode is None or not (log_dir.view.files and log_dir.directories):
             uncertain = f"the start ends if this is a log dir of KRaft: {META_PROPERTIES} is missing"
         else:
             aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")

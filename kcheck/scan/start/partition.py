@@ -1,6 +1,5 @@
 """What the next start makes of one partition directory: its load, what is lost by it, and which files change."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -29,7 +28,7 @@ from kcheck.scan.start.host import is_metadata_log
 from kcheck.scan.start.index import made_with
 from kcheck.scan.start.log import LogLoader
 from kcheck.scan.start.segment import Segment
-from kcheck.scan.start.values import Context, Cut, Loaded, Lost, Prediction, Stored, unstable
+from kcheck.scan.start.values import Context, Cut, Loaded, Lost, Prediction, Stored, summed, unstable
 
 _SET_ASIDE = ": the directory is renamed with a suffix -stray, and nobody serves it"
 
@@ -154,27 +153,7 @@ def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:
         last = loader.segments[log.bases[-1]]
         hidden = _hidden(last, log, stored.high_watermark)
         found.extend(() if hidden is None else (hidden,))
-    found = [each for each in found if each.records != 0]
-    if not found:
-        return None
-    starts = [each.start for each in found if each.start is not None]
-    ends = [each.end for each in found if each.end is not None]
-    return Lost(
-        start=min(starts, default=None),
-        end=max(ends, default=None),
-        records=_sum(each.records for each in found),
-        bytes=sum(each.bytes for each in found),
-        below_high_watermark=_sum(each.below_high_watermark for each in found),
-    )
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    total = 0
-    for count in counts:
-        if count is None:
-            return None
-        total += count
-    return total
+    return summed(found)
 
 
 def counted(cut: Cut, mark: int | None) -> Lost:

@@ -1,6 +1,6 @@
 """What a simulated start is told of a partition directory, and what it makes of one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Outcome, Settings
@@ -76,6 +76,24 @@ class Lost(NamedTuple):
     records: int | None
     bytes: int
     below_high_watermark: int | None
+
+
+def summed(losses: Iterable[Lost]) -> Lost | None:
+    """Return several losses as one; None where no records are lost."""
+    found = [each for each in losses if each.records != 0]
+    if not found:
+        return None
+    return Lost(
+        start=min((each.start for each in found if each.start is not None), default=None),
+        end=max((each.end for each in found if each.end is not None), default=None),
+        records=_sum([each.records for each in found]),
+        bytes=sum(each.bytes for each in found),
+        below_high_watermark=_sum([each.below_high_watermark for each in found]),
+    )
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    return None if None in counts else sum(each or 0 for each in counts)
 
 
 class Prediction(NamedTuple):

@@ -17,7 +17,8 @@ from kcheck.errors import KcheckError, UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Report, Wanted, finding_row
 from kcheck.model.views import PartitionView
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet import local, output, stages
 from kcheck.scan.fleet.local import Run, scan
 from kcheck.scan.fleet.output import MANIFEST, run_tables
@@ -46,7 +47,7 @@ def scanned(
     **how: Any,
 ) -> tuple[Report, Rows]:
     """Return the report of a scan, and the rows of its tables."""
-    asked = How(depth, wanted or Wanted(), release(kafka), since, remembers)
+    asked = How(Depth(depth), wanted or Wanted(), release(kafka), since, remembers)
     plain = {"jobs": 2, "seconds": 60, "now": lambda: 1_700_000_000_000, "tell": lambda _: None}
     every = {"shown": lambda *_: True, "fails": lambda *_: False}
     report, _ = scan(
@@ -309,7 +310,7 @@ def test_what_is_shown_is_written_and_what_fails_is_told(data: Path, tmp_path: P
     """A finding that is not shown can be one to fail on."""
     flip_byte(tmp_path / "fleet" / "1" / "d1" / "bad-0" / "leader-epoch-checkpoint", 0)
     asked = Run(
-        "r", str(tmp_path / "out"), How("checkpoints", Wanted(), release("4.3")), 1, 60, lambda: 0,
+        "r", str(tmp_path / "out"), How(Depth.CHECKPOINTS, Wanted(), release("4.3")), 1, 60, lambda: 0,
         shown=lambda rule, severity: (rule, severity) == ("KC310", Severity.ERROR),
         fails=lambda rule, _: rule == "KC101", tell=lambda _: None,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from kcheck.core.releases import release
 from kcheck.disk.output import publish
 from kcheck.errors import KcheckError, UsageError
 from kcheck.model.report import Wanted
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet import memory as fleet_memory
 from kcheck.scan.fleet import output as fleet_output
 from kcheck.scan.fleet import stages as fleet_stages
@@ -37,7 +38,7 @@ class Fleet:
 
     def scan(self, name: str, since: str | None = None, *, depth: str = "headers", kafka: str = "4.3") -> Rows:
         """Return the rows of a run that remembers; its own row is that of no other."""
-        how = How(depth, Wanted(), release(kafka), since, remembers=True)
+        how = How(Depth(depth), Wanted(), release(kafka), since, remembers=True)
         asked = Run(
             name, str(self.out), how, jobs=2, seconds=60, now=lambda: 0, shown=lambda *_: True, fails=lambda *_: False,
             tell=lambda _: None,

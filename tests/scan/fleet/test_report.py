@@ -13,6 +13,7 @@ from kcheck.core.releases import release
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
+from kcheck.scan.depth import Depth
 from kcheck.scan.fleet import report as fleet_report
 from kcheck.scan.fleet import risk as fleet_risk
 from kcheck.scan.fleet import starts as fleet_starts
@@ -44,7 +45,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Scan every case as a broker of a fleet, its rule being the cluster, and the newest brokers."""
     out = tmp_path_factory.mktemp("cases")
     asked = Run(
-        "r", str(out), How("crc", Wanted(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
+        "r", str(out), How(Depth.CRC, Wanted(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
         fails=every, tell=lambda _: None,
     )  # fmt: skip
     newest = CASES.parent / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"

@@ -7,7 +7,8 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.errors import UsageError
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.segments import columns
 from tests.builders import Made, batch, broker, meta_properties, partition_dir, run, write
 from tests.scan.reports import EVERY, document

@@ -17,7 +17,8 @@ from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.model.views import PartitionView
 from kcheck.scan import look
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.partition import view_of
 from kcheck.scan.segments import columns, following, small
 from kcheck.scan.segments.snapshots import Follower

@@ -14,7 +14,8 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.report import Wanted
 from kcheck.model.segments import SegmentView
-from kcheck.scan.check import Depth, Reading, check
+from kcheck.scan.check import Reading, check
+from kcheck.scan.depth import Depth
 from kcheck.scan.segments.segment import examine
 from kcheck.scan.segments.window import Window
 from tests.builders import batch, broker, flip_byte, index, log, message, partition_dir, run, write
