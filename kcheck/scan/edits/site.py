@@ -15,6 +15,7 @@ from kcheck.repairs._entries import LIVE
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of
+from kcheck.scan.start.files import Content
 from kcheck.scan.start.host import LogDirStart, Wish, judged, start_log_dir
 from kcheck.scan.start.partition import start_partition
 from kcheck.scan.start.values import Context, Prediction, Stored
@@ -36,9 +37,10 @@ class Site:
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.small: dict[str, bytes | None] = {}
         self.gone: set[str] = set()
-        self.planned: list[Finding] = []
+        self._planned: dict[int, Finding] = {}
+        self._touched: dict[str, tuple[Partition, dict[str, Content], bool]] = {}
         self.real = self.path
-        self._predicted: dict[tuple[object, ...], Prediction] = {}
+        self._predicted: dict[str, tuple[int, dict[object, Prediction]]] = {}
         self._looked: tuple[object, LogDir] | None = None
         self._known: dict[str, tuple[int, Prediction | None]] = {}
 
@@ -73,23 +75,29 @@ class Site:
         there = (each for each in self.view.partitions if each.where.dir not in gone and each.state in LIVE)
         return any((each.topic, each.partition) == (topic, partition) for each in there)
 
+    @cached_property
+    def by_dir(self) -> Mapping[str, Partition]:
+        """The partitions by the names of their directories."""
+        return {each.dir: each for each in self.partitions}
+
     def saved(self) -> Callable[[], None]:
-        """Return what takes back every edit from now on."""
+        """Return what takes back every edit from now on; what was saved before is done with."""
         small, gone = dict(self.small), set(self.gone)
-        parts = [(each, dict(each.files), each.gone) for each in self.partitions]
+        touched = self._touched = {}
 
         def restore() -> None:
             self.small, self.gone = small, gone
-            for part, files, was_gone in parts:
-                if part.files != files or part.gone != was_gone:
-                    part.restore(files, gone=was_gone)
+            for part, files, was_gone in touched.values():
+                part.restore(files, gone=was_gone)
 
         return restore
 
     def edit(self, edit: Edit) -> None:
         """Make an edit."""
         owner, slash, name = edit.path.partition("/")
-        partition = next((each for each in self.partitions if each.dir == owner), None)
+        partition = self.by_dir.get(owner)
+        if partition is not None and owner not in self._touched:
+            self._touched[owner] = (partition, dict(partition.files), partition.gone)
         if slash:
             assert partition is not None
             partition.edit(edit, name)
@@ -99,6 +107,21 @@ class Site:
             self.gone.add(edit.path)
             if partition is not None:
                 partition.gone = True
+
+    def settled(self, finding: Finding) -> bool:
+        """Whether an edit was planned for a finding."""
+        owner = self.by_dir.get(finding.where.dir or "")
+        return id(finding) in self._planned if owner is None else owner.settled(finding)
+
+    def settle(self, finding: Finding, *, done: bool = True) -> None:
+        """Remember that an edit was planned for a finding; or forget it, where it is not `done`."""
+        owner = self.by_dir.get(finding.where.dir or "")
+        if owner is not None:
+            (owner.settle if done else owner.unsettle)(finding)
+        elif done:
+            self._planned[id(finding)] = finding
+        else:
+            self._planned.pop(id(finding), None)
 
     def _now(self) -> LogDir:
         """Return the log dir with the edits."""
@@ -123,10 +146,13 @@ class Site:
         def load(
             path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
         ) -> Prediction:  # fmt: skip
-            key = (name, there[name].version, stored, context)
-            if key not in self._predicted:
-                self._predicted[key] = start_partition(path, name, directory, stored, context, there[name].folder())
-            return self._predicted[key]
+            version, found = self._predicted.get(name, (None, {}))
+            if version != there[name].version:
+                found = {}  # Those of older versions are never asked for again, and each holds every file.
+                self._predicted[name] = (there[name].version, found)
+            if (stored, context) not in found:
+                found[stored, context] = start_partition(path, name, directory, stored, context, there[name].folder())
+            return found[stored, context]
 
         # Only what was edited since the last start is asked for anew: a log dir can have thousands of partitions.
         state = (dict(self.small), set(self.gone))

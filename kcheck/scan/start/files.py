@@ -134,14 +134,7 @@ class Folder:
 
     def read(self, name: str) -> tuple[bytes, int]:
         """Return the bytes of a file up to the zeros at its end that a file system does not keep, and its size."""
-        content = self.files[name]
-        if content.path is None:
-            return content.data, content.size
-        with unreadable(name):
-            if content.size > SMALL_FILE_SIZE_MAX:  # who asks may write out the zeros
-                raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
-            data, _ = read_filled(content.path)
-        return data[: content.filled], content.size
+        return read_content(name, self.files[name])
 
     def as_it_lay(self, name: str) -> Content | None:
         """Return what the file was before the start, None where there was none."""
@@ -191,6 +184,17 @@ def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int
             return False
         position += len(found)
     return True
+
+
+def read_content(name: str, content: Content) -> tuple[bytes, int]:
+    """Return the bytes of a file as `Folder.read`; UnseenError where it cannot be read."""
+    if content.path is None:
+        return content.data, content.size
+    with unreadable(name):
+        if content.size > SMALL_FILE_SIZE_MAX:  # who asks may write out the zeros
+            raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
+        data, _ = read_filled(content.path)
+    return data[: content.filled], content.size
 
 
 @contextmanager
