@@ -1,6 +1,7 @@
 """What a module of this package provides, and what it is shown."""
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
@@ -129,7 +130,7 @@ class PartitionSite(Protocol):
     def findings(self) -> tuple[Finding, ...]: ...
 
     @property
-    def names(self) -> frozenset[str]: ...
+    def names(self) -> AbstractSet[str]: ...
 
     @property
     def log_dir(self) -> "LogDirSite": ...

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
@@ -13,11 +14,10 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.segments import End
 from kcheck.scan.segments.columns import Column, Columns, Reader
-from kcheck.scan.start.files import Content, Folder, StartError, made, unreadable
+from kcheck.scan.start.files import Content, Folder, StartError, UnseenError, made, unreadable
 from kcheck.scan.start.index import OffsetIndex, TimeIndex
 from kcheck.scan.start.values import Context
 
-LOG_SIZE_MAX = 2**31 - 1
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
 
 
@@ -54,8 +54,12 @@ class Segment:
             self._logical_size: int | None = 0
         else:
             self._logical_size = None
-        if self.size > LOG_SIZE_MAX:
-            raise StartError(f"KafkaException: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
+        seen = seen_log_size(self.size, context.release)
+        if seen is None:
+            error = "KafkaException" if context.release.refuses_large_logs else "IllegalArgumentException"
+            raise StartError(f"{error}: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
+        if seen < self.size:
+            raise UnseenError(f"{self.log_name} has {self.size} bytes, and the broker takes it for one of {seen}")
         self._knows_transactions = self.name(".txnindex") in folder
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
