@@ -58,7 +58,7 @@ def _cut(site: PartitionSite, finding: Finding, name: str, position: int) -> Ans
     hole = _hole(site, finding, later)
     if later and finding.id in _TAILS and finding.data.get("beyond") is None:
         reason = f"{name} ends with its last batch; the segments behind it stay"
-        return Step(finding, (Cut(path_of(site, name), position),), reason, evidence, hole=hole)
+        return Step(finding, tuple(_segment(site, image, first)), reason, evidence, hole=hole)
     reason = f"the log ends with the last batch before the damage, at offset {image.log_end_offset}"
     return Step(finding, tuple(_edits(site, image, first, later)), reason, evidence, hole=hole)
 
@@ -70,15 +70,20 @@ def _hole(site: PartitionSite, finding: Finding, later: list[int]) -> tuple[int,
     return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
 
 
-def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> Iterator[Edit]:
-    """Yield the cut, and what follows from the new log end."""
-    end = image.log_end_offset
+def _segment(site: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
+    """Yield the cut, and the indexes of what is left of the segment."""
     prefix = log_name(cut.base_offset)[:20]
     yield Cut(path_of(site, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:
         built = image.files.get(prefix + ending)
         if built is not None and built != site.read(prefix + ending):
             yield Write(path_of(site, prefix + ending), built)
+
+
+def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> Iterator[Edit]:
+    """Yield the cut, and what follows from the new log end."""
+    end = image.log_end_offset
+    yield from _segment(site, image, cut)
     gone = {log_name(base)[:20] + ending for base in later for ending in SEGMENT_ENDINGS} & site.names
     for name in site.names:
         found = parse_file(name)

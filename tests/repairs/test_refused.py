@@ -110,6 +110,17 @@ def test_a_snapshot_that_the_cut_writes_is_enough(tmp_path: Path) -> None:
     assert [each.why.finding for each in made.plan.operations if each.path.endswith(".snapshot")] == ["KC141"]
 
 
+def test_the_indexes_of_a_closed_segment_are_cut_with_it(tmp_path: Path) -> None:
+    """Where nothing but zeros is left of it no entry is known to be wrong before."""
+    one = two_segments(tmp_path / "1", high_watermark=200)
+    (one / LOG).write_bytes(bytes((one / LOG).stat().st_size))
+    made = planned(str(one), accept_loss=True)
+    changed = {
+        name: each.why.finding for each in made.plan.operations if (name := Path(each.path).name)[:20] == "0" * 20
+    }
+    assert dict.fromkeys((f"{0:020d}{ending}" for ending in (".log", ".index", ".timeindex")), "KC143") == changed
+
+
 def test_of_three_directories_of_a_partition_none_goes(tmp_path: Path) -> None:
     """Two can be compared."""
     paths = [str(broker(tmp_path / str(number), run(0, 99))) for number in range(3)]
