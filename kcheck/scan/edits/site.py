@@ -123,7 +123,8 @@ class Site:
         def load(
             path: str, name: str, directory: PartitionDirectory, stored: Stored, context: Context
         ) -> Prediction:  # fmt: skip
-            key = (name, there[name].version, stored, context)
+            by = context.judge and context.judge[1:]  # Its copy is the same for all, and large.
+            key = (name, there[name].version, stored, context.mode, by)
             if key not in self._predicted:
                 self._predicted[key] = start_partition(path, name, directory, stored, context, there[name].folder())
             return self._predicted[key]

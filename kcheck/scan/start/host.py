@@ -106,6 +106,8 @@ def start_log_dir(
             partitions.append(found)
             if found.unread:
                 collected.append(kc001_unreadable.finding(where, found.reason or ""))
+    if told_by is not None and told_by.of_kraft:
+        log_dir = log_dir._replace(view=view._replace(of_kraft=True))
     return judged(path, log_dir, (clean, wish.settings, mode), tuple(partitions), wish.release)
 
 
