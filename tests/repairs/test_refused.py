@@ -121,6 +121,17 @@ def test_the_indexes_of_a_closed_segment_are_cut_with_it(tmp_path: Path) -> None
     assert dict.fromkeys((f"{0:020d}{ending}" for ending in (".log", ".index", ".timeindex")), "KC143") == changed
 
 
+def test_of_two_directories_without_a_log_one_goes(tmp_path: Path) -> None:
+    """As a log dir that ran full leaves them; nothing proves that they are alike but that neither holds anything."""
+    one, other = (broker(tmp_path / name, run(0, 9)) for name in "12")
+    for path in (one, other):
+        (path / "new-0").mkdir()
+    shutil.rmtree(other / "t-0")
+    made = planned(f"1={one}", f"1={other}")
+    (found,) = [each for each in made.plan.operations if each.path.endswith("/new-0")]
+    assert "there is no .log in it" in str(found.why.evidence)
+
+
 def test_of_three_directories_of_a_partition_none_goes(tmp_path: Path) -> None:
     """Two can be compared."""
     paths = [str(broker(tmp_path / str(number), run(0, 99))) for number in range(3)]
