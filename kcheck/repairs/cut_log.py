@@ -7,10 +7,12 @@ planned with `--accept-loss` only. Indexes, leader epochs, snapshots and checkpo
 
 from collections.abc import Iterator
 
+from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
-from kcheck.model.entries import Offset, OffsetEntry
+from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.segments import EpochRun
 from kcheck.repairs._contract import (
     Answer,
     Aside,
@@ -98,10 +100,22 @@ def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> 
         snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
         yield from (Write(path_of(site, name), image.files[name]) for name in snapshots)
     epochs = entries_of(site)
-    kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
+    kept = _left(image, truncate_from_end(epochs, Offset(end + 1)))
     if kept != epochs:
         yield write_epochs(site, kept)
     yield from _checkpoints(site, end)
+
+
+def _left(image: Image, stated: EpochEntries) -> EpochEntries:
+    """Return the epochs of a log that was cut: those of its batches, and what the file says beside them.
+
+    One at the log end itself is of an election without records. A log start behind the new end had raised the first.
+    """
+    ends = [*(entry.start_offset for entry in image.leader_epochs[1:]), image.log_end_offset]
+    runs = (EpochRun(*entry, Offset(end - 1)) for entry, end in zip(image.leader_epochs, ends, strict=False))
+    found = rebuild(runs, stated, log_end=image.log_end_offset)
+    assert found is not None  # A recovery takes down epochs that rise.
+    return found.entries
 
 
 def _checkpoints(site: PartitionSite, end: Offset) -> Iterator[Edit]:

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.plan import Write
 from kcheck.model.report import Row
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
 from kcheck.scan.repair import Repaired, repair
 from kcheck.scan.start import host
-from tests.builders import batch_of, broker, flip_byte, log, log_dir, partition_dir, record, write
+from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
 from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish
@@ -108,6 +109,16 @@ def test_a_snapshot_that_the_cut_writes_is_enough(tmp_path: Path) -> None:
         path.unlink()
     made = planned(str(one), accept_loss=True)
     assert [each.why.finding for each in made.plan.operations if each.path.endswith(".snapshot")] == ["KC141"]
+
+
+def test_a_cut_below_the_log_start_leaves_the_epochs_of_the_batches(tmp_path: Path) -> None:
+    """Records were deleted, so the file says that the epoch begins where the log did then: behind the new end."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=3), epoch_entries=((3, 30),))
+    flip_byte(one / LOG, 3 * BATCH_SIZE - 1)
+    made = planned(str(one), accept_loss=True)
+    (found,) = [each for each in made.plan.operations if each.path.endswith("leader-epoch-checkpoint")]
+    assert isinstance(found, Write)
+    assert epochs((3, 0)) == found.content
 
 
 def test_the_indexes_of_a_closed_segment_are_cut_with_it(tmp_path: Path) -> None:
