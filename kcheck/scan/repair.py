@@ -21,7 +21,7 @@ from kcheck.scan.edits.site import Site
 from kcheck.scan.edits.survey import survey
 from kcheck.scan.edits.words import Between
 from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
-from kcheck.scan.predict import lost_row
+from kcheck.scan.predict import lost_row, with_copies
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start.host import LogDirStart, Wish, decided
 from kcheck.scan.start.values import Lost, summed
@@ -54,7 +54,7 @@ def repair(
     `keep` tells by rule and severity about which findings anything is to be planned or said.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
-    wish = wish._replace(wanted=wanted)
+    wish = with_copies(targets, wish._replace(wanted=wanted))
     collected: list[Finding] = []
     sites = survey(targets, wish, collected)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()

@@ -180,7 +180,7 @@ class Partition:
             for name, content in folder.files.items()
             if name.endswith((*INDEX_ENDINGS, ".snapshot")) and content.path is None
         }
-        return Image(None, log.log_end_offset, cuts, built)
+        return Image(None, log.log_end_offset, cuts, built, log.leader_epochs)
 
     def _segments(self) -> Iterator[Segment]:
         folder = self.folder()

@@ -207,7 +207,7 @@ def judged(
         else:
             aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
-    view = log_dir.view
+    view = log_dir.view._replace(of_kraft=context.judge is not None and context.judge.of_kraft)
     return LogDirStart(
         path, view.where.broker_id, outcome, (*aborts, *offline), clean, mode, uncertain, partitions, view,
         unread=bool(unread),

@@ -15,7 +15,7 @@ from kcheck.scan.start.ordered import Ordered
 from kcheck.scan.start.producers import Producers
 from kcheck.scan.start.recover import OffsetOrderError, SegmentOverflowError, recover
 from kcheck.scan.start.replay import reload_before, reload_log
-from kcheck.scan.start.segment import ENDINGS, Segment
+from kcheck.scan.start.segment import ENDINGS, Segment, endings
 from kcheck.scan.start.split import split
 from kcheck.scan.start.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.scan.start.values import Context, Cut, Loaded
@@ -149,8 +149,8 @@ class LogLoader:
         """Load what is there: LogLoader.loadSegmentFiles."""
         self.segments.clear()
         for name in sorted(self.folder.files):
-            ending = next((each for each in ENDINGS if name.endswith(each)), None)
-            if ending is None or (ending == ".txnindex" and not self.context.release.has_producer_state):
+            ending = next((each for each in endings(self.context.release) if name.endswith(each)), None)
+            if ending is None:
                 continue
             number = offset_of(name)
             if number is None:
@@ -188,7 +188,7 @@ class LogLoader:
             problem = segment.time_index.problem(release)
         problem = problem or self._insane_transactions(segment)
         if problem is not None and release.deletes_failing_indexes:
-            for ending in _INDEX_ENDINGS:
+            for ending in endings(release)[1:]:
                 self.folder.remove(segment.name(ending))
             segment = Segment(self.folder, segment.base, self.context)
         return None if problem is None else f"{problem}: the segment is recovered"

@@ -12,6 +12,7 @@ from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVER
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
+from kcheck.model.release import Release
 from kcheck.model.segments import End
 from kcheck.scan.segments.columns import Column, Columns, Reader
 from kcheck.scan.start.files import Content, Folder, StartError, UnseenError, made, unreadable
@@ -19,6 +20,11 @@ from kcheck.scan.start.index import OffsetIndex, TimeIndex
 from kcheck.scan.start.values import Context
 
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
+
+
+def endings(release: Release) -> tuple[str, ...]:
+    """Return the endings of the files that a segment has: up to 0.10.2 a transaction index is none of them."""
+    return ENDINGS if release.has_producer_state else ENDINGS[:-1]
 
 
 class Found(NamedTuple):
@@ -266,13 +272,13 @@ class Segment:
         name = self.name(".txnindex")
         known = self._knows_transactions and name in self.folder
         before = () if known else self.transactions()
-        if entries or known:
+        if (entries or known) and self.context.release.has_producer_state:
             self.folder.put(name, made(serialize((*before, *entries))))
             self._knows_transactions = True
 
     def rename(self, suffix: str) -> None:
         """Give all files of the segment another suffix (changeFileSuffixes)."""
-        for ending in ENDINGS if self.context.release.has_producer_state else ENDINGS[:-1]:
+        for ending in endings(self.context.release):
             self.folder.rename(self.name(ending), segment_prefix(Offset(self.base)) + ending + suffix)
         self.suffix = suffix
         for index, ending in ((self._offset_index, ".index"), (self._time_index, ".timeindex")):
