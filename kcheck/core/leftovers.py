@@ -3,12 +3,31 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.startup import replaced_by_swaps, temporary
+from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
 from kcheck.model.entries import Offset
-from kcheck.model.names import SWAP, FileKind, KafkaFile, parse_file
+from kcheck.model.names import CLEANED, DELETED, SWAP, FileKind, KafkaFile, parse_file
 from kcheck.model.release import Release
 
 _INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
+
+
+_NUMBERED = (FileKind.LOG, *_INDEXES, FileKind.PRODUCER_SNAPSHOT)
+
+
+def ends_start(name: str, release: Release) -> bool:
+    """Whether the start of a broker fails on the name of a file: it looks for a number where none is.
+
+    Of leftovers 3.0 and later want the number of each, up to 2.8 that of what they put in the place of a segment.
+    """
+    if offset_of(name) is not None or name.endswith(DELETED):
+        return False
+    kind, of_producers = parse_file(name).kind, (FileKind.TRANSACTION_INDEX, FileKind.PRODUCER_SNAPSHOT)
+    if name.endswith(CLEANED):
+        return release.drops_swaps_of_unfinished_splits
+    if name.endswith(SWAP):
+        taken = (FileKind.LOG, *(_INDEXES if release.keeps_swapped_indexes else ()))
+        return release.finishes_swaps_by_renaming or kind in taken
+    return kind in _NUMBERED and (release.has_producer_state or kind not in of_producers)
 
 
 class Leftovers(NamedTuple):

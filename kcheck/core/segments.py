@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container
 
 from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import FileKind
 from kcheck.model.release import Release
 
@@ -72,3 +73,16 @@ def loaded_high_watermark(checkpoint: Offset | None, *, log_start: Offset, log_e
     """
     floor = log_start if release.high_watermark_floor_is_log_start else Offset(0)
     return Offset(min(max(checkpoint or 0, floor), log_end))
+
+
+LOG_SIZE_MAX = INT_MAX
+"""So many bytes a `.log` has at most."""
+
+
+def seen_log_size(size: int, release: Release) -> int | None:
+    """Return how many bytes a broker sees in a `.log` of that size in bytes; None where it does not open it.
+
+    FileRecords 0.10.2 to 4.3.1: up to 2.0 an int holds what is left of the size.
+    """
+    seen = size if release.refuses_large_logs else wrapped(size, 32)
+    return None if seen < 0 or seen > LOG_SIZE_MAX else seen

@@ -1,5 +1,6 @@
 """What a start of the broker decides by names and numbers alone: LogManager, LogLoader 3.0 to 4.3.1, Log up to 2.8."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -181,10 +182,10 @@ def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, relea
     """
     if low == high and release.finds_nothing_in_nothing:
         return ()
-    below = [base for base in bases if base <= low]
-    if (below and high < below[-1]) or (high < low and release.finds_nothing_in_nothing):
+    first = max(bisect_right(bases, low) - 1, 0)
+    if (bases and high < bases[first] <= low) or (high < low and release.finds_nothing_in_nothing):
         raise ValueError("inconsistent range")
-    return [base for base in bases if (below[-1] if below else low) <= base < high]
+    return bases[first : bisect_left(bases, high)]
 
 
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:

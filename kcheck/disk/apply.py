@@ -304,8 +304,8 @@ def _kept(status: os.stat_result) -> Kept:
 
 
 def _signature(place: Place) -> tuple[int, ...] | None:
-    status = status_at(place)
-    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    status = status_at(place)  # Its ctime changes as well where another name of it goes by this plan.
+    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _move(source: Place, target: Place) -> None:

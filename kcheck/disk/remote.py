@@ -56,11 +56,15 @@ class Store:
         return self._made[1]
 
     def hold(self, path: str) -> None:
-        """List a log dir with all that is below it, once: a request for each thousand files, with their sizes."""
+        """List a log dir with all that is below it, once: a request for each thousand files, with their sizes.
+
+        One that is empty may not be there at all: who lists it next is told.
+        """
         if path not in self._held:
             found = self._tree(path)
-            with self._lock:
-                self._held[path] = found
+            if found[""].sizes or found[""].directories:
+                with self._lock:
+                    self._held[path] = found
 
     def drop(self, path: str) -> None:
         """Forget the listing of a log dir."""
@@ -328,6 +332,8 @@ def _asked(ask: Callable[[], T]) -> T:
     """Return an answer of a store; its client may raise anything."""
     try:
         return ask()
+    except FileNotFoundError as error:
+        raise FileNotFoundError(2, "No such file or directory") from error  # Some clients say no more than the name.
     except OSError:
         raise
     except Exception as error:

@@ -251,8 +251,10 @@ def exists(path: str) -> bool:
 
 
 def real(path: str) -> str:
-    """Return the one name of what a path names, with every link followed."""
-    return os.path.realpath(path) if store_of(path) is None else path.rstrip("/")
+    """Return the one name of what a path names, with every link followed; of what no file can be named, the path."""
+    if store_of(path) is not None:
+        return path.rstrip("/")
+    return path if "\0" in path else os.path.realpath(path)
 
 
 def is_link(path: str) -> bool:

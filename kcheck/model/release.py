@@ -214,6 +214,11 @@ class Release(NamedTuple):
         return self.version < (1, 1)
 
     @property
+    def refuses_large_logs(self) -> bool:
+        """From 2.1 on a `.log` with more bytes than an int counts is not opened; before, the bytes are cast to one."""
+        return self.version >= (2, 1)
+
+    @property
     def splits_segments(self) -> bool:
         """From 2.0 a recovery indexes last offsets, and splits a segment that one does not fit into (KAFKA-6264)."""
         return self.version >= (2,)

@@ -104,7 +104,8 @@ class LogDirView(NamedTuple):
 
     `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
     `unparseable` the names of directories that the broker cannot parse, also of those that a link leads to; `blocked`
-    those of what stands where a partition directory would and is none; `locked_by` the process that holds `.lock`.
+    those of what stands where a partition directory would and is none; `locked_by` the process that holds `.lock`;
+    `of_kraft`: the metadata of the cluster say that the broker runs with KRaft, whatever meta.properties looks like.
     """
 
     where: Location
@@ -116,6 +117,7 @@ class LogDirView(NamedTuple):
     unparseable: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
     locked_by: int | None = None
+    of_kraft: bool = False
 
 
 class Different(NamedTuple):

@@ -1,10 +1,11 @@
 """What a module of this package provides, and what it is shown."""
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from kcheck.model.entries import Offset
+from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.segments import EpochRun
@@ -100,13 +101,15 @@ class LogCut(NamedTuple):
 class Image(NamedTuple):
     """What a broker's recovery of every segment makes of a partition: nothing but the `.log` files is believed.
 
-    `files` are the bytes of the indexes; `error` tells why such a recovery ends before it is done.
+    `files` are the bytes of the indexes, `leader_epochs` those of the batches; `error` tells why such a recovery ends
+    before it is done.
     """
 
     error: str | None = None
     log_end_offset: Offset = Offset(0)
     cuts: tuple[LogCut, ...] = ()
     files: Mapping[str, bytes] = {}
+    leader_epochs: EpochEntries = ()
 
 
 class PartitionSite(Protocol):
@@ -129,7 +132,7 @@ class PartitionSite(Protocol):
     def findings(self) -> tuple[Finding, ...]: ...
 
     @property
-    def names(self) -> frozenset[str]: ...
+    def names(self) -> AbstractSet[str]: ...
 
     @property
     def log_dir(self) -> "LogDirSite": ...

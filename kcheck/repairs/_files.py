@@ -39,7 +39,9 @@ def unsettled(site: PartitionSite, rules: Iterable[str]) -> Finding | None:
 
 
 def whole_log(site: PartitionSite) -> Evidence:
-    """Return the evidence that every batch of a log was read and is whole."""
+    """Return the evidence that every batch of a log was read and is whole, or that it has none."""
+    if not bases(site):
+        return Evidence(site.dir, None, crc_verified=None, what="there is no .log in it")
     last = bases(site)[-1]
     return Evidence(
         path_of(site, log_name(last)), site.size(log_name(last)), crc_verified=True,

@@ -7,10 +7,12 @@ planned with `--accept-loss` only. Indexes, leader epochs, snapshots and checkpo
 
 from collections.abc import Iterator
 
+from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
-from kcheck.model.entries import Offset, OffsetEntry
+from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.segments import EpochRun
 from kcheck.repairs._contract import (
     Answer,
     Aside,
@@ -58,7 +60,7 @@ def _cut(site: PartitionSite, finding: Finding, name: str, position: int) -> Ans
     hole = _hole(site, finding, later)
     if later and finding.id in _TAILS and finding.data.get("beyond") is None:
         reason = f"{name} ends with its last batch; the segments behind it stay"
-        return Step(finding, (Cut(path_of(site, name), position),), reason, evidence, hole=hole)
+        return Step(finding, tuple(_segment(site, image, first)), reason, evidence, hole=hole)
     reason = f"the log ends with the last batch before the damage, at offset {image.log_end_offset}"
     return Step(finding, tuple(_edits(site, image, first, later)), reason, evidence, hole=hole)
 
@@ -70,15 +72,20 @@ def _hole(site: PartitionSite, finding: Finding, later: list[int]) -> tuple[int,
     return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
 
 
-def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> Iterator[Edit]:
-    """Yield the cut, and what follows from the new log end."""
-    end = image.log_end_offset
+def _segment(site: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
+    """Yield the cut, and the indexes of what is left of the segment."""
     prefix = log_name(cut.base_offset)[:20]
     yield Cut(path_of(site, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:
         built = image.files.get(prefix + ending)
         if built is not None and built != site.read(prefix + ending):
             yield Write(path_of(site, prefix + ending), built)
+
+
+def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> Iterator[Edit]:
+    """Yield the cut, and what follows from the new log end."""
+    end = image.log_end_offset
+    yield from _segment(site, image, cut)
     gone = {log_name(base)[:20] + ending for base in later for ending in SEGMENT_ENDINGS} & site.names
     for name in site.names:
         found = parse_file(name)
@@ -93,10 +100,22 @@ def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> 
         snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
         yield from (Write(path_of(site, name), image.files[name]) for name in snapshots)
     epochs = entries_of(site)
-    kept = truncate_from_end(epochs, Offset(end + 1))  # One at the log end itself is of an election without records.
+    kept = _left(image, truncate_from_end(epochs, Offset(end + 1)))
     if kept != epochs:
         yield write_epochs(site, kept)
     yield from _checkpoints(site, end)
+
+
+def _left(image: Image, stated: EpochEntries) -> EpochEntries:
+    """Return the epochs of a log that was cut: those of its batches, and what the file says beside them.
+
+    One at the log end itself is of an election without records. A log start behind the new end had raised the first.
+    """
+    ends = [*(entry.start_offset for entry in image.leader_epochs[1:]), image.log_end_offset]
+    runs = (EpochRun(*entry, Offset(end - 1)) for entry, end in zip(image.leader_epochs, ends, strict=False))
+    found = rebuild(runs, stated, log_end=image.log_end_offset)
+    assert found is not None  # A recovery takes down epochs that rise.
+    return found.entries
 
 
 def _checkpoints(site: PartitionSite, end: Offset) -> Iterator[Edit]:

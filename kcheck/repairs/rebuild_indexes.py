@@ -7,7 +7,7 @@ damaged batch, and never says so.
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
-from kcheck.repairs._contract import Answer, Edit, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
 from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, log_name, path_of, unsettled, whole_log
 
 
@@ -16,32 +16,25 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
     by_segment: dict[str, list[Finding]] = {}
     for finding in findings:
         by_segment.setdefault((finding.where.file or "")[:20], []).append(finding)
+    image, damaged = site.image(), unsettled(site, DAMAGE)
+    evidence: tuple[Evidence, ...] = ()
     for prefix, about in sorted(by_segment.items()):
-        yield from _segment(site, prefix, max(about, key=lambda each: each.severity.rank))
-
-
-def _segment(site: PartitionSite, prefix: str, finding: Finding) -> Iterator[Answer]:
-    if f"{prefix}.log" not in site.names:
-        return  # It went with its segment.
-    damaged = unsettled(site, DAMAGE)
-    image = site.image()
-    if damaged is not None:
-        where = damaged.where
-        yield Refused(finding, f"{where.file} is damaged: {damaged.message}")
-        return
-    if image.error is not None or image.cuts:
-        yield Refused(finding, f"the log cannot be read through: {image.error or image.cuts[0].why}")
-        return
-    edits: list[Edit] = []
-    for ending in INDEX_ENDINGS:
-        name = prefix + ending
-        built = image.files.get(name)
-        if built is not None and built != site.read(name):
-            edits.append(Write(path_of(site, name), built))
-    if edits:
-        names = ", ".join(edit.path.rpartition("/")[2] for edit in edits)
-        yield Step(finding, tuple(edits), f"as a recovery of {log_name(int(prefix))} writes them: {names}",
-                   (whole_log(site),))  # fmt: skip
+        finding = max(about, key=lambda each: each.severity.rank)
+        if f"{prefix}.log" not in site.names:
+            continue  # It went with its segment.
+        if damaged is not None:
+            yield Refused(finding, f"{damaged.where.file} is damaged: {damaged.message}")
+        elif image.error is not None or image.cuts:
+            yield Refused(finding, f"the log cannot be read through: {image.error or image.cuts[0].why}")
+        else:
+            names = [prefix + ending for ending in INDEX_ENDINGS]
+            built = ((name, image.files[name]) for name in names if name in image.files)
+            edits = tuple(Write(path_of(site, name), data) for name, data in built if data != site.read(name))
+            if edits:
+                evidence = evidence or (whole_log(site),)
+                written = ", ".join(edit.path.rpartition("/")[2] for edit in edits)
+                reason = f"as a recovery of {log_name(int(prefix))} writes them: {written}"
+                yield Step(finding, edits, reason, evidence)
 
 
 REPAIR = Repair(

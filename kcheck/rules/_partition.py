@@ -1,6 +1,7 @@
 """What the rules on a partition directory share."""
 
 from kcheck.core.leader_epochs import rise
+from kcheck.core.segments import LOG_SIZE_MAX
 from kcheck.model.entries import EpochEntries
 from kcheck.model.names import DirectoryState
 from kcheck.model.views import FileView, PartitionView
@@ -26,12 +27,14 @@ def is_plain_file(view: FileView) -> bool:
 def is_plain(view: PartitionView) -> bool:
     """Whether all that is known of a replica agrees, so that no rule about a partition finds anything in any release.
 
-    The stop before was not unclean, the checkpoints name no offset above the log end, and the epochs rise from the log
-    start to the log end; one of them is that of the last batch.
+    No `.log` is too large, the stop before was not unclean, the checkpoints name no offset above the log end, and the
+    epochs rise from the log start to the log end; one of them is that of the last batch.
     """
     start, end, last = view.log_start_offset, view.log_end_offset, view.last_batch
     entries = view.epochs.reads.value if view.epochs is not None and view.epochs.reads is not None else None
     if not entries or start is None or end is None or view.clean_shutdown is False:
+        return False
+    if view.size > LOG_SIZE_MAX and any(segment.size > LOG_SIZE_MAX for segment in view.segments):
         return False
     told = (view.log_start_checkpoint or 0, view.recovery_point or 0, view.high_watermark or 0)
     inside = max(told) <= end and start <= entries[0].start_offset and entries[-1].start_offset <= end

@@ -14,14 +14,14 @@ What to do: nothing. The data of the finding names the files that the next start
 
 from collections.abc import Iterable
 
-from kcheck.core.leftovers import Leftovers, after_start
+from kcheck.core.leftovers import Leftovers, after_start, ends_start
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, files_beside_segments, parse_file
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+from kcheck.rules._words import DATA_MAX, counted, escaped, kafka, listed
 
 SUFFIXES = (DELETED, CLEANED, SWAP, TEMPORARY)
 
@@ -34,7 +34,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     for suffix in SUFFIXES:
         names = [name for name, found in named if found == suffix]
         if names:
-            yield _finding(view, suffix, names, next_start(view, release), release)
+            bad = next((each for each, found in named if found in (CLEANED, SWAP) and ends_start(each, release)), None)
+            yield _finding(view, suffix, names, next_start(view, release), release, bad=bad)
 
 
 def next_start(view: PartitionView, release: Release) -> Leftovers:
@@ -44,12 +45,16 @@ def next_start(view: PartitionView, release: Release) -> Leftovers:
     return after_start(view.files, swaps, segments, release)
 
 
-def _finding(view: PartitionView, suffix: str, names: list[str], after: Leftovers, release: Release) -> Finding:
+def _finding(
+    view: PartitionView, suffix: str, names: list[str], after: Leftovers, release: Release, *, bad: str | None
+) -> Finding:
     removed = [name for name in names if name in after.removed]
     renamed = [name for name in names if name in after.renamed]
     data = {"suffix": suffix, "count": len(names), "files": tuple(names[:DATA_MAX])}
     if suffix == TEMPORARY:
         effects = ["writes over them"]
+    elif bad is not None and suffix != DELETED:
+        effects = [f"fails on the name of {escaped(bad)}"]
     else:
         kept = len(names) - len(removed) - len(renamed)
         replaced = sorted(after.removed - set(names)) if suffix == SWAP and renamed else []

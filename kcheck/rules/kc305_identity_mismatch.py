@@ -9,7 +9,8 @@ What the broker does:
 - Different node.id or broker.id: it does not start, in every release from 0.9 on.
 - Different cluster.id: it does not start, from 2.4 on.
 - A log dir without the file: it does not start with KRaft. With ZooKeeper it does; but from 2.8 to 3.6 not where the
-  file is there and empty. Up to 3.9 only other log dirs tell that it is one of KRaft.
+  file is there and empty. Up to 3.9 only other log dirs tell that it is one of KRaft; of a broker that came from
+  ZooKeeper the metadata of its cluster, in one of them, do.
 - Any other difference, for example directory.id after a downgrade from 3.7: it does not start with ZooKeeper from 2.8
   to 3.6, nor with KRaft from 2.8 to 3.3. Other releases do not mind.
 
@@ -79,7 +80,7 @@ def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Di
 
 
 def _of_kraft(found: list[Identity]) -> bool:
-    return all(known.version >= KRAFT_VERSION for known in found)
+    return all(known.version >= KRAFT_VERSION for known in found) or any(known.view.of_kraft for known in found)
 
 
 def _different(what: str, values: Sequence[tuple[Identity, object]]) -> Iterator[Difference]:

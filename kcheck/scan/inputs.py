@@ -34,6 +34,8 @@ from kcheck.model.views import LogDirView
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
+LOST_FOUND = "lost+found"
+"""What file systems put at their root; no broker's."""
 
 
 class Kind(StrEnum):
@@ -165,6 +167,8 @@ def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]
         try:
             content = list_directory(below)
         except UnreadableError:
+            if name != LOST_FOUND:
+                yield below  # As above: a disk that does not answer is not passed over.
             continue
         if _is_log_dir(below, content):
             yield below

@@ -19,14 +19,17 @@ from kcheck.scan.edits.partition import Partition
 from kcheck.scan.edits.proof import prove
 from kcheck.scan.edits.site import Site
 from kcheck.scan.edits.survey import survey
-from kcheck.scan.edits.words import now_and_after
+from kcheck.scan.edits.words import Between
 from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
-from kcheck.scan.predict import lost_row
+from kcheck.scan.predict import lost_row, with_copies
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start.host import LogDirStart, Wish, decided
 from kcheck.scan.start.values import Lost, summed
 
 Chosen = Callable[[str, Severity], bool]
+
+_ALONE_COUNT = 8
+"""So many steps are judged each by itself; then as many together as there were before them, so that it is soon done."""
 
 
 class Repaired(NamedTuple):
@@ -51,7 +54,7 @@ def repair(
     `keep` tells by rule and severity about which findings anything is to be planned or said.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
-    wish = wish._replace(wanted=wanted)
+    wish = with_copies(targets, wish._replace(wanted=wanted))
     collected: list[Finding] = []
     sites = survey(targets, wish, collected)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
@@ -91,14 +94,30 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
     return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
 
 
+class _Held(NamedTuple):
+    """A step whose edits are made, and which is not yet judged: with what was shown, whose edits, what goes with it."""
+
+    shown: Site
+    site: Site
+    step: Step
+    lost: Lost | None
+
+
 class _Planner:
-    """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for."""
+    """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for.
+
+    Each step is judged by the start before and after it, which costs as much as the whole partition: the first ones
+    each by itself, then ever more of them together. Where they make it worse together, each is judged alone.
+    """
 
     def __init__(self, sites: list[Site], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
         self._sites, self._release, self._accept_loss, self._keep = sites, release, accept_loss, keep
         self.operations = Operations()
         self._refused: list[tuple[Site, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
+        self._held: list[_Held] = []
+        self._judged = 0
+        self._restores: list[Callable[[], None]] = []
         self.starts = self._start()
 
     def _start(self) -> list[LogDirStart]:
@@ -114,15 +133,16 @@ class _Planner:
             for partition in site.partitions:
                 if not partition.gone:
                     self._take(site, repair, partition, partition.findings)
+        self._judge()
 
     def _take(self, site: Site, repair: Repair, shown: Site | Partition, findings: tuple[Finding, ...]) -> None:
         wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
-        about = tuple(each for each in wanted if not _is_settled(site, each))
+        about = tuple(each for each in wanted if not site.settled(each))
         answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
             self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
             if isinstance(answer, Settled):
-                _settle(site, answer.finding)
+                site.settle(answer.finding)
             elif isinstance(answer, Refused):
                 self._refused.append((site, answer))
             else:
@@ -138,21 +158,47 @@ class _Planner:
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
-        restore = site.saved()
-        for edit in step.edits:
-            site.edit(edit)
+        self._hold(_Held(shown, site, step, lost))
+        if self._judged < _ALONE_COUNT or len(self._held) >= self._judged:
+            self._judge()
+
+    def _hold(self, held: _Held) -> None:
+        """Make the edits of a step."""
+        if not self._held:
+            self._restores = [site.saved() for site in self._sites]
+        self._held.append(held)
+        for edit in held.step.edits:
+            held.site.edit(edit)
+        for finding in (held.step.finding, *held.step.settles):
+            held.shown.settle(finding)
+
+    def _judge(self) -> None:
+        """Take the steps that are held into the plan, unless the next start would be worse with them."""
+        held, self._held = self._held, []
+        if not held:
+            return
+        self._judged += len(held)
         before, after = self.starts, self._start()
         worse = None if self._accept_loss else _worse(before, after)
-        if worse is not None:
-            restore()
-            self._refused.append((shown, Refused(step.finding, worse)))
+        if worse is None:
+            self.starts = after
+            between = Between(before, after, steps=len(held))
+            for each in held:
+                loses = None if each.lost is None else {"held": each.step.held, **lost_row(each.lost)}
+                now, then = between.now_and_after(each.site, each.step)
+                self.operations.add(each.site, each.step, loses, now, then)
             return
-        self.starts = after
-        for finding in (step.finding, *step.settles):
-            _settle(shown, finding)
-        now, then = now_and_after(before, after, site, step)
-        loses = None if lost is None else {"held": step.held, **lost_row(lost)}
-        self.operations.add(site, step, loses, now, then)
+        for restore in self._restores:
+            restore()
+        for each in held:
+            for finding in (each.step.finding, *each.step.settles):
+                each.shown.settle(finding, done=False)
+        if len(held) == 1:
+            self._refused.append((held[0].shown, Refused(held[0].step.finding, worse)))
+            return
+        for each in held:
+            self._hold(each)
+            self._judge()
 
     def refused_rows(self) -> Iterator[Row]:
         """Yield what is not planned, and why, unless another repair took care of it."""
@@ -168,7 +214,7 @@ class _Planner:
                 "why": refused.why,
             }
             key = tuple(row.values())
-            if not _is_settled(site, finding) and key not in seen:
+            if not site.settled(finding) and key not in seen:
                 seen.add(key)
                 yield row
 
@@ -176,29 +222,12 @@ class _Planner:
         """Yield the errors for which no repair has said anything."""
         for site in self._sites:
             for finding in (*site.findings, *(each for part in site.partitions for each in part.findings)):
-                owner = _owner(site, finding)
+                owner = site.by_dir.get(finding.where.dir or "")
                 answered = (site.path, finding.where.dir, finding.id) in self._answered
                 mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:
                     yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
-
-
-def _owner(site: Site, finding: Finding) -> Partition | None:
-    return next((each for each in site.partitions if each.dir == finding.where.dir), None)
-
-
-def _is_settled(site: Site, finding: Finding) -> bool:
-    owner = _owner(site, finding)
-    return any(each is finding for each in site.planned) if owner is None else owner.settled(finding)
-
-
-def _settle(site: Site, finding: Finding) -> None:
-    owner = _owner(site, finding)
-    if owner is None:
-        site.planned.append(finding)
-    else:
-        owner.settle(finding)
 
 
 def _worse(before: list[LogDirStart], after: list[LogDirStart]) -> str | None:
@@ -218,11 +247,13 @@ def _count(lost: Lost) -> float:
 
 def _lost(site: Site, step: Step) -> Lost | None:
     """Return the records that go with a step."""
-    found = [part.loss(step.edits) for part in site.partitions if not part.gone]
+    dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
+    parts = [part for name in dirs if (part := site.by_dir.get(name)) is not None]
+    found = [part.loss(step.edits) for part in parts if not part.gone]
     known = [each for each in found if each is not None]
     if not known and step.hole is not None:
         first, behind = (Offset(each) for each in step.hole)
-        cut = [(part, edit) for part in site.partitions for edit in step.edits
+        cut = [(part, edit) for part in parts for edit in step.edits
                if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
         size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
         return Lost(first, behind, None, size, None)

@@ -253,6 +253,21 @@ def test_a_plan_that_lies(dirs: tuple[Path, Path], backup: str, position: int | 
     assert state(*dirs) == before
 
 
+def test_two_names_of_one_file(dirs: tuple[Path, Path], backup: str) -> None:
+    """A copy that somebody made as a hard link goes: its other name is no file that was changed meanwhile."""
+    path = dirs[0] / "t-0" / LOG
+    path.with_name("copy").hardlink_to(path)
+    data, before = path.read_bytes(), state(*dirs)
+    operations = (
+        SetAside(str(path.with_name("copy")), digest(data), None, WHY, directory=False),
+        Truncate(str(path), digest(data), digest(data[:500]), WHY),
+    )
+    apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), operations)), backup)
+    assert data[:500] == path.read_bytes()
+    undo(backup)
+    assert state(*dirs, times=False) == {name: (*each[:3], 0, each[4]) for name, each in before.items()}
+
+
 def test_a_directory_is_renamed_where_it_is(dirs: tuple[Path, Path], backup: str) -> None:
     """A directory gets another name in its log dir, and its old one back."""
     before, stray = state(*dirs), f"t-0.{'0' * 32}-stray"

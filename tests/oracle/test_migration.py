@@ -1,4 +1,7 @@
-"""A broker that migrates from ZooKeeper to KRaft (3.4 to 3.9): its meta.properties stays as it was."""
+"""A broker that migrates from ZooKeeper to KRaft (3.4 to 3.9): its meta.properties stays as it was.
+
+In the end it must be there: KRaft starts with no log dir that lacks it.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +10,10 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
+from kcheck.model.finding import Severity
+from kcheck.model.report import Wanted
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.predict import predict
 from kcheck.scan.start.host import Wish
 from tests.oracle import histories
@@ -38,6 +45,13 @@ def told(version: str, broker: Process) -> tuple[set[str], dict[str, str]]:
     report = predict([str(path) for path in broker.log_dirs], Wish(None, settings({}, chosen), chosen)).report
     rows = document(report)["log_dirs"]
     return {row["mode"] for row in rows}, {each["dir"]: each["outcome"] for row in rows for each in row["partitions"]}
+
+
+def never_formatted(version: str, broker: Process) -> list[str]:
+    """Return the rules that say that the broker will not start."""
+    paths = [f"1={path}" for path in broker.log_dirs]
+    report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=Wanted(), release=release(version))
+    return [each.id for each in report.findings() if each.severity is Severity.FATAL]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -72,6 +86,11 @@ def test_a_migration(version: str, tmp_path: Path, start: Callable[..., Cluster]
             broker.start()
             wait_for("the renaming", lambda: any(nameless.parent.glob("t-0.*-stray")))
             assert (modes, outcomes["t-0"], outcomes["t-1"]) == ({"kraft"}, "stray", "ok")
+            broker.stop()
+            (broker.log_dirs[1] / "meta.properties").unlink()
+            assert never_formatted(version, broker) == ["KC305"]
+            with pytest.raises(RuntimeError, match=r"No `?meta.properties`? found in"):
+                broker.start()
         finally:
             controller.kill()
 

@@ -186,7 +186,7 @@ def log_dirs(*roots: Path) -> list[Path]:
 def brokers(version: str) -> Iterator[tuple[object, Job]]:
     """Yield what brokers of eight releases left, after a clean stop and after none; a sample is of the release."""
     folder = ROOT / "fixtures" / "brokers"
-    for path in log_dirs(folder if SWEEP >= WHOLE and numbers(version) >= (0, 11) else folder / nearest(version)):
+    for path in log_dirs(folder if SWEEP >= WHOLE else folder / nearest(version)):
         for clean in (True, False):
             yield f"{path.relative_to(folder)} clean={clean}", Job((path,), config=INDEX_SIZE, clean=clean)
 

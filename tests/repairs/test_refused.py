@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.plan import Write
 from kcheck.model.report import Row
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
 from kcheck.scan.repair import Repaired, repair
 from kcheck.scan.start import host
-from tests.builders import batch_of, broker, flip_byte, log, log_dir, partition_dir, record, write
+from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
 from tests.cases.test_cases import CASES
 from tests.repairs.test_cases import wish
@@ -108,6 +109,38 @@ def test_a_snapshot_that_the_cut_writes_is_enough(tmp_path: Path) -> None:
         path.unlink()
     made = planned(str(one), accept_loss=True)
     assert [each.why.finding for each in made.plan.operations if each.path.endswith(".snapshot")] == ["KC141"]
+
+
+def test_a_cut_below_the_log_start_leaves_the_epochs_of_the_batches(tmp_path: Path) -> None:
+    """Records were deleted, so the file says that the epoch begins where the log did then: behind the new end."""
+    one = broker(tmp_path / "1", run(0, 99, epoch=3), epoch_entries=((3, 30),))
+    flip_byte(one / LOG, 3 * BATCH_SIZE - 1)
+    made = planned(str(one), accept_loss=True)
+    (found,) = [each for each in made.plan.operations if each.path.endswith("leader-epoch-checkpoint")]
+    assert isinstance(found, Write)
+    assert epochs((3, 0)) == found.content
+
+
+def test_the_indexes_of_a_closed_segment_are_cut_with_it(tmp_path: Path) -> None:
+    """Where nothing but zeros is left of it no entry is known to be wrong before."""
+    one = two_segments(tmp_path / "1", high_watermark=200)
+    (one / LOG).write_bytes(bytes((one / LOG).stat().st_size))
+    made = planned(str(one), accept_loss=True)
+    changed = {
+        name: each.why.finding for each in made.plan.operations if (name := Path(each.path).name)[:20] == "0" * 20
+    }
+    assert dict.fromkeys((f"{0:020d}{ending}" for ending in (".log", ".index", ".timeindex")), "KC143") == changed
+
+
+def test_of_two_directories_without_a_log_one_goes(tmp_path: Path) -> None:
+    """As a log dir that ran full leaves them; nothing proves that they are alike but that neither holds anything."""
+    one, other = (broker(tmp_path / name, run(0, 9)) for name in "12")
+    for path in (one, other):
+        (path / "new-0").mkdir()
+    shutil.rmtree(other / "t-0")
+    made = planned(f"1={one}", f"1={other}")
+    (found,) = [each for each in made.plan.operations if each.path.endswith("/new-0")]
+    assert "there is no .log in it" in str(found.why.evidence)
 
 
 def test_of_three_directories_of_a_partition_none_goes(tmp_path: Path) -> None:

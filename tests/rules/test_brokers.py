@@ -155,6 +155,9 @@ def test_a_log_dir_that_was_never_formatted() -> None:
         (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
         assert "no readable meta.properties in /data/d2, but in /data/d1" in found.message
         assert D2 == found.where.log_dir
+    migrated = owned(D1, ZOOKEEPER, "3.9")
+    assert not found_by(KC305, (migrated, log_dir(path=D2)), "3.9")
+    assert found_by(KC305, (migrated._replace(of_kraft=True), log_dir(path=D2)), "3.9")
 
 
 def test_the_only_log_dir_lost_its_file() -> None:

@@ -182,3 +182,27 @@ def test_without_epochs_and_high_watermark_the_log_is_dropped(data: bytes | None
 def test_a_directory_that_stands_alone_has_no_high_watermark_to_miss() -> None:
     """Nobody knows it, so KC204 speaks."""
     assert not found_by(KC216, partition(last_batch=batch(90, 99, 3), log_end=100, clean=None))
+
+
+@pytest.mark.parametrize(
+    ("size", "kafka", "expected"),
+    [
+        (2**31 - 1, "4.3", None),
+        (2**31, "4.3", (Severity.FATAL, "does not start, now or later")),
+        (2**32 + 78, "2.1", (Severity.FATAL, "does not start, now or later")),
+        (2**31, "2.0", (Severity.FATAL, "does not start, now or later")),
+        (2**32 + 78, "2.0", (Severity.ERROR, "takes it for a file of 78 bytes")),
+    ],
+)
+def test_a_log_is_too_large(size: int, kafka: str, expected: tuple[Severity, str] | None) -> None:
+    """In whichever segment; no rule about it is left out because all else is plain."""
+    file = epochs(b"0\n1\n0 0\n", kafka)
+    view = partition(epoch_file=file, log_end=200, log_start=0, segment_sizes=(700, size), last_batch=batch(0, 199, 0))
+    found = [each for each in found_by_all(view, Scope.PARTITION, kafka) if each.id == "KC230"]
+    assert is_plain(view) == (expected is None)
+    told = [(each.where.file, each.severity, each.effect) for each in found]
+    if expected is None:
+        assert [] == told
+    else:
+        severity, effect = expected
+        assert [("00000000000000000100.log", severity, f"Kafka {kafka} {effect}.")] == told

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import Listing, list_directory
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.scan import inputs
 from kcheck.scan.inputs import Kind, Target, replica_targets, targets
@@ -272,6 +273,21 @@ def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.
     monkeypatch.setattr(inputs, "list_directory", refuses)
     monkeypatch.setattr(inputs, "has_file", refuses)
     assert [(Kind.LOG_DIR, "data"), (Kind.PARTITION, "t-0")] == kinds("data", "t-0")
+
+
+def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could be a log dir; what a file system puts at its root is none."""
+    for name in ("d1", "d2", "lost+found"):
+        log_dir(Path("folder") / name)
+    original = list_directory
+
+    def refuses(path: str) -> Listing:
+        if path.endswith(("d2", "lost+found")):
+            raise UnreadableError("Input/output error")
+        return original(path)
+
+    monkeypatch.setattr(inputs, "list_directory", refuses)
+    assert [(Kind.LOG_DIR, "folder/d1"), (Kind.LOG_DIR, "folder/d2")] == kinds("folder")
 
 
 def test_a_broker_id_is_an_int() -> None:

@@ -14,6 +14,7 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
 from kcheck.scan.arrow import from_bytes, to_bytes
+from kcheck.scan.check import check
 from kcheck.scan.depth import Depth
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.rows import seen_of, tables_of
@@ -34,7 +35,7 @@ from tests.builders import (
     run,
     write,
 )
-from tests.scan.reports import document
+from tests.scan.reports import document, inspected
 
 LOG, INDEX = f"{0:020d}.log", f"{0:020d}.index"
 CASES = Path(__file__).parents[2] / "fixtures" / "cases"
@@ -389,3 +390,16 @@ def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
         found = open_log_dir(name, None, release("3.6"))
         (view,) = partitions(found, wanted=Wanted(), walk_all=False, release=release("3.6"))
         assert view.log_start_offset == start
+
+
+def test_a_log_that_is_too_large_is_told_by_all() -> None:
+    """By its size alone: inspect and check at every depth, and the start ends; up to 2.0 it takes it for another."""
+    path = whole(Path("data"), clean=True) / "t-0" / LOG
+    os.truncate(path, 2**32 + path.stat().st_size)
+    for depth in (None, Depth.CHECKPOINTS, Depth.HEADERS):
+        checked = {"as_kind": None, "wanted": Wanted(), "release": release("4.3")}
+        found = inspected("data") if depth is None else document(check(["data"], depth=depth, **checked))
+        assert ["fatal"] == [each["severity"] for each in found["findings"] if each["id"] == "KC230"]
+    assert ("abort", "unknown") == (one("data")[0]["outcome"], one("data", asked=wish("2.0"))[1]["outcome"])
+    os.truncate(path, 2**31)
+    assert "IllegalArgumentException" in one("data", asked=wish("2.0"))[1]["reason"]

@@ -43,6 +43,17 @@ def test_an_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -
     assert (TRANSACTIONS in found["files"]["removed"]) == (kafka == "1.0")
 
 
+@pytest.mark.parametrize(("kafka", "known"), [("0.10.2", False), ("0.11.0", True)])
+def test_after_a_downgrade_transaction_indexes_stay(kafka: str, known: bool, tmp_path: Path) -> None:
+    """0.10.2 knows none: neither does it delete one with the indexes that it does not trust, nor write it anew."""
+    entries = OFFSET_INDEX_ENTRY.pack(3, 100) + bytes(OFFSET_INDEX_ENTRY.size)
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    write(path / "t-0", {INDEX: entries, TIME_INDEX: b"", TRANSACTIONS: bytes(34)})
+    files = predicted(path, kafka)["files"]
+    assert known is (TRANSACTIONS in (*files["removed"], *files["changed"]))
+    assert INDEX in files["changed"]
+
+
 @pytest.mark.parametrize(("kafka", "outcome"), [("0.11.0", "repaired"), ("2.2", "repaired"), ("2.3", "ok")])
 def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -> None:
     """Up to 2.2 its segment is recovered (TimeIndex.sanityCheck)."""

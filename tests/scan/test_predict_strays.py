@@ -5,14 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.releases import release
 from kcheck.disk.read import opened
 from kcheck.model.entries import Batch
 from kcheck.model.finding import Severity
+from kcheck.model.report import Wanted
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from kcheck.scan.predict import predict
+from kcheck.scan.repair import repair
 from kcheck.scan.segments.batches import Walk
 from kcheck.scan.start.cluster import Judge
 from kcheck.scan.start.cluster_copy import read_copy
 from tests.builders import flip_byte
+from tests.scan.reports import document
 from tests.scan.test_predict import LOG, said, wish
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1"
@@ -59,15 +65,45 @@ def test_what_the_only_controller_has_removed_is_set_aside(log_dir: Path) -> Non
     assert strays(log_dir, kafka="3.2", mode="kraft") == strays(log_dir, kafka="3.9", mode="zk") == []
 
 
-def test_a_broker_that_came_from_zookeeper(log_dir: Path) -> None:
-    """Its meta.properties keeps the version 0: that it registered as one of KRaft tells."""
+def migrated(log_dir: Path) -> None:
+    """Give a log dir the meta.properties of a broker that came from ZooKeeper: it keeps the version 0."""
     properties = log_dir / "meta.properties"
     text = properties.read_text().replace("version=1", "version=0").replace("node.id", "broker.id")
     properties.write_text(text)
+
+
+def test_a_broker_that_came_from_zookeeper(log_dir: Path) -> None:
+    """That it registered as one of KRaft tells."""
+    migrated(log_dir)
     assert strays(log_dir, kafka="3.9") == [("gone-0", "stray", NO_TOPIC, None)]
     assert strays(log_dir, kafka="3.9", mode="zk") == []
     shutil.rmtree(log_dir / METADATA)
     assert [row["mode"] for row in said(log_dir, asked=wish("3.9"))] == ["zk"]
+
+
+@pytest.mark.parametrize(("told", "found"), [(True, ["KC305"]), (False, [])])
+def test_a_log_dir_that_a_broker_from_zookeeper_never_formatted(
+    told: bool, found: list[str], log_dir: Path, tmp_path: Path
+) -> None:
+    """With KRaft it does not start: the metadata in the other log dir tell that it has come there."""
+    migrated(log_dir)
+    shutil.copytree(log_dir / "whole-0", tmp_path / "e" / "other-0")
+    if not told:
+        shutil.rmtree(log_dir / METADATA)
+    paths = [f"1={log_dir}", f"1={tmp_path / 'e'}"]
+    report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=Wanted(), release=release("3.9"))
+    assert found == [each.id for each in report.findings() if each.id == "KC305"]
+    rows = document(predict(paths, wish("3.9")).report)["log_dirs"]
+    assert {row["outcome"] for row in rows} == {"abort" if told else "ok"}
+
+
+def test_a_plan_knows_what_the_cluster_does_not(log_dir: Path) -> None:
+    """The start sets the directory aside, whatever is mended in it."""
+    (log_dir / "gone-0" / "notes").touch()
+    operations = repair([str(log_dir)], [], wish("4.3"), accept_loss=False).plan.operations
+    (found,) = [each for each in operations if each.path.endswith("gone-0/notes")]
+    assert "gone-0 is set aside as stray: nobody serves it" in (found.why.broker_now or "")
+    assert found.why.broker_now == found.why.broker_after
 
 
 def test_up_to_3_6_a_log_that_names_no_topic_saves_the_strays(log_dir: Path) -> None:

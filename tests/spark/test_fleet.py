@@ -181,6 +181,19 @@ def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, mo
     assert ["fine"] == [Path(row["log_dir"]).name for row in rows["log_dirs"]]
 
 
+def test_what_is_gone_costs_one_finding(spark: SparkSession, tmp_path: Path) -> None:
+    """An inventory that names what is no directory gives the rows of one machine."""
+    broker(tmp_path / "d1", run(0, 99))
+    (tmp_path / "file").touch()
+    (tmp_path / "fleet.csv").write_text(
+        "log_dir,broker\n" + "".join(f"{tmp_path}/{n},1\n" for n in ("d1", "file", "d2"))
+    )
+    report, rows = both(spark, tmp_path / "out", [tmp_path / "fleet.csv"])
+    told = {Path(row["log_dir"]).name: row["message"] for row in rows["findings"] if row["id"] == "KC001"}
+    assert {"d2": "cannot be read: No such file or directory", "file": "cannot be read: Not a directory"} == told
+    assert (1, True) == (len(rows["partitions"]), report.unfinished)
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Make a log dir with a few partitions."""

@@ -1,6 +1,7 @@
 """A partition directory while edits are planned: as it would lie, and nothing is written."""
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import Any, Protocol
 
@@ -18,13 +19,15 @@ from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
 from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
 from kcheck.scan.segments.columns import Columns
-from kcheck.scan.start.files import Content, Folder, StartError, made
+from kcheck.scan.start.files import Content, Folder, StartError, made, read_content
 from kcheck.scan.start.log import LogLoader
 from kcheck.scan.start.partition import counted, start_partition
 from kcheck.scan.start.segment import Segment
 from kcheck.scan.start.values import Context, Lost, Prediction, Stored, summed
 from kcheck.scan.start.values import Cut as Gone
 
+_OF_IMAGE = (".log", ".snapshot")
+"""All else a recovery of every segment writes anew, or does not look at."""
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
 
 
@@ -59,8 +62,8 @@ class Partition:
         self.gone = False
         self.version = 0
         self.proven: tuple[Partition, ...] = ()
-        self._planned: list[Finding] = []
-        self._image: tuple[int, Image] | None = None
+        self._planned: dict[int, Finding] = {}
+        self._image: Image | None = None
         self._start: tuple[tuple[int, Stored, Context], Prediction] | None = None
 
     @property
@@ -70,9 +73,9 @@ class Partition:
         return found._replace(settings=Settings()) if self.view.is_metadata_log else found
 
     @property
-    def names(self) -> frozenset[str]:
+    def names(self) -> AbstractSet[str]:
         """The names of its files."""
-        return frozenset(self.files)
+        return self.files.keys()
 
     def folder(self) -> Folder:
         """Return the files, for a start to change."""
@@ -83,7 +86,7 @@ class Partition:
         if name not in self.files:
             return None
         try:
-            data, size = self.folder().read(name)
+            data, size = read_content(name, self.files[name])
         except (StartError, UnreadableError):
             return None
         return data.ljust(size, b"\0")
@@ -108,11 +111,15 @@ class Partition:
 
     def settled(self, finding: Finding) -> bool:
         """Whether an edit was planned for a finding."""
-        return any(each is finding for each in self._planned) or self.gone
+        return id(finding) in self._planned or self.gone
 
     def settle(self, finding: Finding) -> None:
         """Remember that an edit was planned for a finding."""
-        self._planned.append(finding)
+        self._planned[id(finding)] = finding
+
+    def unsettle(self, finding: Finding) -> None:
+        """Forget that again."""
+        self._planned.pop(id(finding), None)
 
     def holders(self) -> tuple["Partition", ...]:
         """Return the replicas that the user named as sound."""
@@ -122,6 +129,7 @@ class Partition:
         """Take edits back."""
         self.files, self.gone = files, gone
         self.version += 1
+        self._image = None
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -134,8 +142,10 @@ class Partition:
                 content = self.files[name]
                 self.files[name] = content._replace(patches=(*content.patches, (position, data)))
             case Aside():
-                del self.files[name]
+                self.files.pop(name, None)
         self.version += 1
+        if name.endswith(_OF_IMAGE):
+            self._image = None
 
     def start(self, stored: Stored, context: Context) -> Prediction:
         """Return what the next start makes of it."""
@@ -146,9 +156,9 @@ class Partition:
 
     def image(self) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed."""
-        if self._image is None or self._image[0] != self.version:
-            self._image = (self.version, self._recovered())
-        return self._image[1]
+        if self._image is None:
+            self._image = self._recovered()
+        return self._image
 
     def _recovered(self) -> Image:
         left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
@@ -170,7 +180,7 @@ class Partition:
             for name, content in folder.files.items()
             if name.endswith((*INDEX_ENDINGS, ".snapshot")) and content.path is None
         }
-        return Image(None, log.log_end_offset, cuts, built)
+        return Image(None, log.log_end_offset, cuts, built, log.leader_epochs)
 
     def _segments(self) -> Iterator[Segment]:
         folder = self.folder()
@@ -256,8 +266,9 @@ class Partition:
             owner, _, name = edit.path.partition("/")
             if owner != self.dir:
                 continue
-            logs = [each for each in sorted(self.files) if each.endswith(".log") and name in ("", each)]
-            for log in logs if isinstance(edit, Aside | Cut) else ():
+            if not isinstance(edit, Aside | Cut):
+                continue
+            for log in [each for each in ((name,) if name else sorted(self.files)) if each.endswith(".log")]:
                 content = self.files[log]
                 position = edit.size if isinstance(edit, Cut) else 0
                 if content.path is not None and content.size > position:

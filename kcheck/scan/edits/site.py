@@ -15,6 +15,7 @@ from kcheck.repairs._entries import LIVE
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of
+from kcheck.scan.start.files import Content
 from kcheck.scan.start.host import LogDirStart, Wish, conditions, judged, loaded
 from kcheck.scan.start.values import Context, Prediction, Stored
 
@@ -35,7 +36,8 @@ class Site:
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.small: dict[str, bytes | None] = {}
         self.gone: set[str] = set()
-        self.planned: list[Finding] = []
+        self._planned: dict[int, Finding] = {}
+        self._touched: dict[str, tuple[Partition, dict[str, Content], bool]] = {}
         self.real = self.path
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, Prediction | None]] = {}
@@ -71,23 +73,29 @@ class Site:
         there = (each for each in self.view.partitions if each.where.dir not in gone and each.state in LIVE)
         return any((each.topic, each.partition) == (topic, partition) for each in there)
 
+    @cached_property
+    def by_dir(self) -> Mapping[str, Partition]:
+        """The partitions by the names of their directories."""
+        return {each.dir: each for each in self.partitions}
+
     def saved(self) -> Callable[[], None]:
-        """Return what takes back every edit from now on."""
+        """Return what takes back every edit from now on; what was saved before is done with."""
         small, gone = dict(self.small), set(self.gone)
-        parts = [(each, dict(each.files), each.gone) for each in self.partitions]
+        touched = self._touched = {}
 
         def restore() -> None:
             self.small, self.gone = small, gone
-            for part, files, was_gone in parts:
-                if part.files != files or part.gone != was_gone:
-                    part.restore(files, gone=was_gone)
+            for part, files, was_gone in touched.values():
+                part.restore(files, gone=was_gone)
 
         return restore
 
     def edit(self, edit: Edit) -> None:
         """Make an edit."""
         owner, slash, name = edit.path.partition("/")
-        partition = next((each for each in self.partitions if each.dir == owner), None)
+        partition = self.by_dir.get(owner)
+        if partition is not None and owner not in self._touched:
+            self._touched[owner] = (partition, dict(partition.files), partition.gone)
         if slash:
             assert partition is not None
             partition.edit(edit, name)
@@ -97,6 +105,21 @@ class Site:
             self.gone.add(edit.path)
             if partition is not None:
                 partition.gone = True
+
+    def settled(self, finding: Finding) -> bool:
+        """Whether an edit was planned for a finding."""
+        owner = self.by_dir.get(finding.where.dir or "")
+        return id(finding) in self._planned if owner is None else owner.settled(finding)
+
+    def settle(self, finding: Finding, *, done: bool = True) -> None:
+        """Remember that an edit was planned for a finding; or forget it, where it is not `done`."""
+        owner = self.by_dir.get(finding.where.dir or "")
+        if owner is not None:
+            (owner.settle if done else owner.unsettle)(finding)
+        elif done:
+            self._planned[id(finding)] = finding
+        else:
+            self._planned.pop(id(finding), None)
 
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""

@@ -13,19 +13,32 @@ _DIR_COUNT = 4
 """So many partitions are told of one operation."""
 
 
-def now_and_after(
-    before: Iterable[LogDirStart], after: Iterable[LogDirStart], site: Site, step: Step
-) -> tuple[str, str]:
-    """Return what the start does with a log dir before a step and after it, and with the partitions that it changes."""
-    one = next(start for start in before if start.path == site.path)
-    other = next(start for start in after if start.path == site.path)
-    first, second = ({each.dir: each for each in start.partitions} for start in (one, other))
-    dirs = [edit.path.partition("/")[0] for edit in step.edits]
-    changed = [name for name in first.keys() | second.keys() if first.get(name) != second.get(name)]
-    named = [name for name in dict.fromkeys((*dirs, *sorted(changed))) if name in first or name in second]
-    # What the broker does when all logs are loaded only the rule tells.
-    unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK
-    return step.finding.effect if unseen else _words(one, first, named, second), _words(other, second, named, first)
+class Between:
+    """What the start does before and after some steps, which are judged together."""
+
+    def __init__(self, before: Iterable[LogDirStart], after: Iterable[LogDirStart], *, steps: int) -> None:
+        """Take the starts, and how many steps lie between them."""
+        self._starts = ({start.path: start for start in before}, {start.path: start for start in after})
+        self._found: dict[str, tuple[dict[str, Prediction], dict[str, Prediction], list[str]]] = {}
+        self._alone = steps == 1
+
+    def now_and_after(self, site: Site, step: Step) -> tuple[str, str]:
+        """Return what the start does with a log dir before a step and after it, and with the partitions it changes."""
+        one, other = (starts[site.path] for starts in self._starts)
+        first, second, changed = self._of(site.path)
+        dirs = [edit.path.partition("/")[0] for edit in step.edits]
+        named = [name for name in dict.fromkeys((*dirs, *changed)) if name in first or name in second]
+        # What the broker does when all logs are loaded only the rule tells.
+        unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK
+        return step.finding.effect if unseen else _words(one, first, named, second), _words(other, second, named, first)
+
+    def _of(self, path: str) -> tuple[dict[str, Prediction], dict[str, Prediction], list[str]]:
+        """Return the partitions of a log dir by name, before and after, and which of them one step has changed."""
+        if path not in self._found:
+            first, second = ({each.dir: each for each in starts[path].partitions} for starts in self._starts)
+            names = first.keys() | second.keys() if self._alone else ()
+            self._found[path] = (first, second, sorted(name for name in names if first.get(name) != second.get(name)))
+        return self._found[path]
 
 
 def _words(

@@ -9,15 +9,13 @@ from typing import NamedTuple
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, real, split
-from kcheck.errors import NotALogDirError, UsageError
+from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.model.finding import Finding, Location
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.inputs import Kind, targets
+from kcheck.scan.inputs import LOST_FOUND, Kind, targets
 
 _NAMES = ("cluster", "broker", "log_dir")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-_LOST_FOUND = "lost+found"
-"""What file systems put at their root; no broker's."""
 
 
 class FleetLogDir(NamedTuple):
@@ -80,7 +78,7 @@ def _of(root: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
                 raise UsageError(f"{root} is one partition: name the log dir that it stands in")
             yield FleetLogDir(target.path, folder=target.folder)
     elif is_inventory(root) and exists(root):
-        yield from _of_file(root)
+        yield from _of_file(root, findings)
     elif "{" in root:
         start, layout = _layout(root)
         if not is_directory(start):
@@ -127,20 +125,34 @@ def _matching(
         found = layout[0].fullmatch(name)
         hidden = name.startswith(".") and not layout[0].pattern.startswith(re.escape("."))
         below = join(folder, name)
-        if found and not hidden and name != _LOST_FOUND and not is_link(below):
+        if found and not hidden and name != LOST_FOUND and not is_link(below):
             yield from _matching(below, layout[1:], {**told, **found.groupdict()}, findings)
 
 
-def _of_file(path: str) -> Iterator[FleetLogDir]:
-    """Yield the log dirs of an inventory file: columns log_dir, and cluster and broker if there are."""
+def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
+    """Yield the log dirs of an inventory file: columns log_dir, and cluster and broker if there are.
+
+    One that is gone is told by whoever opens it.
+    """
     for number, row in enumerate(_csv(path) if path.endswith(".csv") else _parquet(path), start=1):
-        log_dir, *told = (None if row.get(name) in (None, "") else str(row[name]) for name in ("log_dir", *_NAMES[:2]))
+        log_dir, *told = (_text(row.get(name)) for name in ("log_dir", *_NAMES[:2]))
         if log_dir is None:
             raise UsageError(f"{path}: row {number} names no log_dir")
-        mount(log_dir)
-        if not is_directory(log_dir):
-            raise NotALogDirError(f"{path}: row {number}: {log_dir} is no directory")
+        try:
+            mount(log_dir)
+        except UsageError:
+            raise
+        except KcheckError as error:
+            findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), str(error)))
+            continue
         yield FleetLogDir(join(*split(log_dir)), *told)
+
+
+def _text(value: object) -> str | None:
+    """Return the value of a cell, None of an empty one; Parquet has texts as bytes, too."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    return None if value in (None, "") else str(value)
 
 
 def _csv(path: str) -> Iterator[Mapping[str, object]]:

@@ -11,6 +11,8 @@ from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
 from kcheck.model.names import FileKind, metadata_snapshots, parse_file
+from kcheck.model.views import LogDirView
+from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.scan.segments.batches import Walk
 from kcheck.scan.start.cluster import Copy
 
@@ -26,6 +28,23 @@ def read_copy(path: str, node_id: int | None) -> Copy | None:
         return _copy(path, node_id)
     except (UnreadableError, ValueError):
         return None
+
+
+def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
+    """Return the log dirs of a broker with what the metadata in them say of it, where nothing else tells.
+
+    It came from ZooKeeper (3.4 to 3.9): its meta.properties keep their version, as while it migrated.
+    """
+    return tuple(view._replace(of_kraft=_is_of_kraft(view)) for view in views)
+
+
+def _is_of_kraft(view: LogDirView) -> bool:
+    found, node_id = identity(view), view.where.broker_id
+    if found is None or found.version >= KRAFT_VERSION:
+        return view.of_kraft
+    names = (each.where.dir or "" for each in view.partitions if each.is_metadata_log)
+    copies = (read_copy(join(view.where.log_dir or "", name), node_id) for name in names)
+    return any(copy is not None and node_id in copy.image.brokers for copy in copies)
 
 
 def _copy(path: str, node_id: int | None) -> Copy:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from kcheck.core.startup import offset_of
 from kcheck.disk.read import SMALL_FILE_SIZE_MAX, Source, UnreadableError, opened, pread, read_filled
 from kcheck.disk.walk import join
 from kcheck.formats.record_batch import Patches
+from kcheck.scan.start.ordered import Snapshots
 
 _PIECE_SIZE = 1 << 20
 SNAPSHOT = ".snapshot"
@@ -97,8 +97,8 @@ class Folder:
     def _begin(self, files: Mapping[str, Content]) -> None:
         self.files, self._before = dict(files), dict(files)
         self._origins = {name: name for name in files}
-        self.snapshots = {name: offset_of(name) for name in files if name.endswith(SNAPSHOT)}
-        """Those of producers with their offsets: a recovery asks for all of them before each segment."""
+        self.snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
+        """Those of producers: a recovery asks for them before each segment."""
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a file of this name."""
@@ -108,19 +108,19 @@ class Folder:
         """Write a file."""
         self.files[name] = content
         if name.endswith(SNAPSHOT):
-            self.snapshots[name] = offset_of(name)
+            self.snapshots.add(name)
 
     def remove(self, name: str) -> None:
         """Remove a file if it is there."""
         self.files.pop(name, None)
         self._origins.pop(name, None)
-        self.snapshots.pop(name, None)
+        self._forget(name)
 
     def rename(self, name: str, new: str) -> bool:
         """Rename a file, over another one if need be; return whether it was there."""
         if name not in self.files:
             return False
-        self.snapshots.pop(name, None)
+        self._forget(name)
         self.put(new, self.files.pop(name))
         origin = self._origins.pop(name, None)
         self._origins.pop(new, None)
@@ -128,16 +128,13 @@ class Folder:
             self._origins[new] = origin
         return True
 
+    def _forget(self, name: str) -> None:
+        if name.endswith(SNAPSHOT):
+            self.snapshots.discard(name)
+
     def read(self, name: str) -> tuple[bytes, int]:
         """Return the bytes of a file up to the zeros at its end that a file system does not keep, and its size."""
-        content = self.files[name]
-        if content.path is None:
-            return content.data, content.size
-        with unreadable(name):
-            if content.size > SMALL_FILE_SIZE_MAX:  # who asks may write out the zeros
-                raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
-            data, _ = read_filled(content.path)
-        return data[: content.filled], content.size
+        return read_content(name, self.files[name])
 
     def as_it_lay(self, name: str) -> Content | None:
         """Return what the file was before the start, None where there was none."""
@@ -187,6 +184,17 @@ def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int
             return False
         position += len(found)
     return True
+
+
+def read_content(name: str, content: Content) -> tuple[bytes, int]:
+    """Return the bytes of a file as `Folder.read`; UnseenError where it cannot be read."""
+    if content.path is None:
+        return content.data, content.size
+    with unreadable(name):
+        if content.size > SMALL_FILE_SIZE_MAX:  # who asks may write out the zeros
+            raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
+        data, _ = read_filled(content.path)
+    return data[: content.filled], content.size
 
 
 @contextmanager

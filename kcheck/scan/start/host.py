@@ -207,7 +207,7 @@ def judged(
         else:
             aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
-    view = log_dir.view
+    view = log_dir.view._replace(of_kraft=context.judge is not None and context.judge.of_kraft)
     return LogDirStart(
         path, view.where.broker_id, outcome, (*aborts, *offline), clean, mode, uncertain, partitions, view,
         unread=bool(unread),
@@ -256,9 +256,13 @@ def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
     return None if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
 
 
-def _replaced(start: LogDirStart, group: list[LogDirStart]) -> LogDirStart:
+def _promoted(group: list[LogDirStart]) -> dict[tuple[str, int], str]:
+    """Return the log dirs of future logs that take the place of current ones, by partition."""
+    return {each.directory[:2]: start.path for start in group for each in start.partitions if each.promoted}
+
+
+def _replaced(start: LogDirStart, found: Mapping[tuple[str, int], str]) -> LogDirStart:
     """Return a log dir without the logs that a future one replaces (LogManager.replaceCurrentWithFutureLog)."""
-    found = {each.directory[:2]: other.path for other in group for each in other.partitions if each.promoted}
     return start._replace(
         partitions=tuple(
             each._replace(
@@ -278,9 +282,10 @@ def decided(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
     for broker, start in zip(brokers, starts, strict=True):
         groups.setdefault(broker, []).append(start)
     ends = {broker: _end_of_all(group, release) for broker, group in groups.items()}
+    promoted = {broker: _promoted(group) for broker, group in groups.items()}
     found: list[LogDirStart] = []
     for broker, at in zip(brokers, starts, strict=True):
-        why, start = ends[broker], _replaced(at, groups[broker])
+        why, start = ends[broker], _replaced(at, promoted[broker])
         if why is None or start.outcome is Outcome.ABORT:
             found.append(start)
         else:

@@ -1,5 +1,6 @@
 """The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 0.10.2 to 2.8."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
@@ -10,10 +11,11 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP, segment_prefix
 from kcheck.scan.start.epochs import EpochCache
 from kcheck.scan.start.files import Folder, StartError
+from kcheck.scan.start.ordered import Ordered
 from kcheck.scan.start.producers import Producers
 from kcheck.scan.start.recover import OffsetOrderError, SegmentOverflowError, recover
 from kcheck.scan.start.replay import reload_before, reload_log
-from kcheck.scan.start.segment import ENDINGS, Segment
+from kcheck.scan.start.segment import ENDINGS, Segment, endings
 from kcheck.scan.start.split import split
 from kcheck.scan.start.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.scan.start.values import Context, Cut, Loaded
@@ -44,7 +46,7 @@ class LogLoader:
         self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
         self._told_start = log_start
         self.deleted = deleted
-        self.segments: dict[int, Segment] = {}
+        self.segments: Ordered[Segment] = Ordered()
         self.cuts: list[Cut] = []
         self.reasons: list[str] = []
         self.rescanned = 0
@@ -65,11 +67,11 @@ class LogLoader:
         if self.deleted:
             if not self.segments:
                 self._add(Segment(self.folder, 0, self.context))
-            end = 0 if self.context.release.version >= (1,) else self.segments[max(self.segments)].next_offset()
+            end = 0 if self.context.release.version >= (1,) else self.segments[self.segments.order[-1]].next_offset()
         else:
             end = self._retry(self._recover)
-            self.segments[max(self.segments)].resize_indexes()
-        first = min(self.segments)
+            self.segments[self.segments.order[-1]].resize_indexes()
+        first = self.segments.order[0]
         release = self.context.release
         tiered = not self.deleted and is_tiered(  # A topic that is deleted has no settings any more.
             self._told_start, Offset(first), self.epochs.entries, self.folder.files, release,
@@ -94,7 +96,7 @@ class LogLoader:
             point = self._recovery_point
         return Loaded(
             Offset(start), Offset(end), Offset(point), self.epochs.entries,
-            unstable is not None, tuple(sorted(self.segments)), tuple(self.cuts),
+            unstable is not None, tuple(self.segments), tuple(self.cuts),
             self.rescanned, tuple(dict.fromkeys(self.reasons)),
         )  # fmt: skip
 
@@ -105,7 +107,7 @@ class LogLoader:
             raise StartError(f"OffsetOutOfRangeException: a transaction begins at {offset}, behind the log end {end}")
         if offset >= end and not release.replays_below_log_end:
             return
-        found = self.segments[max(base for base in self.segments if base <= offset)].search(offset).found
+        found = self.segments[self.segments.order[bisect_right(self.segments.order, offset) - 1]].search(offset).found
         if found is None and release.replays_below_log_end:
             raise StartError(f"NullPointerException: no batch stands at the unstable offset {offset}")
 
@@ -134,7 +136,7 @@ class LogLoader:
             except SegmentOverflowError as error:
                 raise StartError(f"LogSegmentOffsetOverflowException: {error}") from error
             try:
-                held = segments_from(sorted(self.segments), base, swap.next_offset(), release=release)
+                held = segments_from(self.segments.order, base, swap.next_offset(), release=release)
             except ValueError as error:
                 raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
             old = [each for each in held if not release.splits_segments or self.segments[each].next_offset() > base]
@@ -147,8 +149,8 @@ class LogLoader:
         """Load what is there: LogLoader.loadSegmentFiles."""
         self.segments.clear()
         for name in sorted(self.folder.files):
-            ending = next((each for each in ENDINGS if name.endswith(each)), None)
-            if ending is None or (ending == ".txnindex" and not self.context.release.has_producer_state):
+            ending = next((each for each in endings(self.context.release) if name.endswith(each)), None)
+            if ending is None:
                 continue
             number = offset_of(name)
             if number is None:
@@ -186,7 +188,7 @@ class LogLoader:
             problem = segment.time_index.problem(release)
         problem = problem or self._insane_transactions(segment)
         if problem is not None and release.deletes_failing_indexes:
-            for ending in _INDEX_ENDINGS:
+            for ending in endings(release)[1:]:
                 self.folder.remove(segment.name(ending))
             segment = Segment(self.folder, segment.base, self.context)
         return None if problem is None else f"{problem}: the segment is recovered"
@@ -211,12 +213,12 @@ class LogLoader:
         end = None
         self._end_found = False
         if self.segments:
-            last = max(self.segments)
+            last = self.segments.order[-1]
             end = self.segments[last].next_offset()
             if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
                 why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
                 # Elsewhere their snapshots are deleted with all others, at once.
-                self._delete(sorted(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
+                self._delete(list(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
                 if self.context.release.version >= (2, 8):
                     self.epochs.clear()
                     self.producers.start_at(self._log_start)
@@ -226,11 +228,11 @@ class LogLoader:
             self._add(Segment(self.folder, base, self.context, new=True))
         self._end_found = end is not None
         if end is None:
-            end = self.segments[max(self.segments)].next_offset()
+            end = self.segments[self.segments.order[-1]].next_offset()
         return end
 
     def _recover_unflushed(self) -> None:
-        bases = segments_from(sorted(self.segments), self._recovery_point, release=self.context.release)
+        bases = segments_from(self.segments.order, self._recovery_point, release=self.context.release)
         for at, base in enumerate(bases):
             segment = self.segments[base]
             try:
@@ -273,7 +275,7 @@ class LogLoader:
 
     def truncate_fully(self, offset: int) -> None:
         """Begin the log anew at an offset, without a segment or a producer (UnifiedLog.truncateFullyAndStartAt)."""
-        self._delete(sorted(self.segments), "", with_snapshots=False)
+        self._delete(list(self.segments), "", with_snapshots=False)
         self.epochs.clear()
         self.producers.start_at(offset)
         self._add(Segment(self.folder, offset, self.context, new=True))

@@ -1,6 +1,7 @@
 """The producers of a log while a start is simulated: ProducerStateManager with its snapshots, 2.8 to 4.3.1."""
 
 import struct
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice, pairwise
@@ -38,6 +39,7 @@ from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.release import Release
 from kcheck.scan.segments.columns import Column, Columns
 from kcheck.scan.start.files import SNAPSHOT, Folder, StartError, made
+from kcheck.scan.start.ordered import Snapshots
 from kcheck.scan.start.segment import Segment
 
 _MARKER_BATCH_SIZE = 78
@@ -52,7 +54,7 @@ _PRODUCER_COUNT_MAX = 1000
 
 
 class Producers:
-    """The producers known so far, and the snapshots in the directory, by offset.
+    """The producers known so far, and the snapshots in the directory.
 
     `map_end` is the offset up to which they are known, `certain` is False where that depends on the clock: an idle
     producer of a snapshot may have expired.
@@ -65,62 +67,79 @@ class Producers:
         self.states = ProducerStates(release)
         self.map_end = self._snapshot_end = 0
         self.certain = True
-        self.snapshots = self._list()
+        # A recovery has producers of its own, and the log does not see what they do with snapshots.
+        own = release.keeps_snapshot_per_segment and not for_recovery
+        self._snapshots = Snapshots(folder.snapshots.names) if own else folder.snapshots
+        self._gone: set[int] = set()
+        self._listed()
 
-    def _list(self) -> dict[int, str]:
-        known = self._folder.snapshots if self.release.has_producer_state else {}
-        found: dict[int, str] = {number: name for name in sorted(known) if (number := known[name]) is not None}
-        if None in known.values():
-            name = min(name for name, number in known.items() if number is None)
+    def _list(self) -> None:
+        """List the snapshots anew."""
+        self._snapshots = self._folder.snapshots
+        self._gone.clear()
+        self._listed()
+
+    def _listed(self) -> None:
+        if not self.release.has_producer_state:
+            self._snapshots = Snapshots()
+        if self._snapshots.unnumbered:
+            name = min(self._snapshots.unnumbered)
             raise StartError(f"NumberFormatException: {name} is no name of a producer snapshot")
-        return found
 
     @property
     def latest_snapshot(self) -> int | None:
         """The offset of the newest snapshot; up to 2.7 the directory is listed each time."""
         if not self.release.keeps_snapshot_per_segment:
-            self.snapshots = self._list()
-        return max(self.snapshots, default=None)
+            self._list()
+        return next((each for each in reversed(self._snapshots.offsets) if each not in self._gone), None)
 
     def remove(self, offset: int) -> None:
         """Delete a snapshot."""
-        name = self.snapshots.pop(offset, None)
+        name = self._pop(offset)
         if name is not None:
             self._folder.remove(name)
 
     def mark_deleted(self, offset: int) -> None:
         """Rename a snapshot, to be removed later (removeAndMarkSnapshotForDeletion)."""
-        name = self.snapshots.pop(offset, None)
+        name = self._pop(offset)
         if name is not None:
             self._folder.rename(name, name + DELETED)
 
+    def _pop(self, offset: int) -> str | None:
+        if offset in self._gone or offset not in self._snapshots:
+            return None
+        self._gone.add(offset)
+        return self._snapshots[offset]
+
     def remove_stray(self, bases: Iterable[int]) -> None:
         """List the snapshots anew, and delete those that belong to no segment."""
-        self.snapshots = self._list()
-        for offset in stray_snapshots(self.snapshots.keys(), set(bases)):
+        self._list()
+        for offset in stray_snapshots(self._snapshots.offsets, set(bases)):
             self.remove(offset)
 
     def start_at(self, offset: int) -> None:
         """Forget everything (truncateFullyAndStartAt)."""
         self.states = ProducerStates(self.release)
-        for each in list(self.snapshots):
+        for each in list(self._snapshots.offsets):
             self.remove(each)
         self._snapshot_end, self.map_end = 0, offset
 
     def reload(self, start: int, end: int) -> None:
         """Delete the snapshots that lie out of range, and begin with the newest of the others (truncateAndReload)."""
         if not self.release.keeps_snapshot_per_segment:
-            self.snapshots = self._list()
-        for offset in sorted(self.snapshots):
-            if offset > end or offset <= start:
-                self.remove(offset)
+            self._list()
+        offsets = self._snapshots.offsets
+        below, above = bisect_right(offsets, start), bisect_right(offsets, end)
+        for offset in (*offsets[:below], *offsets[max(below, above) :]):
+            self.remove(offset)
         if end == self.map_end:
             self.map_end = max(self.map_end, start)
-            self._snapshot_end = start if self.latest_snapshot is None else self.latest_snapshot
+            newest = self.latest_snapshot
+            self._snapshot_end = start if newest is None else newest
             return
         self.states, self.certain = ProducerStates(self.release), True
         while (newest := self.latest_snapshot) is not None:
-            entries = self._read(self.snapshots[newest])
+            entries = self._read(self._snapshots[newest])
             if entries is not None:
                 if self.release.forgets_producers_below_log_start:
                     entries = tuple(each for each in entries if each.last_offset >= start)
@@ -149,7 +168,8 @@ class Producers:
         entries = tuple(Producer._make(entry.fields) for entry in self.states.snapshot())
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, entries))
         self._folder.put(name, made(data, certain=self.certain))
-        self.snapshots[self.map_end] = name
+        self._snapshots.add(name)
+        self._gone.discard(self.map_end)
         self._snapshot_end = self.map_end
 
 

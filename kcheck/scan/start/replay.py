@@ -4,21 +4,23 @@ Up to 1.1 a load does it by Log.loadProducerState, a recovery by a loop of its o
 are read.
 """
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable
 
 import numpy as np
 
 from kcheck.core.startup import segments_from
 from kcheck.scan.start.files import StartError
+from kcheck.scan.start.ordered import Ordered
 from kcheck.scan.start.producers import Producers, ends_start, follow
 from kcheck.scan.start.segment import Segment
 
-Segments = Mapping[int, Segment]
+Segments = Ordered[Segment]
 
 
 def reload_log(producers: Producers, segments: Segments, start: int, end: int, *, clean: bool) -> int:
     """Learn of the producers from the log start to the log end."""
-    bases = sorted(segments)
+    bases = segments.order
     release = producers.release
     if not release.has_producer_state:
         return 0
@@ -46,7 +48,7 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
     read = 0
     producers.reload(start, base)
     try:
-        bases = segments_from(sorted(segments), producers.map_end, base, release=release)
+        bases = segments_from(segments.order, producers.map_end, base, release=release)
     except ValueError as error:
         raise StartError(f"IllegalArgumentException: {error} from the log start {start} to {base}") from error
     for each in bases:
@@ -58,7 +60,7 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
 
 
 def _rebuild(producers: Producers, segments: Segments, start: int, end: int) -> int:
-    snapshots = {*sorted(segments)[-2:], end}
+    snapshots = {*segments.order[-2:], end}
     read = _reload(producers, segments, start, end, takes_snapshot=snapshots.__contains__)
     producers.map_end = end
     producers.take_snapshot()
@@ -74,13 +76,13 @@ def _reload(
     if end <= producers.map_end or nothing:
         return 0
     read = 0
-    bases = sorted(segments)
+    bases = segments.order
     for base in segments_from(bases, producers.map_end, end, release=producers.release):
         begin = max(base, producers.map_end, start)
         producers.map_end = begin
         if takes_snapshot(base):
             producers.take_snapshot()
-        bounded = producers.release.replays_below_log_end or base == max(each for each in bases if each <= end)
+        bounded = producers.release.replays_below_log_end or base == bases[bisect_right(bases, end) - 1]
         read += _follow(producers, segments[base], begin, end if bounded else None)
     return read
 

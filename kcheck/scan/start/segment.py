@@ -5,20 +5,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
+from kcheck.model.release import Release
 from kcheck.model.segments import End
 from kcheck.scan.segments.columns import Column, Columns, Reader
-from kcheck.scan.start.files import Content, Folder, StartError, made, unreadable
+from kcheck.scan.start.files import Content, Folder, StartError, UnseenError, made, unreadable
 from kcheck.scan.start.index import OffsetIndex, TimeIndex
 from kcheck.scan.start.values import Context
 
-LOG_SIZE_MAX = 2**31 - 1
 ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
+
+
+def endings(release: Release) -> tuple[str, ...]:
+    """Return the endings of the files that a segment has: up to 0.10.2 a transaction index is none of them."""
+    return ENDINGS if release.has_producer_state else ENDINGS[:-1]
 
 
 class Found(NamedTuple):
@@ -54,8 +60,12 @@ class Segment:
             self._logical_size: int | None = 0
         else:
             self._logical_size = None
-        if self.size > LOG_SIZE_MAX:
-            raise StartError(f"KafkaException: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
+        seen = seen_log_size(self.size, context.release)
+        if seen is None:
+            error = "KafkaException" if context.release.refuses_large_logs else "IllegalArgumentException"
+            raise StartError(f"{error}: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
+        if seen < self.size:
+            raise UnseenError(f"{self.log_name} has {self.size} bytes, and the broker takes it for one of {seen}")
         self._knows_transactions = self.name(".txnindex") in folder
         self._offset_index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
@@ -262,13 +272,13 @@ class Segment:
         name = self.name(".txnindex")
         known = self._knows_transactions and name in self.folder
         before = () if known else self.transactions()
-        if entries or known:
+        if (entries or known) and self.context.release.has_producer_state:
             self.folder.put(name, made(serialize((*before, *entries))))
             self._knows_transactions = True
 
     def rename(self, suffix: str) -> None:
         """Give all files of the segment another suffix (changeFileSuffixes)."""
-        for ending in ENDINGS if self.context.release.has_producer_state else ENDINGS[:-1]:
+        for ending in endings(self.context.release):
             self.folder.rename(self.name(ending), segment_prefix(Offset(self.base)) + ending + suffix)
         self.suffix = suffix
         for index, ending in ((self._offset_index, ".index"), (self._time_index, ".timeindex")):

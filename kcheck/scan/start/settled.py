@@ -7,7 +7,7 @@ Nearly every log of a broker that was stopped in order is such a one. All others
 from collections.abc import Iterable
 
 from kcheck.core.leader_epochs import load, read_lines
-from kcheck.core.segments import loaded_high_watermark, log_start_offset
+from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
 from kcheck.disk.read import UnreadableError, read_whole, readable_size
 from kcheck.disk.walk import join
@@ -15,7 +15,6 @@ from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
-from kcheck.model.java import INT_MAX
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, DirectoryState, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
@@ -48,7 +47,7 @@ def settled(
         return None
     if view.index_size is None or view.log_end_offset is None:
         return None
-    if view.size > INT_MAX and any(segment.size > INT_MAX for segment in view.segments):
+    if view.size > LOG_SIZE_MAX and any(segment.size > LOG_SIZE_MAX for segment in view.segments):
         return None
     first, end = view.segments[0].base_offset, view.log_end_offset
     if view.log_start_offset is not None and view.log_start_offset < first:

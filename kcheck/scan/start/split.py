@@ -9,6 +9,7 @@ import numpy as np
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import CLEANED, SWAP, segment_prefix
 from kcheck.scan.start.files import StartError
+from kcheck.scan.start.ordered import Ordered
 from kcheck.scan.start.recover import build_indexes
 from kcheck.scan.start.segment import ENDINGS, Segment
 
@@ -23,7 +24,7 @@ class _Part(NamedTuple):
     end: int
 
 
-def split(segment: Segment, segments: dict[int, Segment]) -> int | None:
+def split(segment: Segment, segments: Ordered[Segment]) -> int | None:
     """Put segments in the place of one; return its base offset where none of them has it. StartError: it cannot be."""
     end = segment.next_offset()
     if end <= segment.base or segment.in_range(end - 1):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from kcheck.scan.fleet import local, output, stages
 from kcheck.scan.fleet.local import Run, scan
 from kcheck.scan.fleet.output import MANIFEST, run_tables
 from kcheck.scan.fleet.stages import How
+from kcheck.scan.host import open_log_dir
 from kcheck.scan.rules import check_partition
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run, write
 from tests.scan.reports import document, inspected
@@ -265,6 +267,33 @@ def test_one_bad_log_dir_costs_one_finding(
     assert ("SIGKILL" in failed["message"], "d1") == (True, Path(failed["log_dir"]).name)
     assert log_dirs == [Path(row["log_dir"]).name for row in rows["log_dirs"]]
     assert [*partitions] == [row["topic"] for row in rows["partitions"] if row["topic"] != "bad"]
+
+
+def test_a_log_dir_that_is_gone_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an inventory names in its place, and one that goes while the others are looked at."""
+    for name in ("fine", "goes"):
+        partition_dir(log_dir(tmp_path / name, broker_id=1) / "t-0", [run(0, 9)])
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+    odd = {
+        "goes": "No such file", "gone": "No such file", "loop": "Too many levels", "file": "Not a directory",
+        "n\0l": "null byte", "l" * 300: "name too long", "\udcff": "No such file",
+    }  # fmt: skip
+    content = "\n".join(("log_dir,broker", f"{tmp_path}/fine,", *(f"{tmp_path}/{name},{name[:1]}" for name in odd)))
+    (tmp_path / "fleet.csv").write_bytes(content.encode(errors="surrogateescape"))
+    original = open_log_dir
+
+    def gone(path: str, *rest: Any) -> Any:
+        shutil.rmtree(tmp_path / "goes", ignore_errors=True)
+        return original(path, *rest)
+
+    monkeypatch.setattr(stages, "open_log_dir", gone)
+    report, rows = scanned(tmp_path, tmp_path / "fleet.csv")
+    told = {row["log_dir"]: row["message"] for row in rows["findings"] if row["id"] == "KC001" and row["dir"] is None}
+    escaped = {f"{tmp_path}/{name}".replace("\udcff", "\\udcff"): why for name, why in odd.items()}
+    assert escaped == {path: next(why for why in odd.values() if why in told[path]) for path in told}
+    assert [f"{tmp_path}/fine"] == [row["log_dir"] for row in rows["partitions"]]
+    assert report.unfinished
 
 
 def test_names_may_be_anything(tmp_path: Path) -> None:

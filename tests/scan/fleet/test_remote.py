@@ -217,6 +217,18 @@ def test_what_a_store_refuses_is_told(s3: dict[str, Any], tmp_path: Path, monkey
     assert report.unfinished
 
 
+def test_a_log_dir_that_no_store_has_costs_one_finding(s3: dict[str, Any], tmp_path: Path) -> None:
+    """Neither a directory nor a bucket of that name; the others are looked at."""
+    broker(tmp_path / "f" / "1" / "d", run(0, 99))
+    url = upload(tmp_path / "f", "gone", s3)
+    (tmp_path / "fleet.csv").write_text(f"log_dir\n{url}/1/d\n{url}/2/d\ns3://nowhere/3/d\n")
+    report, rows = scanned(tmp_path, tmp_path / "fleet.csv", options=s3, jobs=2)
+    told = {row["log_dir"]: row["message"] for row in rows["findings"] if row["id"] == "KC001"}
+    assert dict.fromkeys((f"{url}/2/d", "s3://nowhere/3/d"), "cannot be read: No such file or directory") == told
+    assert [f"{url}/1/d"] == [row["log_dir"] for row in rows["partitions"]]
+    assert report.unfinished
+
+
 def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The directories beside it are looked at."""
     never = Event()

@@ -1,0 +1,64 @@
+"""What a plan about many files takes grows with their number."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.core.startup import Settings
+from kcheck.model.names import segment_prefix
+from kcheck.model.plan import Plan
+from kcheck.scan import repair as repair_module
+from kcheck.scan.repair import repair
+from kcheck.scan.start.host import LogDirStart, Wish
+from tests.builders import batch_of, log_dir, partition_dir, record, run, write
+from tests.growth import grows_with_its_input
+
+
+def planned(path: Path) -> Plan:
+    """Return what is planned for a log dir."""
+    return repair([str(path)], [], Wish(None, Settings(), release("2.4")), accept_loss=False).plan
+
+
+def strays(path: Path, count: int) -> None:
+    """Make a partition with files that are none of Kafka's."""
+    partition_dir(path / "t-0", [run(0, 9)])
+    write(path / "t-0", {f"x{number}.bak": b"" for number in range(count)})
+
+
+def without_indexes(path: Path, count: int) -> None:
+    """Make a partition with segments that lack their indexes."""
+    write(path / "t-0", {f"{segment_prefix(base)}.log": batch_of(base, record()).data for base in range(count)})
+
+
+@pytest.mark.parametrize(("make", "each"), [(strays, 1), (without_indexes, 2)])
+def test_a_plan_about_many_files(make: Callable[[Path, int], None], each: int, tmp_path: Path) -> None:
+    """The next start is simulated for many steps at once."""
+
+    def plan(count: int) -> Callable[[], object]:
+        path = tmp_path / str(count)
+        if not path.exists():
+            make(log_dir(path, recovery_point={"t-0": 0}), count)
+        return lambda: planned(path)
+
+    assert grows_with_its_input(plan, 100)
+    assert 100 * each <= len(planned(tmp_path / "100").operations)
+
+
+def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those that do are refused, as if each had been asked by itself."""
+    strays(log_dir(tmp_path / "d"), 40)
+    bad = {f"x{number}.bak" for number in (1, 33, 34)}
+
+    def worse(_: object, after: list[LogDirStart]) -> str | None:
+        gone = bad.difference(*(part.after for start in after for part in start.partitions))
+        return f"without {min(gone)}" if gone else None
+
+    monkeypatch.setattr(repair_module, "_worse", worse)
+    found = repair([str(tmp_path / "d")], [], Wish(None, Settings(), release("2.4")), accept_loss=False)
+    moved = {name for each in found.plan.operations if (name := each.path.rpartition("/")[2]).endswith(".bak")}
+    refused: object = found.report.body["refused"]
+    assert isinstance(refused, tuple)
+    assert {f"x{number}.bak" for number in range(40)} - bad == moved
+    assert bad == {row["file"] for row in refused if row["file"].endswith(".bak")}

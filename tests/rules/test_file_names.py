@@ -1,0 +1,54 @@
+"""KC225, KC226: what a broker makes of files that it did not write; tests/oracle/test_file_names.py asks brokers."""
+
+import pytest
+
+from kcheck.model.finding import Severity
+from kcheck.rules.kc225_stray_file import RULE as KC225
+from kcheck.rules.kc226_leftover_file import RULE as KC226
+from tests.rules.build import found_by, partition
+
+FATAL, ERROR, WARNING, INFO = Severity.FATAL, Severity.ERROR, Severity.WARNING, Severity.INFO
+LOG = "00000000000000000005.log"
+UNNUMBERED = "leader-epoch-checkpoint.cleaned"
+
+
+@pytest.mark.parametrize(
+    ("kafka", "name", "severity", "effect"),
+    [
+        ("4.3", UNNUMBERED, FATAL, "fails at its next start"),
+        ("2.8", "x.log.swap", FATAL, "fails at its next start"),
+        ("4.3", "x.snapshot", FATAL, "fails at its next start"),
+        ("4.3", "5.log", ERROR, "makes an empty segment of that offset"),
+        ("4.3", "5.log.swap", ERROR, "makes an empty segment of that offset"),
+        ("4.3", "5.snapshot", WARNING, "takes it for the producer snapshot of that offset"),
+        ("4.3", "7.index", INFO, "deletes it at its next start"),
+        ("4.3", "5.index", INFO, "leaves it alone"),
+        ("4.3", "notes.txt", INFO, "leaves it alone"),
+        ("0.10.2", "x.snapshot", INFO, "leaves it alone"),
+    ],
+)
+def test_a_name_that_no_broker_writes(kafka: str, name: str, severity: Severity, effect: str) -> None:
+    view = partition()._replace(files=frozenset({name, LOG}))
+    (found,) = found_by(KC225, view, kafka)
+    assert (severity, effect) == (found.severity, found.effect.removeprefix(f"Kafka {kafka} ").removesuffix("."))
+
+
+@pytest.mark.parametrize(
+    ("kafka", "name"),
+    [("1.1", UNNUMBERED), ("2.8", "leader-epoch-checkpoint.swap"), ("1.0", "x.index.swap"), ("4.3", "5.index.swap")],
+)
+def test_what_ends_no_start_is_a_leftover_alone(kafka: str, name: str) -> None:
+    """Up to 1.1 no number is looked for in a `.cleaned`, up to 2.8 only in the `.swap` of a segment file."""
+    view = partition()._replace(files=frozenset({name, LOG}))
+    assert not found_by(KC225, view, kafka)
+    assert len(found_by(KC226, view, kafka)) == 1
+
+
+def test_a_name_without_a_number_ends_the_start_before_leftovers_are_cleared() -> None:
+    """Nothing else is said of `.cleaned` and `.swap`; up to that place `.deleted` are removed."""
+    names = {UNNUMBERED, f"{LOG}.swap", "00000000000000000003.log.deleted"}
+    view = partition()._replace(files=frozenset({LOG, *names}), swaps=())
+    deleted, *others = sorted(found_by(KC226, view), key=lambda found: "removes" not in found.effect)
+    assert deleted.effect == "Kafka 4.3 removes them at its next start."
+    ends = f"Kafka 4.3 fails on the name of {UNNUMBERED} at its next start."
+    assert [ends, ends] == [found.effect for found in others]
