@@ -92,31 +92,27 @@ def loaded_by_command(*arguments: str) -> set[str]:
     return set(python(code, *arguments).split())
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def built(folder: Path) -> list[str]:
     """Return the names in the wheel, built from a copy, because building writes into the tree."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    source, target = folder / "source", folder / "wheel"
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "brokers", "cases")
-    shutil.copytree(ROOT, source, ignore=unwanted, dirs_exist_ok=True)
+    shutil.copytree(ROOT, source, ignore=unwanted)
     options = ["--quiet", "--no-deps", "--retries", "1", "--disable-pip-version-check", "--wheel-dir", str(target)]
     command = [sys.executable, "-m", "pip", "wheel", *options, str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode and os.environ.get("CI") != "true":
         pytest.skip("pip cannot build a wheel here: " + done.stderr.strip().rpartition("\n")[2])
     assert done.returncode == 0, done.stderr
-    (built,) = target.glob("*.whl")
-    with zipfile.ZipFile(built) as archive:
+    (found,) = target.glob("*.whl")
+    with zipfile.ZipFile(found) as archive:
         return archive.namelist()
 
 
-def test_the_wheel_holds_kcheck_alone(wheel: list[str]) -> None:
-    """No test, no fixture, no page."""
+def test_the_wheel_holds_all_of_kcheck_alone(tmp_path: Path) -> None:
+    """Every module, and the mark that it is typed; no test, no fixture, no page."""
+    wheel = built(tmp_path)
     info = f"kcheck-{kcheck.__version__}.dist-info"
     assert {"kcheck", info} == {name.partition("/")[0] for name in wheel}
-
-
-def test_the_wheel_holds_all_of_kcheck(wheel: list[str]) -> None:
-    """Every module, and the mark that it is typed."""
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "kcheck").rglob("*.py")}
     assert sources | {"kcheck/py.typed"} == {name for name in wheel if name.startswith("kcheck/")}
 

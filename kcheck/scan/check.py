@@ -15,7 +15,7 @@ from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.scan.coverage import Coverage
 from kcheck.scan.deep import Deep
 from kcheck.scan.depth import Depth
-from kcheck.scan.inputs import Kind, Target, agree, replica_targets
+from kcheck.scan.inputs import Kind, Target, agree, paths_of, replica_targets
 from kcheck.scan.look import Look, format_of
 from kcheck.scan.rules import check_replicas, check_segment
 from kcheck.scan.segments.window import Window
@@ -78,7 +78,7 @@ def check(
         collected=look.collected,
         table=FINDINGS,
         columns=findings.TABLE.columns,
-        checked=tuple(path for target in found for path in (target.path, target.config) if path is not None),
+        checked=paths_of(found),
     )
 
 

@@ -1,7 +1,7 @@
 """What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -194,6 +194,11 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
         said_id = own if broker_id is None else broker_id
         yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)
+
+
+def paths_of(found: Iterable[Target]) -> tuple[str, ...]:
+    """Return the paths of what is looked at, and of the server.properties that name it: nothing is written there."""
+    return tuple(path for target in found for path in (target.path, target.config) if path is not None)
 
 
 def directory_wanted(path: str, what: str) -> UsageError:

@@ -10,7 +10,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.report import Report, Row
 from kcheck.scan.host import lone_partition, open_log_dir, tell_links, wanted_directories
-from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, replica_targets
+from kcheck.scan.inputs import Kind, Target, broker_of, directory_wanted, paths_of, replica_targets
 from kcheck.scan.start.cluster import Copy
 from kcheck.scan.start.cluster_copy import read_copy
 from kcheck.scan.start.host import LogDirStart, Wish, decided, is_metadata_log, start_log_dir
@@ -42,7 +42,7 @@ def predict(arguments: list[str], wish: Wish) -> Predicted:
         table="log_dirs.partitions",
         columns=predictions_table.TABLE.columns,
         kinds={"log_dirs": "log-dir", "partitions": "partition"},
-        checked=tuple(path for target in targets for path in (target.path, target.config) if path is not None),
+        checked=paths_of(targets),
     )
     return Predicted(report, max(map(severity, starts), key=lambda found: found.rank, default=Severity.INFO))
 

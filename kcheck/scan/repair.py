@@ -20,7 +20,7 @@ from kcheck.scan.edits.proof import prove
 from kcheck.scan.edits.site import Site
 from kcheck.scan.edits.survey import survey
 from kcheck.scan.edits.words import Between
-from kcheck.scan.inputs import Kind, Target, directory_wanted, replica_targets
+from kcheck.scan.inputs import Kind, Target, directory_wanted, paths_of, replica_targets
 from kcheck.scan.predict import lost_row, with_copies
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start.host import LogDirStart, Wish, decided
@@ -69,7 +69,7 @@ def repair(
         kafka=wish.release.name,
         body={**plan_row(plan), "refused": refused},
         collected=[each for each in collected if each.id.startswith(("KC00", "KC308"))],
-        checked=tuple(path for target in (*targets, *proofs) for path in (target.path, target.config) if path),
+        checked=paths_of((*targets, *proofs)),
     )
     return Repaired(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
 

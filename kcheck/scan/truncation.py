@@ -14,7 +14,7 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
-from kcheck.scan.inputs import replica_targets
+from kcheck.scan.inputs import paths_of, replica_targets
 from kcheck.scan.loss import amount, cut_at, lineage, shared
 from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
@@ -55,7 +55,7 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
         body={**asked, "partitions": rows},
         collected=found.findings,
         kinds={"partitions": "partition"},
-        checked=tuple(path for target in targets for path in (target.path, target.config) if path is not None),
+        checked=paths_of(targets),
     )
 
 

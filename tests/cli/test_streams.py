@@ -249,5 +249,5 @@ def test_undecodable_names_are_shown_escaped(tmp_path: Path, style: str, encodin
         done = shell(*command, "--format", style, PYTHONIOENCODING=encoding)
         assert done.code in (0, 1), done.err
         assert "udcff" in done.out
-        into = shell(*command, "--format", style, "-o", tmp_path / "out")
+        into = kcheck(*command, "--format", style, "-o", tmp_path / "out")
         assert done.code == into.code, into.err

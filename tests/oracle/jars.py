@@ -1,6 +1,8 @@
 """The released jars of Kafka from Maven, and their classes run by Java: needs `mvn` and `java` (17) on PATH."""
 
+import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -97,18 +99,36 @@ def _resolve(version: str, kept: Path) -> None:
         (Path(folder) / "classpath").rename(kept)
 
 
+def _compiled(version: str, source: Path) -> Path:
+    """Return the folder of the classes of a source file: to compile it takes longer than most runs of it."""
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    kept = CACHE / "classes" / f"{version}-{source.stem}-{digest}"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            made = Path(folder) / "made"
+            javac = ["java", *JVM, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-d", str(made)]
+            done = subprocess.run([*javac, "-cp", classpath(version), str(source)], capture_output=True, check=False)
+            assert not done.returncode, done.stderr.decode()
+            with contextlib.suppress(OSError):  # another process was first
+                made.rename(kept)
+    return kept
+
+
 def java_command(version: str, source_or_class: str | Path, *args: str, log4j: Path | None = None) -> list[str]:
-    """Return the command that runs a main class, or a single source file, on the jars of a release."""
-    jars = classpath(version)
+    """Return the command that runs a main class, or that of a source file, on the jars of a release."""
+    jars, name = classpath(version), str(source_or_class)
+    if isinstance(source_or_class, Path):
+        jars, name = f"{_compiled(version, source_or_class)}:{jars}", source_or_class.stem
     if log4j is None:
         log4j = CACHE / "log4j.properties"
         if not log4j.exists():
             log4j.write_text(LOG4J.format(level="WARN", target="err"))
-    return ["java", *JVM, f"-Dlog4j.configuration=file:{log4j}", "-cp", jars, str(source_or_class), *args]
+    return ["java", *JVM, f"-Dlog4j.configuration=file:{log4j}", "-cp", jars, name, *args]
 
 
 def run_java(version: str, source_or_class: str | Path, *args: str, stdin: str = "") -> str:
-    """Run a main class or a single source file to its end; return its standard output."""
+    """Run a main class, or that of a source file, to its end; return its standard output."""
     command = java_command(version, source_or_class, *args)
     done = subprocess.run(command, input=stdin, text=True, capture_output=True, check=False)
     if done.returncode:
