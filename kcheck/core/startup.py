@@ -84,6 +84,8 @@ _FLAGS = {
     "remote.log.storage.system.enable": "remote_storage",
 }
 """What the settings of a topic, and those of a broker, are called."""
+SETTINGS = (*_SIZES, *_FLAGS, "mode", "process.roles", "zookeeper.connect", "log.dirs", "log.dir")
+"""Those that change what a start does; a broker has many others."""
 
 
 def settings(config: Mapping[str, str], release: Release) -> Settings:

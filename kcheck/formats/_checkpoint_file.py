@@ -25,6 +25,9 @@ REFUSED_COUNT_MAX = 500_000
 _CHUNK_SIZE = 1 << 20
 """So many bytes are read at once where all lines are as brokers write them."""
 
+_KNOWN_COUNT_MAX = 100_000
+"""Of more topics than these equal ones need not be one string: to know them all takes more than the file has."""
+
 
 class Framing(NamedTuple):
     """What differs between the kinds: whether an entry begins with a topic, and what its numbers mean."""
@@ -95,6 +98,8 @@ class Columns:
         width = framing.field_count
         if framing.has_topic:
             known = self._known
+            if len(known) > _KNOWN_COUNT_MAX:
+                known.clear()
             self.topics.extend([known.setdefault(topic, topic) for topic in fields[0::width]])
         self.firsts.extend(map(int, fields[width - 2 :: width]))
         self.seconds.extend(map(int, fields[width - 1 :: width]))

@@ -3,7 +3,7 @@
 OffsetCheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kcheck.formats._checkpoint_file import Framing, Lines
@@ -49,11 +49,12 @@ class OffsetCheckpoint:
         """Every line as an entry."""
         return iter(self)
 
-    def by_topic(self) -> dict[str, dict[int, Offset]]:
-        """Return the offset of each partition; of a repeated one the last."""
+    def by_topic(self, topics: Collection[str] | None = None) -> dict[str, dict[int, Offset]]:
+        """Return the offset of each partition, of a repeated one the last; of these topics, None for all."""
         found: dict[str, dict[int, Offset]] = {}
         for topic, partition, offset in zip(self.topics, self.partitions, self.offsets, strict=True):
-            found.setdefault(topic, {})[partition] = Offset(offset)
+            if topics is None or topic in topics:
+                found.setdefault(topic, {})[partition] = Offset(offset)
         return found
 
 
@@ -94,6 +95,8 @@ def _checkpoint(lines: Lines) -> OffsetCheckpoint:
 
 
 def _repeated_count(value: OffsetCheckpoint) -> int:
+    if len(set(value.topics)) == len(value):
+        return 0  # A set for each of a million topics would be a hundred times the file.
     seen: dict[str, set[int]] = {}
     for topic, partition in zip(value.topics, value.partitions, strict=True):
         seen.setdefault(topic, set()).add(partition)

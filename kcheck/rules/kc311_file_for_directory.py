@@ -22,14 +22,12 @@ from kcheck.rules._words import kafka, quoted
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the files; one whose partition a checkpoint of the log dir names is needed."""
-    for name in view.blocked:
-        found = parse_directory(name)
-        assert found is not None
-        needed = any(
-            found.partition in view.files[file].parsed.value.by_topic().get(found.topic, {})
-            for file in OFFSET_CHECKPOINTS
-            if file in view.files
-        )
+    blocked = [(name, found) for name in view.blocked if (found := parse_directory(name)) is not None]
+    topics = {found.topic for _, found in blocked}
+    checkpoints = [view.files[name].parsed.value for name in OFFSET_CHECKPOINTS if topics and name in view.files]
+    told = [each.by_topic(topics) for each in checkpoints]
+    for name, found in blocked:
+        needed = any(found.partition in offsets.get(found.topic, {}) for offsets in told)
         yield RULE.finding(
             view.where._replace(file=name, topic=found.topic, partition=found.partition),
             f"the file {quoted(name.encode('utf-8', 'surrogateescape'))} stands where a partition directory would",

@@ -1,6 +1,6 @@
 """One log dir: its small files, then its partitions one by one, so that memory does not grow with their number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
@@ -89,11 +89,12 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         ),
         locked_by=locked_by(path),
     )
+    directories, links = _of_partitions(listing.directories), _of_partitions(linked)
     return LogDir(
         view=view,
-        checkpoints=checkpoints_of(files),
-        directories=_of_partitions(listing.directories),
-        links=_of_partitions(linked),
+        checkpoints=checkpoints_of(files, (*directories, *links)),
+        directories=directories,
+        links=links,
         findings=findings,
     )
 
@@ -176,10 +177,16 @@ def _files(
     return found
 
 
-def checkpoints_of(files: dict[str, FileView]) -> Checkpoints:
-    """Return the offsets that the broker takes from the files: none from a file that its reader refuses."""
+def checkpoints_of(
+    files: dict[str, FileView], directories: Iterable[tuple[str, PartitionDirectory]]
+) -> Checkpoints:  # fmt: skip
+    """Return the offsets that the broker takes from the files, of topics that have directories there.
+
+    None from a file that its reader refuses.
+    """
+    topics = {found.topic for _, found in directories}
     found = {
-        name: view.parsed.value.by_topic()
+        name: view.parsed.value.by_topic(topics)
         for name, view in files.items()
         if name in OFFSET_CHECKPOINTS and view.reads is not None and view.reads.error is None
     }

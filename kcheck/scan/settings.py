@@ -1,6 +1,6 @@
 """Which settings of a broker are meant: those of a server.properties, and those that were said one by one."""
 
-from kcheck.core.startup import INDEX_SIZE, Settings, settings
+from kcheck.core.startup import INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.errors import UsageError
 from kcheck.formats.meta_properties import properties
@@ -8,12 +8,14 @@ from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 
 _SIZE_MAX = 1 << 20
+_ALIKE = 0.85
+"""Two names that share so much of their letters are one, mistyped."""
 
 
 def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], release: Release) -> Settings:
     """Return the settings: of `config`, else of a `.properties` among the paths, then those of `KEY=VALUE`.
 
-    UsageError: a file cannot be read, or a value makes no sense.
+    UsageError: a file cannot be read, a value makes no sense, or a name that was said is nearly one that is known.
     """
     named = [path for path in paths if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
     found: dict[str, str] = {}
@@ -27,5 +29,16 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"-D {text} is no KEY=VALUE")
-        said[name.strip()] = value
+        said[_known(name.strip())] = value
     return settings(found | said, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))
+
+
+def _known(name: str) -> str:
+    """Return the name of a setting: any that a broker may have, but none that is mistyped."""
+    if name not in SETTINGS:
+        from difflib import get_close_matches  # only for a name that changes nothing
+
+        meant = get_close_matches(name, SETTINGS, 1, _ALIKE)
+        if meant:
+            raise UsageError(f"-D {name} is not known: is {meant[0]} meant?")
+    return name

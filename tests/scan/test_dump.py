@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import re
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from kcheck.renderers.json import render
 from kcheck.scan.dump import dump
 from kcheck.scan.dumps import entries as reading
 from kcheck.scan.dumps import file as dumping
-from kcheck.scan.dumps.filter import Filter, Shown, parse_offsets
+from kcheck.scan.dumps.filter import Filter, Shown, parse_offsets, parse_times
 from kcheck.scan.segments import columns as window
 from tests.builders import batch, flip_byte, index, log, message, run
 from tests.records import batch_of, record
@@ -241,6 +243,16 @@ def test_a_range_of_offsets(text: str, offsets: tuple[int | None, int | None]) -
 def test_no_range_of_offsets(text: str) -> None:
     with pytest.raises(UsageError, match="is no range of offsets"):
         parse_offsets(text)
+
+
+@pytest.mark.parametrize(
+    ("parsed", "text"),
+    [(parse_offsets, "5..3"), (parse_times, "2026-02-01..2026-01-31"), (parse_times, "100001..100000")],
+)
+def test_a_range_that_ends_before_it_begins_is_refused(parsed: Callable[[str], object], text: str) -> None:
+    """It would show nothing, and say that nothing is there."""
+    with pytest.raises(UsageError, match=rf"{re.escape(text)} ends before it begins"):
+        parsed(text)
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,15 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
     assert (found.index_interval_bytes, found.preallocate) == (1, True)
     with pytest.raises(UsageError, match="is no KEY=VALUE"):
         settings_of([], None, ("x",), newest)
+    with pytest.raises(UsageError, match=r"^-D log\.dris is not known: is log\.dirs meant\?$"):
+        settings_of([], None, ("log.dris=/d",), newest)
+    others = (
+        "log.roll.ms=1",
+        "log.retention.bytes=1",
+        "segment.jitter.ms=1",
+        "remote.log.storage.manager.class.name=x",
+    )
+    assert settings({}, newest) == settings_of([], None, others, newest)
     with pytest.raises(UsageError, match=r"missing\.properties"):
         settings_of([], "missing.properties", (), newest)
 

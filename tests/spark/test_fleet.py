@@ -4,8 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,24 @@ def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, t
     assert all({**expected, "runs": 1} == {**tables(out / f"run={name}"), "runs": 1} for name in "bcd")
 
 
+def end_session(session: int) -> None:
+    """End every process of a session: those that run Python for executors have left the group of their driver."""
+    while of_it := [int(name) for name in os.listdir("/proc") if name.isdigit() and session_of(int(name)) == session]:
+        for pid in of_it:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def session_of(pid: int) -> int | None:
+    """Return the session of a process, None if it is gone or has ended."""
+    try:
+        state, _, _, session = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:4]
+    except (OSError, ValueError):
+        return None
+    return None if state in "ZX" else int(session)
+
+
 def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     """Driver and executors are ended while one task hangs; what another one had looked at is known."""
     for number in range(1, 17):
@@ -246,7 +265,7 @@ def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> No
         wait_for(
             lambda: [*out.glob("run=r/_seen/*/*.parquet")] and (tmp_path / "marks" / "straggler").exists(), started
         )
-        os.killpg(started.pid, signal.SIGKILL)
+        end_session(started.pid)
     how = How(Depth.CHECKPOINTS, Wanted(), release("4.3"), remembers=True)
     resumed = asked(out, "r")._replace(how=how._replace(since=left_by(str(out), "r")))
     report, _ = scan([root], resumed, nullcontext(spark))

@@ -106,7 +106,7 @@ def parse_offsets(text: str) -> Bounds:
     if match is None or not (match[1] or match[3]) or (match[2] is None and match[3]):
         raise UsageError(f"--offset {text} is no range of offsets: FROM..TO, FROM.., ..TO or one offset")
     first, last = (None if number is None else int(number) for number in (match[1], match[3]))
-    return first, first if match[2] is None else last
+    return _rising("--offset", text, (first, first if match[2] is None else last))
 
 
 def parse_times(text: str) -> Bounds:
@@ -121,7 +121,15 @@ def parse_times(text: str) -> Bounds:
             f"--time {text} is no range of times: FROM..TO, FROM.. or ..TO, "
             "each 2026-01-31, 2026-01-31T12:00:00Z or milliseconds since 1970"
         )
-    return first, last
+    return _rising("--time", text, (first, last))
+
+
+def _rising(option: str, text: str, bounds: Bounds) -> Bounds:
+    """Return bounds; UsageError where nothing can lie between them."""
+    first, last = bounds
+    if first is not None and last is not None and last < first:
+        raise UsageError(f"{option} {text} ends before it begins")
+    return bounds
 
 
 def _milliseconds(text: str) -> int:

@@ -134,7 +134,8 @@ class Site:
             clean_shutdown=CLEAN_SHUTDOWN in files,
             unparseable=tuple(name for name in self._opened.view.unparseable if name not in self.gone),
         )
-        return self._opened._replace(view=view, checkpoints=checkpoints_of(files))
+        directories = (*self._opened.directories, *self._opened.links)
+        return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
 
     def start(self) -> LogDirStart:
         """Return what the next start makes of it.
