@@ -122,8 +122,8 @@ def entries_finding(
     more = f" (and {counted(count - 1, 'further entry', 'further entries')})" if count > 1 else ""
     position = found[0].number * slot_size
     effect, severity = rebuilt_or_unnoticed(view, release, unnoticed), Severity.ERROR
-    if view.scanned:
-        severity = Severity.INFO if _left_behind(view, index) else Severity.WARNING
+    if rebuilt(view, release):
+        severity = Severity.INFO if view.scanned and _left_behind(view, index) else Severity.WARNING
         if severity is Severity.INFO:
             effect += " A truncation leaves such entries in the file of the active segment."
     return [
@@ -159,8 +159,23 @@ REBUILD = (
 )
 
 
+def rebuilt(view: SegmentView, release: Release) -> bool:
+    """Whether the next start is known to make the indexes of a segment anew, because it recovers the segment.
+
+    Up to 2.2 also where it finds one of them wrong by itself (OffsetIndex.sanityCheck, TimeIndex.sanityCheck): it has
+    bytes behind its last slot, or this holds zeros. Those of an `.index` are no offset up to 1.1.
+    """
+    offsets, times = view.offset_index, view.time_index
+    torn = any(index is not None and index.torn for index in (offsets, times))
+    zeros = offsets is not None and offsets.room > 0 and not release.splits_segments
+    before = times is not None and times.room > 0 and times.entries > 0
+    return view.scanned is True or (release.checks_indexes and (torn or zeros or before))
+
+
 def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) -> str:
     """Return what becomes of a wrong index."""
+    if not view.scanned and rebuilt(view, release):
+        return f"{kafka(release)} finds an index of this segment wrong at its next start, and rebuilds all of them."
     if view.scanned is None:
         return f"After an unclean stop {kafka(release)} rebuilds it; after a clean one it does not look: {unnoticed}."
     if view.scanned:

@@ -19,7 +19,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, EntryFault, FaultyEntry, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import REBUILD, closed, entries_finding, rebuilt_or_unnoticed
+from kcheck.rules._segments import REBUILD, closed, entries_finding, rebuilt, rebuilt_or_unnoticed
 
 _UNNOTICED = "lookups by time go wrong, and retention may delete the segment too early or never"
 _NO_ENTRY = "retention goes by the time of the file, and lookups by time may pass over the segment"
@@ -51,7 +51,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
             f"{stated}, the newest batch has {view.max_timestamp}",
             effect=rebuilt_or_unnoticed(view, release, unnoticed),
             advice=REBUILD,
-            severity=Severity.WARNING if view.scanned else severity,
+            severity=Severity.WARNING if rebuilt(view, release) else severity,
             data={"last_timestamp": index.last_timestamp, "max_timestamp": view.max_timestamp},
         )
 

@@ -18,7 +18,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, rebuilt_or_unnoticed
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, rebuilt, rebuilt_or_unnoticed
 from kcheck.rules._words import DATA_MAX, counted
 
 
@@ -48,7 +48,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         f"{one.last_offset}, {'begins later there' if late else 'is missing'}{more}",
         effect=rebuilt_or_unnoticed(view, release, unnoticed),
         advice=f"{KEEP_A_COPY} {REFETCH}",
-        severity=Severity.WARNING if view.scanned else Severity.ERROR,
+        severity=Severity.WARNING if rebuilt(view, release) else Severity.ERROR,
         data={"count": len(lacking), "transactions": tuple(txn._asdict() for txn in lacking[:DATA_MAX])},
     )
 

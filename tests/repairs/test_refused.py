@@ -85,7 +85,7 @@ def test_only_a_file_of_the_size_of_one_is_changed(tmp_path: Path) -> None:
 def test_a_leftover_goes_once(tmp_path: Path) -> None:
     """A file is left over from a compaction, and has a name that no broker gives it."""
     one = broker(tmp_path / "1", run(0, 99))
-    names_of = [f"{0:020d}.log.cleaned", f"{1:020d}.snapshot.cleaned"]
+    names_of = [f"{0:020d}.log.cleaned", f"{1:020d}.snapshot.cleaned", "leader-epoch-checkpoint.cleaned"]
     write(one / "t-0", dict.fromkeys(names_of, b""))
     made = planned(str(one))
     assert names_of == sorted(name for kind, name in names(made.plan) if kind == "SetAside")

@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.releases import release
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.report import Wanted
+from kcheck.scan.check import Depth, check
 from tests.builders import broker, message, run, write
+from tests.cases.test_cases import CASES
 from tests.scan.test_predict import one, said, wish
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -60,6 +64,22 @@ def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Pat
     entries = TIME_INDEX_ENTRY.pack(1000, 3) + bytes(TIME_INDEX_ENTRY.size)
     write(broker(tmp_path / "d", run(0, 9), clean=True) / "t-0", {INDEX: b"", TIME_INDEX: entries})
     assert predicted(tmp_path / "d", kafka)["outcome"] == outcome
+
+
+@pytest.mark.parametrize("kafka", ["0.11.0", "1.0", "1.1", "2.0", "2.2", "2.3", "4.3"])
+@pytest.mark.parametrize(
+    "case", ["kc151-offset-index-order/torn", "kc155-index-zero-tail/closed", "kc161-time-index-order/torn"]
+)
+def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) -> None:
+    """Up to 2.2 it looks at the last slot of each, whatever the stop before was."""
+    path = str(CASES / case / "before")
+    report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=Wanted(), release=release(kafka))
+    told = {
+        each.effect.partition(" rebuilds all")[1] != "" for each in report.findings() if each.id == case[:5].upper()
+    }
+    (row,) = said(Path(path), asked=wish(kafka))
+    recovered = {"the segment is recovered" in (part["reason"] or "") for part in row["partitions"]}
+    assert {release(kafka).checks_indexes} == told == recovered
 
 
 @pytest.mark.parametrize(("kafka", "recovers"), [("1.0", True), ("1.1", False), ("2.2", False), ("2.3", True)])
