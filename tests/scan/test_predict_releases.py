@@ -10,7 +10,8 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.report import Wanted
-from kcheck.scan.check import Depth, check
+from kcheck.scan.check import check
+from kcheck.scan.depth import Depth
 from tests.builders import broker, message, run, write
 from tests.cases.test_cases import CASES
 from tests.scan.test_predict import one, said, wish
