@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
@@ -15,6 +16,16 @@ REFETCH = (
     "If another replica is in sync, move this directory out of the log dir with the broker stopped, and let the broker "
     "fetch it anew."
 )
+
+
+def made_of_size(size: int, release: Release) -> tuple[Severity, str] | None:
+    """Return what a broker makes of a `.log` that has more bytes than one may have, None if it has not."""
+    if size <= LOG_SIZE_MAX:
+        return None
+    seen = seen_log_size(size, release)
+    if seen is None:
+        return Severity.FATAL, f"{kafka(release)} does not start, now or later."
+    return Severity.ERROR, f"{kafka(release)} takes it for a file of {seen} bytes."
 
 
 def is_plain_segment(view: SegmentView) -> bool:

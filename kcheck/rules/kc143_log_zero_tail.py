@@ -9,7 +9,7 @@ What the broker does:
   point on. If they stand where records stood, these are gone.
 - After a clean stop it does not look for them. In the last segment, 18 zeros or more make the start fail, and the
   broker stops; the start after that is an unclean one and cuts them off. In an older segment readers fail there.
-- With more than 2147483647 bytes in the file no start of it succeeds: no broker opens such a `.log` (FileRecords).
+- With more than 2147483647 bytes in the file, what it makes of that comes first (KC230).
 
 What to do: after an unclean stop nothing, except to compare with the other replicas. After a clean one: stop the
 broker, keep a copy, and remove the file .kafka_cleanshutdown, so that the broker recovers its logs; it will read the
@@ -19,11 +19,10 @@ segments from their recovery points on.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.java import INT_MAX
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, made_of_size
 from kcheck.rules._words import counted, kafka
 
 _READABLE_SIZE_MAX = 17
@@ -47,8 +46,9 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     who, end = kafka(release), view.end_offset
-    if view.size > INT_MAX:
-        return Severity.FATAL, f"{who} does not start, now or later: a .log has {INT_MAX} bytes at most."
+    too_large = made_of_size(view.size, release)
+    if too_large is not None:
+        return too_large
     if view.scanned is None:
         return Severity.WARNING, f"After an unclean stop {who} cuts them off; after a clean one it fails on them."
     if view.scanned and view.active:

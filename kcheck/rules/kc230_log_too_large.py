@@ -19,8 +19,7 @@ from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH
-from kcheck.rules._words import kafka
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, made_of_size
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -28,17 +27,17 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if view.size <= LOG_SIZE_MAX:
         return
     for segment in view.segments:
-        if segment.size <= LOG_SIZE_MAX:
+        told = made_of_size(segment.size, release)
+        if told is None:
             continue
-        seen = seen_log_size(segment.size, release)
-        effect = "does not start, now or later" if seen is None else f"takes it for a file of {seen} bytes"
+        severity, effect = told
         yield RULE.finding(
             view.where._replace(file=f"{segment_prefix(segment.base_offset)}.log"),
             f"it has {segment.size} bytes, and a .log has {LOG_SIZE_MAX} at most",
-            effect=f"{kafka(release)} {effect}.",
+            effect=effect,
             advice=f"{KEEP_A_COPY} {REFETCH}",
-            severity=Severity.FATAL if seen is None else Severity.ERROR,
-            data={"size": segment.size, "seen_size": seen},
+            severity=severity,
+            data={"size": segment.size, "seen_size": seen_log_size(segment.size, release)},
         )
 
 

@@ -37,13 +37,24 @@ OFFSETS = IndexView(Location(dir="t-0", file="0.index"), 8, 1, 0, 0, (), {})
 
 
 @pytest.mark.parametrize("scanned", [None, True, False])
-@pytest.mark.parametrize(("size", "fatal"), [(2**31 - 1, False), (2**31, True)])
-def test_no_start_opens_a_log_of_2_gib(scanned: bool | None, size: int, fatal: bool) -> None:
-    """FileRecords refuses it before anybody could cut the zeros off, as a prediction says too."""
+@pytest.mark.parametrize(
+    ("size", "kafka", "expected"),
+    [
+        (2**31 - 1, "4.3", None),
+        (2**31, "4.3", (Severity.FATAL, "does not start, now or later")),
+        (2**32 + 78, "2.0", (Severity.ERROR, "takes it for a file of 78 bytes")),
+    ],
+)
+def test_the_size_of_a_log_comes_before_zeros_at_its_end(
+    scanned: bool | None, size: int, kafka: str, expected: tuple[Severity, str] | None
+) -> None:
+    """FileRecords counts before anybody could cut the zeros off."""
     view = VIEW._replace(size=size, zeros=True, end=End.CORRUPT, active=True, scanned=scanned)
-    (found,) = [each for each in found_by_all(view, Scope.FAULTY_SEGMENT) if each.id == "KC143"]
-    assert fatal is ("does not start, now or later" in found.effect)
-    assert not fatal or found.severity is Severity.FATAL
+    (found,) = [each for each in found_by_all(view, Scope.FAULTY_SEGMENT, kafka) if each.id == "KC143"]
+    if expected is None:
+        assert "does not start, now or later" not in found.effect
+    else:
+        assert (found.severity, found.effect) == (expected[0], f"Kafka {kafka} {expected[1]}.")
 
 
 def test_a_sound_segment_has_no_finding() -> None:
