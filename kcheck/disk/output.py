@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from kcheck.disk.read import opened
+from kcheck.disk.read import opened, word_for
 from kcheck.disk.remote import Upload, store_of
 from kcheck.disk.walk import is_directory
 from kcheck.errors import UsageError
@@ -29,7 +29,7 @@ def make_directory(path: str) -> None:
     except FileExistsError:
         raise UsageError(f"{path} is there already") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be made: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"{path} cannot be made: {word_for(error)}") from error
 
 
 def have_directory(path: str) -> None:

@@ -19,6 +19,7 @@ _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """So the system refuses a socket."""
+_NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
@@ -28,6 +29,16 @@ Source = int | RemoteFile
 
 class UnreadableError(KcheckError):
     """The operating system does not let us read this file; the message is its own word for it."""
+
+
+def word_for(error: OSError | ValueError) -> str:
+    """Return the word of the operating system for what it refuses.
+
+    A name with a NUL is refused by Python before the system sees it, by each release in words of its own.
+    """
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return _NUL if "embedded null" in str(error) else str(error)
 
 
 class opened:  # noqa: N801 - it is used as a function is
@@ -54,10 +65,10 @@ class opened:  # noqa: N801 - it is used as a function is
                 self._descriptor = os.open(path, flags, dir_fd=at)
         except OSError as error:
             link = error.errno == errno.ELOOP and store is None
-            why = "a symbolic link: not followed" if link else _WORDS.get(error.errno) or error.strerror or str(error)
+            why = "a symbolic link: not followed" if link else _WORDS.get(error.errno) or word_for(error)
             raise UnreadableError(why) from error
         except ValueError as error:
-            raise UnreadableError(str(error)) from error
+            raise UnreadableError(word_for(error)) from error
 
     def __enter__(self) -> tuple[Source, int]:
         if not isinstance(self._descriptor, int):
@@ -76,7 +87,7 @@ class opened:  # noqa: N801 - it is used as a function is
         if isinstance(self._descriptor, int):
             os.close(self._descriptor)
         if isinstance(error, OSError):
-            raise UnreadableError(error.strerror or str(error)) from error
+            raise UnreadableError(word_for(error)) from error
 
 
 def pread(source: Source, size: int, position: int) -> bytes:
@@ -170,7 +181,7 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
+        raise UnreadableError(word_for(error)) from error
     if len(data) > size_max:
         raise UnreadableError(f"more than {size_max} bytes are too many for a file of this kind")
     return data
