@@ -62,7 +62,7 @@ class Partition:
         self.gone = False
         self.version = 0
         self.proven: tuple[Partition, ...] = ()
-        self._planned: dict[int, Finding] = {}
+        self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._start: tuple[tuple[int, Stored, Context], Prediction] | None = None
 
@@ -111,15 +111,7 @@ class Partition:
 
     def settled(self, finding: Finding) -> bool:
         """Whether an edit was planned for a finding."""
-        return id(finding) in self._planned or self.gone
-
-    def settle(self, finding: Finding) -> None:
-        """Remember that an edit was planned for a finding."""
-        self._planned[id(finding)] = finding
-
-    def unsettle(self, finding: Finding) -> None:
-        """Forget that again."""
-        self._planned.pop(id(finding), None)
+        return id(finding) in self.planned or self.gone
 
     def holders(self) -> tuple["Partition", ...]:
         """Return the replicas that the user named as sound."""

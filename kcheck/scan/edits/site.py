@@ -114,12 +114,11 @@ class Site:
     def settle(self, finding: Finding, *, done: bool = True) -> None:
         """Remember that an edit was planned for a finding; or forget it, where it is not `done`."""
         owner = self.by_dir.get(finding.where.dir or "")
-        if owner is not None:
-            (owner.settle if done else owner.unsettle)(finding)
-        elif done:
-            self._planned[id(finding)] = finding
+        planned = self._planned if owner is None else owner.planned
+        if done:
+            planned[id(finding)] = finding
         else:
-            self._planned.pop(id(finding), None)
+            planned.pop(id(finding), None)
 
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""
