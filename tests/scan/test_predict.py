@@ -13,12 +13,8 @@ from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
-from kcheck.scan.arrow import from_bytes, to_bytes
 from kcheck.scan.check import check
 from kcheck.scan.depth import Depth
-from kcheck.scan.fleet.inventory import FleetLogDir
-from kcheck.scan.fleet.rows import seen_of, tables_of
-from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_items
 from kcheck.scan.host import open_log_dir, partitions
 from kcheck.scan.predict import predict, verdict_rows
 from kcheck.scan.settings import settings_of
@@ -328,36 +324,6 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
     assert settings({}, newest) == settings_of([], None, others, newest)
     with pytest.raises(UsageError, match=r"missing\.properties"):
         settings_of([], "missing.properties", (), newest)
-
-
-def test_a_fleet_reads_no_log_through_unless_it_is_to() -> None:
-    """After an unclean stop only the boot cost is known then; the row of the log dir tells the verdict."""
-    whole(Path("clean"), clean=True)
-    whole(Path("killed"), clean=False)
-    metadata_log(Path("kraft"))
-    told = [row for path in ("clean", "killed", "kraft") for row in of_fleet(path, "checkpoints")]
-    assert [
-        ("clean", "t-0", "ok", None, 0),
-        ("clean", None, "ok", "will boot", 0),
-        ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
-        ("killed", None, "unknown", "not known", 100),
-    ] == [(*row[:4], row[4] and 100) for row in told[:4]]
-    assert ("kraft", None, "ok", "will boot") == told[-1][:4]
-    assert [("t-0", "ok"), (None, "ok")] == [row[1:3] for row in of_fleet("killed", "crc")]
-
-
-def of_fleet(path: str, depth: str) -> list[tuple[Any, ...]]:
-    """Return what a scan of a fleet says of a log dir and the directories in it."""
-    how = How(Depth(depth), Wanted(), release("4.3"))
-    found = identify(FleetLogDir(path), how)
-    seen = [
-        batch for _, items in list_items(found, how) for data in scan_items(items, how) for batch in from_bytes(data)
-    ]
-    of_broker = look_at_broker(((found, [to_bytes(seen_of(batch)) for batch in seen]),), how)
-    whole_log_dir = [batch for name, data in of_broker if name == "predictions" for batch in from_bytes(data)]
-    rows = [*(tables_of(batch)["predictions"] for batch in seen), *whole_log_dir]
-    names = ("log_dir", "dir", "outcome", "reason", "scan_bytes")
-    return [tuple(row[name] for name in names) for batch in rows for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])
