@@ -115,6 +115,6 @@ def _controller(cluster: Cluster, both: dict[str, str]) -> Process:
     write(folder / "server.properties", {**own, "log.dirs": str(folder / "data1"), **both})
     cluster_id = read(cluster[1].log_dirs[0] / "meta.properties")["cluster.id"]
     config = str(folder / "server.properties")
-    run_java(cluster.version, "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", config)
+    run_java(cluster.version, "kafka.tools.StorageTool", "format", f"--cluster-id={cluster_id}", "-c", config)
     port = int(where.rpartition(":")[2])
     return Process(cluster.version, folder, "kafka.Kafka", folder / "server.properties", BROKER_STARTED, port)
