@@ -7,7 +7,7 @@ AbstractFetcherThread 2.0.0 to 4.3.1 (getOffsetTruncationState, truncateOnFetchR
 Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kcheck.core.dialogue import (
@@ -25,6 +25,7 @@ from kcheck.core.dialogue import (
     Truncation,
 )
 from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end, truncate_from_start
+from kcheck.core.lineage import Lineage
 from kcheck.model.entries import (
     UNDEFINED_EPOCH,
     UNDEFINED_EPOCH_OFFSET,
@@ -138,22 +139,6 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> T
     return _asks(follower, leader, release)
 
 
-def append_first(found: Truncation, base_offset: Offset, *, release: Release) -> Truncation:
-    """Return what becomes of a truncation whose fetch brings a batch that begins at `base_offset`, below the log end.
-
-    An empty log begins anew with the batch (KAFKA-6975), any other refuses it
-    (Partition.appendRecordsToFollowerOrFutureReplica, Log.append).
-    """
-    now = found.after
-    assert base_offset < now.log_end_offset
-    if now.log_end_offset != now.log_start_offset or not release.begins_empty_log_with_batch:
-        return replace(found, status=Status.FETCH_FAILS)
-    checked = release.rules.follower is Follower.FETCH
-    steps = found.steps[:-1] if checked else found.steps
-    step = FetchRequest(now.log_end_offset, None, FetchError.RECORDS, truncate_to=base_offset)
-    return replace(found, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
-
-
 def sends_snapshot(
     steps: Iterable[Step], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
 ) -> Offset | None:
@@ -172,14 +157,77 @@ def sends_snapshot(
     return None
 
 
-def turns_in_circles(leader: Leader, last_epoch: Epoch, *, release: Release) -> bool:
-    """Whether a follower that has every record of the leader, the last one of `last_epoch`, is told that it diverges.
+def follow(
+    found: Truncation, leader: Leader, lineage: Lineage, sent: Callable[[Offset], Iterable[Lineage]], *,
+    release: Release,
+) -> Truncation:  # fmt: skip
+    """Return what becomes of a truncation with what the follower fetches then, up to the end of the leader's log.
 
-    So it is where the leader's cache does not know that epoch: what the follower cuts then it fetches again, for ever.
+    `sent` yields what fetches from an offset on bring, one after another. From 2.8 each carries the last epoch that the
+    one before brought, and where the leader's cache does not tell of its own batches (`lineage`), the follower is cut
+    once more, as a rule for ever. The log `after` is the shortest that it was: what comes behind that is the leader's.
     """
-    if release.rules.follower is not Follower.FETCH:
-        return False
-    return isinstance(fetch_check(leader, leader.log_end_offset, last_epoch, release=release), EpochEndOffset)
+    is_asked = release.rules.follower is Follower.FETCH and not _knows(leader, lineage, release)
+    seen: set[Replica] = set()
+    after = found.after
+    while found.status is Status.OK:
+        now = found.after
+        if now in seen:
+            return replace(found, after=after, status=Status.NEVER_COMPLETES)
+        seen.add(now)
+        for runs in sent(now.log_end_offset) if now.log_end_offset < leader.log_end_offset else ():
+            if runs[0].start < now.log_end_offset:
+                found = _append_first(found, runs[0].start, release)
+                break
+            fetched = _appended(now, runs, release) if is_asked else None
+            if fetched is None:
+                return replace(found, after=after)
+            now = fetched
+            if fetch_check(leader, now.log_end_offset, latest_epoch(now.cache), release=release) is FetchError.RECORDS:
+                continue
+            found = _fetches(found.steps, now, leader, release)
+            break
+        else:
+            return replace(found, after=after)
+        after = min(after, found.after, key=lambda each: each.log_end_offset)
+    return replace(found, after=after)
+
+
+def _append_first(found: Truncation, base_offset: Offset, release: Release) -> Truncation:
+    """Return what becomes of a truncation whose fetch brings a batch that begins at `base_offset`, below the log end.
+
+    An empty log begins anew with the batch (KAFKA-6975), any other refuses it
+    (Partition.appendRecordsToFollowerOrFutureReplica, Log.append).
+    """
+    now = found.after
+    assert base_offset < now.log_end_offset
+    if now.log_end_offset != now.log_start_offset or not release.begins_empty_log_with_batch:
+        return replace(found, status=Status.FETCH_FAILS)
+    checked = release.rules.follower is Follower.FETCH
+    steps = found.steps[:-1] if checked else found.steps
+    step = FetchRequest(now.log_end_offset, None, FetchError.RECORDS, truncate_to=base_offset)
+    return replace(found, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
+
+
+def _knows(leader: Leader, lineage: Lineage, release: Release) -> bool:
+    """Whether the leader's cache tells of each epoch that its batches have, as far as they have it."""
+    for run in lineage:
+        if run.epoch is None:
+            continue
+        end = end_offset_for(leader.cache, run.epoch, log_end_offset=leader.log_end_offset, lookup=release.rules.lookup)
+        if end.epoch != run.epoch or end.end_offset < run.end:
+            return False
+    return True
+
+
+def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica | None:
+    """Return the log with what a fetch brought (`Log.appendAsFollower`), None where an epoch of it is not known."""
+    cache = replica.cache
+    for run in runs:
+        if run.epoch is None or run.epoch < 0:
+            return None
+        cache = assign(cache, run.epoch, run.start, how=release.assign)
+    return replace(replica, cache=cache, log_end_offset=runs[-1].end)
 
 
 def _asks(follower: Replica, leader: Leader, release: Release) -> Truncation:

@@ -10,6 +10,9 @@ from kcheck.model.entries import Batch, Offset
 from kcheck.scan.replica import LogFile
 from kcheck.scan.segments.batches import Walk
 
+_FETCH_SIZE = 1_048_576
+"""`replica.fetch.max.bytes`, where nobody sets it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -88,6 +91,27 @@ def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> Cut | None:
                 if batch.last_offset >= offset:
                     return Cut(log.base_offset, batch.position, batch.base_offset)
     return None
+
+
+def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
+    """Yield what a follower's fetches from `offset` on bring, one after another: each reads one segment, whole batches.
+
+    UnreadableError if a segment cannot be read. A leader that sends many partitions at once may send less of each.
+    """
+    for log in _from(logs, offset):
+        batches: list[Batch] = []
+        size = 0
+        with opened(log.path) as (descriptor, _):
+            for batch in Walk(descriptor, log.size):
+                if batch.last_offset < offset:
+                    continue
+                if batches and size + batch.size > _FETCH_SIZE:
+                    yield lineage_of_batches(batches)
+                    batches, size = [], 0
+                batches.append(batch)
+                size += batch.size
+        if batches:
+            yield lineage_of_batches(batches)
 
 
 def _from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:

@@ -1,12 +1,12 @@
 """`kcheck truncation`: for each partition and follower, the dialogue with the leader and what it costs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypedDict
 
 from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Truncation
-from kcheck.core.lineage import Fork, Lineage, fork, lineage_of_cache, ranges
-from kcheck.core.truncation import append_first, elected, plan_truncation, sends_snapshot, turns_in_circles
+from kcheck.core.lineage import Fork, Lineage, Run, fork, lineage_of_cache, ranges
+from kcheck.core.truncation import elected, follow, plan_truncation, sends_snapshot
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
@@ -15,7 +15,7 @@ from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import paths_of, replica_targets
-from kcheck.scan.loss import amount, cut_at, lineage, shared
+from kcheck.scan.loss import amount, cut_at, fetched, lineage, shared
 from kcheck.scan.predict import lost_row
 from kcheck.scan.replica import ReplicaState, live
 from kcheck.scan.replicas import replicas_of, started
@@ -177,15 +177,15 @@ def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Truncati
 
 def _fetched(found: Truncation, leading: ReplicaState, leader: Leader, release: Release) -> Truncation:
     """Return what becomes of it with what the leader sends then."""
-    end = found.after.log_end_offset
-    if found.status is not Status.OK or end >= leader.log_end_offset:
-        return found
-    first, last = cut_at(leading.logs, end), _lineage(leading)[-1:]
-    if first is not None and first.base_offset < end:
-        return append_first(found, first.base_offset, release=release)
-    if last and last[0].epoch is not None and turns_in_circles(leader, last[0].epoch, release=release):
-        return replace(found, status=Status.NEVER_COMPLETES)
-    return found
+    known = _lineage(leading)
+
+    def sent(offset: Offset) -> Iterator[Lineage]:
+        if leading.logs:
+            return fetched(leading.logs, offset)
+        rest = tuple(Run(Offset(max(run.start, offset)), run.end, run.epoch) for run in known if run.end > offset)
+        return iter([rest] if rest else [])
+
+    return follow(found, leader, known, sent, release=release)
 
 
 def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: Truncation) -> Row:

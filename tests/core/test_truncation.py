@@ -1,18 +1,19 @@
 """Every recorded truncation: the dialogue, the log afterwards, and what it cost."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, TruncateToHighWatermark
-from kcheck.core.lineage import Fork, contradict, fork, lineage_of_cache, ranges
+from kcheck.core.lineage import Fork, Run, contradict, fork, lineage_of_cache, ranges
 from kcheck.core.releases import release
 from kcheck.core.truncation import (
     ROUND_COUNT_MAX,
-    append_first,
     elected,
     fetch_check,
+    follow,
     plan_truncation,
     sends_snapshot,
     truncate_to,
@@ -141,7 +142,9 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
         Leader(cache=(EpochEntry(1, 0),), log_end_offset=9, log_start_offset=5),
         release=of,
     )
-    found = append_first(cut, 4, release=of)
+    leader = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
+    batches = (Run(4, 6, Epoch(1)),), (Run(6, 9, Epoch(1)),)
+    found = follow(cut, leader, (Run(0, 9, Epoch(1)),), lambda offset: batches[offset >= 6 :], release=of)
     assert (Status.OK if begins else Status.FETCH_FAILS, 4 if begins else 5) == (
         found.status, found.after.log_end_offset,
     )  # fmt: skip
@@ -151,7 +154,30 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
         Leader(cache=(EpochEntry(1, 0),), log_end_offset=9),
         release=of,
     )
-    assert (Status.FETCH_FAILS, 7) == (append_first(kept, 6, release=of).status, kept.after.log_end_offset)
+    failed = follow(kept, leader, (Run(0, 9, Epoch(1)),), lambda _: [(Run(6, 9, Epoch(1)),)], release=of)
+    assert (Status.FETCH_FAILS, 7) == (failed.status, failed.after.log_end_offset)
+
+
+@pytest.mark.parametrize(
+    ("size", "kafka", "status", "asked"),
+    [(10, "4.3", Status.OK, [0]), (4, "4.3", Status.NEVER_COMPLETES, [0, 4, 0]), (4, "2.7", Status.OK, [])],
+)
+def test_what_a_fetch_brings_may_end_where_the_leader_knows_of_no_epoch(
+    size: int, kafka: str, status: Status, asked: list[int]
+) -> None:
+    """From 2.8 the next fetch names that epoch, and the follower is cut; one that brings all of it does not."""
+    lineage = Run(0, 5, Epoch(2)), Run(5, 10, Epoch(3))
+    leader = Leader(cache=(EpochEntry(1, 0), EpochEntry(3, 0)), log_end_offset=10)
+    empty = plan_truncation(Replica(cache=(), log_end_offset=0, high_watermark=0), leader, release=release(kafka))
+
+    def sent(offset: Offset) -> Iterator[tuple[Run, ...]]:
+        for start in range(offset, 10, size):
+            parts = (Run(max(start, run.start), min(start + size, run.end), run.epoch) for run in lineage)
+            yield tuple(run for run in parts if run.start < run.end)
+
+    found = follow(empty, leader, lineage, sent, release=release(kafka))
+    requests = [step.offset for step in found.steps if isinstance(step, FetchRequest)]
+    assert (status, asked, 0) == (found.status, requests, found.after.log_end_offset)
 
 
 @pytest.mark.parametrize(

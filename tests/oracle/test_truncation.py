@@ -172,7 +172,12 @@ def _effective(cuts: Iterable[tuple[bool, int]], end: int) -> list[int]:
 
 def _planned(row: Mapping[str, Any], leader: Log) -> Followed:
     assert row["problem"] is None
-    steps = [(True, step["truncate_to"]) for step in row["steps"] if step["truncate_to"] is not None]
+    end, steps = row["log_end_offset_before"], []
+    for step in row["steps"]:
+        end = (step["request"] or {}).get("fetch_offset", end)  # It may have fetched before.
+        if (to := step["truncate_to"]) is not None and to != end:
+            steps.append((to > end, to))
+            end = to
     cuts = _effective(steps, row["log_end_offset_before"])
     if row["status"] != "ok":
         return Followed(row["status"], cuts)
