@@ -11,6 +11,8 @@ from kcheck.renderers._printable import printable
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
 Cells: TypeAlias = tuple[str, ...]
+Findings: TypeAlias = dict[tuple[object, ...], list[Row]]
+"""Rows of findings by the log dir, the directory, and where there is none the file."""
 
 
 def cell(value: object) -> str:
@@ -20,6 +22,11 @@ def cell(value: object) -> str:
     if type(value) is str and value.isprintable():
         return value
     return "?" if value is None else printable(value)
+
+
+def known(value: object) -> object:
+    """Return a value that may be missing: `-` where there is none."""
+    return "-" if value is None else value
 
 
 def size(count: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from kcheck.model.report import Block, Report, Row
 from kcheck.renderers._blocks import Made, blocks_of
 from kcheck.renderers._jackson import jackson, printable_json
-from kcheck.renderers._page import Page, cell
+from kcheck.renderers._page import Page, cell, known
 
 _TABLE_LENGTH = 1000
 """After so many rows a new table begins: its columns are as wide as its widest cells, and memory is bounded."""
@@ -86,7 +86,7 @@ def _shown_records(block: Block) -> Iterator[Any]:
         return map("   ".join, map(_record_facts, block.rows()))
     return zip(
         columns["offset"],
-        map(_known, columns["timestamp"]),
+        map(known, columns["timestamp"]),
         map(_shown, columns["key_size"]),
         map(_shown, columns["value_size"]),
         map(_names, columns["header_keys"]),
@@ -120,7 +120,7 @@ def _short(value: Any) -> str:
 def _record_facts(row: Row) -> Iterator[str]:
     """Yield a record with what it holds."""
     yield f"{row['offset']}"
-    yield "-" if row["timestamp"] is None else f"{row['timestamp']}"
+    yield f"{known(row['timestamp'])}"
     yield from _record_flags(row)
     if row["control"] is None and "key" in row:
         yield f"key: {_shown(row['key'])}"
@@ -172,16 +172,12 @@ def _batch_columns(block: Block) -> tuple[Iterable[Any], ...]:
         columns["size"],
         map(_span, columns["base_offset"], columns["last_offset"]),
         columns["count"],
-        map(_known, columns["leader_epoch"]),
+        map(known, columns["leader_epoch"]),
         map(_producer, producers, columns["producer_epoch"]),
         map(_sequences, producers, columns["base_sequence"], columns["last_sequence"]),
-        map(_known, columns["max_timestamp"]),
+        map(known, columns["max_timestamp"]),
         map(_flags, *(columns[name] for name in _FLAGS)),
     )
-
-
-def _known(value: object) -> object:
-    return "-" if value is None else value
 
 
 def _producer(producer: object, epoch: object) -> str:
