@@ -230,8 +230,8 @@ class Release(NamedTuple):
 
     @property
     def recovers_epoch_zero(self) -> bool:
-        """From 2.1 to 2.6.0 a recovery does not take epoch 0 (LogSegment.recover)."""
-        return not (2, 1) <= self.version < (2, 6, 1)
+        """From 2.1.1 to 2.6.0 a recovery does not take epoch 0 (LogSegment.recover)."""
+        return not (2, 1, 1) <= self.version < (2, 6, 1)
 
     @property
     def finds_nothing_in_nothing(self) -> bool:
@@ -270,8 +270,8 @@ class Release(NamedTuple):
 
     @property
     def refuses_old_markers(self) -> bool:
-        """Up to 2.3 a marker with an older epoch of its producer or coordinator ends the start (KAFKA-9144)."""
-        return self.version < (2, 4)
+        """Up to 2.4.0 a marker with an older epoch of its producer or coordinator ends the start (KAFKA-9144)."""
+        return self.version < (2, 4, 1)
 
     @property
     def refuses_empty_control_batches(self) -> bool:
@@ -285,8 +285,8 @@ class Release(NamedTuple):
 
     @property
     def marker_tells_timestamp(self) -> bool:
-        """In 0.11 and from 2.4 on a marker gives its producer its timestamp."""
-        return self.marker_is_batch or self.version >= (2, 4)
+        """In 0.11 and from 2.4.1 on a marker gives its producer its timestamp."""
+        return self.marker_is_batch or self.version >= (2, 4, 1)
 
     @property
     def marker_is_batch(self) -> bool:
@@ -319,8 +319,8 @@ class Release(NamedTuple):
 
     @property
     def counts_by_sequence(self) -> bool:
-        """Up to 2.0 sequences, not offsets, tell how long a producer's batch is."""
-        return self.version < (2, 1)
+        """Up to 2.1.0 sequences, not offsets, tell how long a producer's batch is."""
+        return self.version < (2, 1, 1)
 
     @property
     def drops_swaps_of_unfinished_splits(self) -> bool:

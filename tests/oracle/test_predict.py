@@ -44,15 +44,15 @@ pytestmark = pytest.mark.oracle
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = {"4.3.1": 50, "3.9.2": 50, "2.8.2": 50} | dict.fromkeys(
-    ("3.6.2", "2.4.1", "2.0.1", "1.1.1", "0.11.0.3", "0.10.2.2"), 15
+    ("3.6.2", "2.4.1", "2.4.0", "2.1.0", "2.0.1", "1.1.1", "0.11.0.3", "0.10.2.2"), 15
 )
 """The releases of the sample, and how many brokers are damaged for each."""
 VERSIONS = (
     "4.3.1", "4.2.1", "4.1.2", "4.0.2", "3.9.2", "3.8.1", "3.7.2", "3.6.2", "3.5.2", "3.4.1", "3.3.2", "3.2.3", "3.1.2",
-    "3.0.2", "2.8.2", "2.7.2", "2.6.3", "2.5.1", "2.4.1", "2.3.1", "2.2.2", "2.1.1", "2.0.1", "1.1.1", "1.0.2",
-    "0.11.0.3", "0.10.2.2",
+    "3.0.2", "2.8.2", "2.7.2", "2.6.3", "2.6.0", "2.5.1", "2.4.1", "2.4.0", "2.3.1", "2.2.2", "2.1.1",
+    "2.1.0", "2.0.1", "1.1.1", "1.0.2", "0.11.0.3", "0.10.2.2",
 )  # fmt: skip
-"""A release of each line whose LogManager can be started."""
+"""A release of each line whose LogManager can be started, and those before one that starts otherwise."""
 WHOLE = 10
 """So many times the sample, everything is taken."""
 DAMAGED_COUNT = 50
