@@ -31,6 +31,8 @@ assert (SNAPSHOT_HEADER.size, PRODUCER.size) == (10, 46)
 VERSION = 1
 CRC_FROM = 6
 """The CRC covers what stands from here on."""
+CORRUPT = "CorruptSnapshotException"
+"""What ends no start: the broker deletes the file."""
 
 
 class Producer(NamedTuple):
@@ -122,19 +124,27 @@ def serialize(value: ProducerSnapshot) -> bytes:
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]:
-    """Return what ProducerStateManager.readSnapshot returns; CorruptSnapshotException: the broker deletes the file.
+    """Return what ProducerStateManager.readSnapshot returns; or why it does not.
 
-    Bytes after the last producer are read over where the CRC covers them too. Up to 0.10.2 there is no such file.
+    Bytes after the last producer are read over where the CRC covers them too. Up to 0.10.2 there is no such file, and
+    0.11.0.0 has errors beside CORRUPT.
     """
     if release.version < (0, 11):
         return BrokerReads(value=ProducerSnapshot(None, ()))
-    found = parse(data)
-    if found.value.version != VERSION:
-        return BrokerReads(value=None, error="CorruptSnapshotException")
-    _, crc, count = SNAPSHOT_HEADER.unpack_from(data)
-    if crc32c(memoryview(data)[CRC_FROM:]) != crc or count != len(found.value.producers):
-        return BrokerReads(value=None, error="CorruptSnapshotException")
-    return BrokerReads(value=found.value)
+    found = parse(data).value
+    error = _error(data, found)
+    if error is None:
+        return BrokerReads(value=found)
+    return BrokerReads(value=None, error=error if release.version == (0, 11, 0, 0) else CORRUPT)
+
+
+def _error(data: bytes, found: ProducerSnapshot) -> str | None:
+    if found.version is None or SNAPSHOT_HEADER.unpack_from(data)[2] != len(found.producers):
+        return "SchemaException"
+    if found.version != VERSION:
+        return "IllegalArgumentException"
+    _, crc, _ = SNAPSHOT_HEADER.unpack_from(data)
+    return None if crc32c(memoryview(data)[CRC_FROM:]) == crc else CORRUPT
 
 
 def row(value: ProducerSnapshot) -> Mapping[str, object]:

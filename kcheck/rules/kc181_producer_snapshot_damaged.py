@@ -4,8 +4,8 @@ What is wrong: a `.snapshot` holds what the broker knows of each producer at an 
 not match, the version is unknown, or the entries cannot be.
 
 What the broker does: a file that it cannot read it deletes, and takes the next older one; without any it reads the
-log again from its start, which may take long. A file whose CRC matches it believes: duplicates get in, or producers
-are refused.
+log again from its start, which may take long; 0.11.0.0 does not start where the version is unknown or bytes are
+missing. A file whose CRC matches it believes: duplicates get in, or producers are refused.
 
 What to do: nothing for a file that the broker refuses. Keep a copy of the others, and remove them with the broker
 stopped, as long as an older one is left.
@@ -13,6 +13,7 @@ stopped, as long as an older one is left.
 
 from collections.abc import Iterable
 
+from kcheck.formats.producer_snapshot import CORRUPT
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
@@ -24,14 +25,17 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a producer snapshot with a defect."""
     if not view.parsed.defects:
         return
-    refused = view.refusal is not None
-    effect = "deletes it and takes an older one" if refused else "believes it: duplicates get in"
+    severity, effect = Severity.WARNING, "deletes it and takes an older one"
+    if view.refusal is None:
+        severity, effect = Severity.ERROR, "believes it: duplicates get in"
+    elif view.refusal != CORRUPT:
+        severity, effect = Severity.FATAL, "does not start once it reads it"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),
         and_further(view.parsed.defects),
         effect=f"{kafka(release)} {effect}.",
         advice="Keep a copy. An older snapshot must be left before this one is removed.",
-        severity=Severity.WARNING if refused else Severity.ERROR,
+        severity=severity,
         data={"defect_count": len(view.parsed.defects), "defects": defect_rows(view.parsed.defects)},
     )
 

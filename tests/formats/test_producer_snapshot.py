@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats.producer_snapshot import FORMAT, Producer, ProducerSnapshot, broker_reads, parse, serialize
+from kcheck.formats.producer_snapshot import CORRUPT, FORMAT, Producer, ProducerSnapshot, broker_reads, parse, serialize
 from kcheck.formats.record_batch import crc32c
 
 DATA = bytes.fromhex(
@@ -11,7 +11,6 @@ DATA = bytes.fromhex(
 )
 EMPTY = bytes.fromhex("000148674bc700000000")
 PRODUCER = Producer(1000, 0, 4, 14, 4, 1_600_000_000_000, 7, 10)
-CORRUPT = "CorruptSnapshotException"
 
 
 def _summed(data: bytes) -> bytes:
@@ -47,6 +46,20 @@ def test_what_the_broker_refuses(data: bytes, positions: list[int], count: int) 
     parsed = parse(data)
     assert positions == [defect.position for defect in parsed.defects]
     assert len(parsed.value.producers) == count
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"", "SchemaException"),
+        (_summed(DATA[:30]), "SchemaException"),
+        (b"\0\2" + DATA[2:], "IllegalArgumentException"),
+        (DATA[:-1] + b"\x0b", CORRUPT),
+    ],
+)
+def test_what_ends_a_start_of_0_11_0_0(data: bytes, error: str) -> None:
+    """It deletes only files whose CRC is wrong."""
+    assert broker_reads(data, release("0.11.0.0")).error == error
 
 
 def test_bytes_behind_the_last_producer_are_read_over() -> None:

@@ -280,11 +280,13 @@ class _Jvm:
 
     def _answer(self, deadline: float) -> dict[str, Any]:
         assert self._process.stdout is not None
-        if not self._selector.select(deadline):
-            self._give_up("hang")
-        line = self._process.stdout.readline()
-        if not line.endswith(b"\n"):
-            self._give_up("died")
+        line = b""
+        while not line.startswith(b"{"):  # log4j2 says there what it has to say of itself
+            if not self._selector.select(deadline):
+                self._give_up("hang")
+            line = self._process.stdout.readline()
+            if not line.endswith(b"\n"):
+                self._give_up("died")
         told = json.loads(line)
         assert isinstance(told, dict)
         return told

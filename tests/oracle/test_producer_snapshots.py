@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.startup import Outcome
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, parse, serialize
 from tests.oracle.ask import Ask
+from tests.oracle.boot import Job
 from tests.oracle.test_leftovers import BROKERS, INDEX_SIZE_MAX
+from tests.oracle.test_predict import INDEX_SIZE, judge, predicted
 
 pytestmark = pytest.mark.oracle
 
@@ -45,3 +48,25 @@ def test_what_a_start_believes(version: str, ask: Ask, tmp_path: Path) -> None:
     for number, (snapshots, how, expected) in enumerate(cases):
         found = loaded(version, tmp_path / str(number) / "transactions-0", ask, snapshots, how)
         assert (number, expected) == (number, set(found or ()))
+
+
+@pytest.mark.parametrize("version", ["0.11.0.0", "0.11.0.3"])
+def test_what_ends_a_start(version: str, tmp_path: Path) -> None:
+    """0.11.0.0 ends at an unknown version and at bytes that are missing, not at a wrong CRC; later ones at none."""
+    (source,) = (BROKERS / "0.11.0.3" / "stopped" / "broker-1").glob("*/transactions-0")
+    name = max(path.name for path in source.glob("*.snapshot"))
+    right = (source / name).read_bytes()
+    damaged = {
+        "version": b"\0\2" + right[2:],
+        "short": right[:-1],
+        "empty": b"",
+        "crc": right[:-1] + b"\1",
+        "right": right,
+    }
+    for what, data in damaged.items():
+        shutil.copytree(source, tmp_path / what / "transactions-0")
+        (tmp_path / what / "transactions-0" / name).write_bytes(data)
+    jobs = {what: Job((tmp_path / what,), config=INDEX_SIZE, clean=True) for what in damaged}
+    ends = {what for what, job in jobs.items() if predicted(job, version)[0].outcome is Outcome.ABORT}
+    assert ends == ({"version", "short", "empty"} if version == "0.11.0.0" else set())
+    judge(version, [*jobs.values()], jobs)

@@ -10,6 +10,7 @@ from kcheck.formats import (
     meta_properties,
     offset_checkpoint,
     partition_metadata,
+    producer_snapshot,
 )
 from kcheck.model.entries import Batch, Epoch, Offset
 from kcheck.model.finding import Finding, Location
@@ -24,7 +25,9 @@ LOG_DIR = "/data/d1"
 
 NEWEST = release("4.3")
 
-FORMATS = (offset_checkpoint, leader_epoch_checkpoint, partition_metadata, meta_properties, clean_shutdown)
+FORMATS = (
+    offset_checkpoint, leader_epoch_checkpoint, partition_metadata, meta_properties, clean_shutdown, producer_snapshot,
+)  # fmt: skip
 
 
 def rules() -> tuple[Rule, ...]:

@@ -1,6 +1,10 @@
-"""KC182 to KC186 and KC228: what is said of producers, and where nothing is."""
+"""KC181 to KC186 and KC228: what is said of producers, and where nothing is."""
 
+import pytest
+
+from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.model.entries import Offset
+from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.producers import (
     FaultyProducer,
@@ -12,7 +16,8 @@ from kcheck.model.producers import (
 )
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Scope
-from tests.rules.build import found_by_all, partition
+from kcheck.rules.kc181_producer_snapshot_damaged import RULE as KC181
+from tests.rules.build import file_view, found_by, found_by_all, partition
 
 FAULTY = FaultyProducer(SnapshotFault.OLDER, 7, 5, 12)
 REPEATED = FaultySequence(SequenceFault.REPEATED, 7, 0, Offset(18), 1, Offset(16), 2)
@@ -79,3 +84,18 @@ def test_a_snapshot_above_the_log_end() -> None:
     assert [("KC185", "info", message)] == said(above)
     assert not said(above._replace(log_end_offset=None))
     assert not said(above._replace(read=None))
+
+
+@pytest.mark.parametrize(
+    ("kafka", "data", "severity"),
+    [
+        ("0.11.0.0", b"", Severity.FATAL),
+        ("0.11.0.1", b"", Severity.WARNING),
+        ("4.3", b"", Severity.WARNING),
+        ("4.3", serialize(ProducerSnapshot(1, (Producer(-5, 0, 4, 14, 4, 0, 7, 10),))), Severity.ERROR),
+    ],
+)
+def test_a_snapshot_that_is_refused_or_believed(kafka: str, data: bytes, severity: Severity) -> None:
+    """A broker deletes what it cannot read, but for 0.11.0.0, which does not start."""
+    (found,) = found_by(KC181, file_view("producer-snapshot", "5.snapshot", data, kafka), kafka)
+    assert severity is found.severity

@@ -151,9 +151,11 @@ class Producers:
         self._snapshot_end = self.map_end = start
 
     def _read(self, name: str) -> tuple[Producer, ...] | None:
-        """Return the producers of a snapshot, None where the broker refuses it."""
+        """Return the producers of a snapshot, None where the broker deletes it; StartError where it ends."""
         data, size = self._folder.read(name)
         found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self.release)
+        if found.error not in (None, producer_snapshot.CORRUPT):
+            raise StartError(f"{found.error}: {name} cannot be read")
         return None if found.value is None else found.value.producers
 
     def replay(self) -> Replay:
