@@ -61,11 +61,15 @@ class Record(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """What ends the records: the number of the first that cannot be read, from 0, where in the body, and why."""
+    """What ends the records: the number of the first that cannot be read, from 0, where in the body, and why.
+
+    `passed` tells that Kafka's readers end there without a word.
+    """
 
     number: int
     position: int
     message: str
+    passed: bool = False
 
 
 class _DamagedError(Exception):
@@ -215,11 +219,10 @@ def _inner(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[R
             return
         yield record._replace(offset=Offset(wrapped(base + record.offset, 64)))
         at, number = at + size, number + 1
-    if problem is None and end < len(body):
-        # Kafka's reader ends here without a word.
-        problem = f"{len(body) - end} bytes stand behind the last whole message"
     if problem is not None:
         yield Unread(number, at, problem)
+    elif end < len(body):
+        yield Unread(number, at, f"{len(body) - end} bytes stand behind the last whole message", passed=True)
 
 
 def _wrapped(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[memoryview, str | None]:
