@@ -8,7 +8,6 @@ from typing import NamedTuple
 from kcheck.formats._decompressed import too_large
 from kcheck.formats._record import Unread, read_records
 from kcheck.formats.record_batch import header_of
-from kcheck.model.entries import Offset
 from kcheck.model.segments import RecordFault
 
 
@@ -22,20 +21,26 @@ class MessageSet(NamedTuple):
 
 
 def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:
-    """Read a whole entry of magic 0 or 1; at most `size_max` bytes are decompressed."""
+    """Read a whole entry of magic 0 or 1; at most `size_max` bytes are decompressed.
+
+    What no reader takes is told before offsets that every reader takes.
+    """
     wrapper = header_of(batch, total=len(batch))
     compressed = wrapper.record_count is None
-    before: Offset | None = None
-    for number, message in enumerate(read_records(batch, size_max)):
+    count, before, found = 0, None, None
+    for message in read_records(batch, size_max):
         if isinstance(message, Unread):
-            fault = RecordFault.SIZE if message.message == too_large(size_max) else RecordFault.MESSAGE
-            return MessageSet(number, fault, message.number, message.message)
+            if not message.passed:
+                fault = RecordFault.SIZE if message.message == too_large(size_max) else RecordFault.MESSAGE
+                return MessageSet(count, fault, message.number, message.message)
+            found = found or MessageSet(count, RecordFault.PASSED, None, message.message)
+            continue
         if compressed and not message.valid:
-            return MessageSet(number, RecordFault.MESSAGE, number, "its CRC does not match")
-        if before is not None and message.offset <= before:
+            return MessageSet(count, RecordFault.MESSAGE, count, "its CRC does not match")
+        if found is None and before is not None and message.offset <= before:
             problem = f"it has offset {message.offset}, and the one before it {before}"
-            return MessageSet(number, RecordFault.OFFSET, number, problem)
-        before = message.offset
-    if before != wrapper.last_offset:
-        return MessageSet(number + 1, RecordFault.OFFSET, number, f"it is the last one and has offset {before}")
-    return MessageSet(number + 1)
+            found = MessageSet(count, RecordFault.OFFSET, count, problem)
+        count, before = count + 1, message.offset
+    if found is None and before != wrapper.last_offset:
+        found = MessageSet(count, RecordFault.OFFSET, count - 1, f"it is the last one and has offset {before}")
+    return MessageSet(count) if found is None else found._replace(decoded=count)

@@ -44,7 +44,7 @@ class Record(NamedTuple):
 
     The body of a batch of magic 2 begins behind its header; that of a message, and of each inner one, at its offset.
     `timestamp` is None in magic 0. `sequence` is -1 without a producer. Null keys and values are None. `crc` and
-    `valid` stand in messages alone.
+    `valid` stand in messages alone; `stated` are the sizes of key and value there, below 0 for null.
     """
 
     position: int
@@ -57,14 +57,19 @@ class Record(NamedTuple):
     headers: tuple[Header, ...] = ()
     crc: int | None = None
     valid: bool | None = None
+    stated: tuple[int | None, int | None] = (None, None)
 
 
 class Unread(NamedTuple):
-    """What ends the records: the number of the first that cannot be read, from 0, where in the body, and why."""
+    """What ends the records: the number of the first that cannot be read, from 0, where in the body, and why.
+
+    `passed` tells that Kafka's readers end there without a word.
+    """
 
     number: int
     position: int
     message: str
+    passed: bool = False
 
 
 class _DamagedError(Exception):
@@ -214,11 +219,10 @@ def _inner(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[R
             return
         yield record._replace(offset=Offset(wrapped(base + record.offset, 64)))
         at, number = at + size, number + 1
-    if problem is None and end < len(body):
-        # Kafka's reader ends here without a word.
-        problem = f"{len(body) - end} bytes stand behind the last whole message"
     if problem is not None:
         yield Unread(number, at, problem)
+    elif end < len(body):
+        yield Unread(number, at, f"{len(body) - end} bytes stand behind the last whole message", passed=True)
 
 
 def _wrapped(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[memoryview, str | None]:
@@ -230,7 +234,7 @@ def _wrapped(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[me
     if codec == ZSTD:
         return nothing, f"a wrapper of magic {wrapper.magic} is never compressed with zstd"
     try:
-        value = _fields(batch)[1]
+        value = _fields(batch)[0][1]
     except _DamagedError as why:
         return nothing, str(why)
     if value is None:
@@ -257,21 +261,22 @@ def _message(data: memoryview, position: int, wrapper: BatchHeader | None) -> Re
     offset, _, crc, magic, attributes = LEGACY.unpack_from(data)
     if wrapper is not None and attributes & CODEC_MASK:
         raise _DamagedError("a message in a wrapper is compressed itself")
-    key, value = _fields(data)
+    (key, value), sizes = _fields(data)
     timestamp = None
     if magic != 0:
         timestamp = int(TIMESTAMP.unpack_from(data, LEGACY.size)[0])
         if magic == 1 and wrapper is not None and wrapper.timestamp_type == "LogAppendTime":
             timestamp = wrapper.max_timestamp
     valid = checksum(data[body_from(0) :], 0) == crc
-    return Record(position, len(data), Offset(offset), timestamp, NO_SEQUENCE, key, value, (), crc, valid)
+    return Record(position, len(data), Offset(offset), timestamp, NO_SEQUENCE, key, value, (), crc, valid, sizes)
 
 
-def _fields(data: memoryview) -> tuple[memoryview | None, memoryview | None]:
-    """Return key and value of a message; what stands behind them is not looked at."""
+def _fields(data: memoryview) -> tuple[tuple[memoryview | None, memoryview | None], tuple[int, int]]:
+    """Return key and value of a message, and their stated sizes; what stands behind them is not looked at."""
     magic = LEGACY.unpack_from(data)[3]
     at = LEGACY.size + (TIMESTAMP.size if magic != 0 else 0)
     found: list[memoryview | None] = []
+    sizes: list[int] = []
     for name in ("key", "value"):
         if at + _SIZE.size > len(data):
             raise _DamagedError(f"it ends before its {name}")
@@ -280,5 +285,6 @@ def _fields(data: memoryview) -> tuple[memoryview | None, memoryview | None]:
         if size > len(data) - at:
             raise _DamagedError(f"its {name} of {size} bytes does not fit: {len(data) - at} are left")
         found.append(data[at : at + size] if size >= 0 else None)
+        sizes.append(size)
         at += max(size, 0)
-    return found[0], found[1]
+    return (found[0], found[1]), (sizes[0], sizes[1])

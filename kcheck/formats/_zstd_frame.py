@@ -45,7 +45,7 @@ def decompress(data: memoryview, size_max: int) -> Decompressed:
     out, at = bytearray(), 0
     while at < len(data):
         head = bytes(data[at : at + _SKIPPABLE_HEADER_SIZE])
-        if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:
+        if head[0] >> 4 == 5 and _SKIPPABLE.startswith(head[1:4]):
             end = at + _SKIPPABLE_HEADER_SIZE + int.from_bytes(head[4:], "little")
             problem = _CUT_OFF if len(head) < _SKIPPABLE_HEADER_SIZE or end > len(data) else None
         elif MAGIC.startswith(head[:4]):

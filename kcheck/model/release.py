@@ -165,6 +165,11 @@ class Release(NamedTuple):
         return self.version >= (2, 1)
 
     @property
+    def reads_zstd(self) -> bool:
+        """From 2.1 batches compressed with zstd are read (KIP-110, CompressionType.forId)."""
+        return self.version >= (2, 1)
+
+    @property
     def has_partition_metadata(self) -> bool:
         """From 2.8 a partition directory holds partition.metadata (KIP-516)."""
         return self.version >= (2, 8)

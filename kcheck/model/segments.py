@@ -81,6 +81,8 @@ class RecordFault(StrEnum):
     """The end of a transaction that fails with another exception in every release."""
     RAFT = "raft"
     """A control record of KRaft that cannot be read."""
+    PASSED = "passed"
+    """Bytes where no record begins: readers pass over them without a word."""
     UNUSUAL = "unusual"
     """A control batch that no broker writes, and that every reader takes."""
     MESSAGE = "message"

@@ -4,7 +4,8 @@ What is wrong: a batch holds at most one record for each of its offsets; compact
 covers the number, so if that matches, the batch was made wrong by what produced it.
 
 What the broker does: it does not notice it, and hands the batch to followers. Consumers and compaction fail when they
-decode it.
+decode it, if it names fewer than none, or does not hold as many as it names: `--depth records` tells. Where it does,
+they read all of them.
 
 What to do: no repair in place can be proven. If another replica has the batch right, let this one be fetched anew.
 """
@@ -28,7 +29,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         lambda batch: (
             f"the batch of offsets {batch.base_offset} to {batch.last_offset} names {batch.record_count} records"
         ),
-        effect=f"{kafka(release)} does not notice it at a start; consumers fail when they decode the batch.",
+        effect=f"{kafka(release)} does not notice it at a start; consumers fail if the batch does not hold so many.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

@@ -1,7 +1,7 @@
 """A batch cannot be decompressed, though its CRC matches.
 
 What is wrong: the records of the batch are compressed as one, and what stands there breaks off, is none of the codec
-that the header names, or does not have its own checksum.
+that the header names, or does not have its own checksum. Up to 2.0 no release knows zstd.
 """
 
 from collections.abc import Iterable

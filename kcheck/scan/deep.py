@@ -117,7 +117,7 @@ class Deep:
     ) -> Task[Segment]:
         run = partial(
             _examined, path, where, base, cuts=inside, verify=self._depth.verifies,
-            look_inside=self._depth is Depth.RECORDS,
+            look_inside=self._depth is Depth.RECORDS, reads_zstd=self._release.reads_zstd,
         )  # fmt: skip
         return Task(run, where, size)
 

@@ -174,6 +174,8 @@ LAST_RAW = b"\x01\0\0"
         (SKIPPABLE[:-1], (b"", "a zstd frame is cut off")),
         (SKIPPABLE[:6], (b"", "a zstd frame is cut off")),
         (zstd(SOME) + SKIPPABLE[:-1], (SOME, None)),
+        (zstd(SOME) + SKIPPABLE[:3], (SOME, None)),
+        (zstd(SOME) + SKIPPABLE[:1], (SOME, None)),
         (zstd(SOME) + FRAME[:2], (SOME, None)),
         (zstd(SOME) + b"\0", (SOME, "no zstd header")),
         (b"garbage", (b"", "no zstd header")),

@@ -70,3 +70,15 @@ def test_a_wrapper_has_the_offset_of_its_last_message() -> None:
     found = look_into(message(3, inner, magic=0, codec=1).data, LIMIT)
     assert (RecordFault.OFFSET, 1) == (found.fault, found.record)
     assert RecordFault.SIZE == look_into(message(2, inner, magic=0, codec=1).data, 20).fault
+
+
+def test_what_no_reader_takes_is_told_first() -> None:
+    """Before offsets that do not rise; and these before bytes behind the last message, which every reader passes."""
+    twice = log([message(1, magic=0), message(1, magic=0)])
+    broken = log([message(2, magic=0)])[:-1] + b"x"
+    wrapped = [
+        gzip.compress(inner) for inner in (twice + broken, twice + bytes(3), log([message(1, magic=0)]) + bytes(3))
+    ]
+    found = [look_into(message(1, inner, magic=0, codec=1).data, LIMIT) for inner in wrapped]
+    assert [RecordFault.MESSAGE, RecordFault.OFFSET, RecordFault.PASSED] == [each.fault for each in found]
+    assert [(2, 2), (2, 1), (1, None)] == [(each.decoded, each.record) for each in found]

@@ -7,6 +7,7 @@ there is how kcheck begins. KCHECK_SWEEP multiplies the damaged files, KCHECK_SE
 import io
 import re
 import shutil
+import struct
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from kcheck.scan.dump import dump
 from kcheck.scan.dumps.filter import Filter, Shown
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
+from tests.records import with_overhead, wrapper
 
 pytestmark = pytest.mark.oracle
 
@@ -117,6 +119,17 @@ def test_damaged_records(version: str, ask: Ask, tmp_path: Path) -> None:
                 paths[-1].parent.mkdir()
                 paths[-1].write_bytes(data)
     _compare(version, paths, ask, "--print-data-log")
+
+
+@pytest.mark.parametrize("option", ["--deep-iteration", "--print-data-log"])
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_sizes_below_that_of_a_null(version: str, option: str, ask: Ask, tmp_path: Path) -> None:
+    """Any negative size of a message is a null, and is shown as it stands."""
+    sizes = struct.pack(">ii", -5, -(2**31))
+    inner = [with_overhead(0, magic, 0, bytes(8 * magic) + sizes) for magic in (0, 1)]
+    path = tmp_path / f"{0:020d}.log"
+    path.write_bytes(b"".join((*inner, *(wrapper(0, each, magic=magic) for magic, each in enumerate(inner)))))
+    _compare(version, [path], ask, option)
 
 
 def _batch(random: Random) -> bytes:

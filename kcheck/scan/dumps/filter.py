@@ -39,8 +39,8 @@ class Shown(NamedTuple):
     """How much of a batch is shown beside its header.
 
     `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: texts are
-    what Java makes of their bytes, with U+FFFD for those that are no UTF-8. `decode` gives what key and value of a
-    record that is no control record say.
+    what Java makes of their bytes, with U+FFFD for those that are no UTF-8, and a null has the size that states it.
+    `decode` gives what key and value of a record that is no control record say.
     """
 
     records: bool = False

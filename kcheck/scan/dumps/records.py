@@ -104,8 +104,8 @@ def _row(batch: Row, record: Record, control: _control_record.ControlRecord | No
         "offset": record.offset,
         "timestamp_type": batch["timestamp_type"],
         "timestamp": record.timestamp,
-        "key_size": None if record.key is None else len(record.key),
-        "value_size": None if record.value is None else len(record.value),
+        "key_size": _size(record.key, record.stated[0], shown),
+        "value_size": _size(record.value, record.stated[1], shown),
         "sequence": record.sequence if modern else None,
         "header_keys": header_names(record.headers, shown) if modern else None,
         "crc": record.crc,
@@ -119,6 +119,12 @@ def _row(batch: Row, record: Record, control: _control_record.ControlRecord | No
     if shown.decode is not None and control is None:
         row |= zip(DECODED_COLUMNS, shown.decode(record.key, record.value), strict=True)
     return row
+
+
+def _size(data: Data | None, stated: int | None, shown: Shown) -> int | None:
+    """Return the size of a key or a value; of a null none, or to Java the negative number that states it."""
+    null = stated if shown.java else None
+    return null if data is None else len(data)
 
 
 def _data(record: Record, shown: Shown) -> Row:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kcheck.disk.read import Source, pread
-from kcheck.formats._compression import decompress
+from kcheck.formats._compression import ZSTD, decompress
 from kcheck.formats._control_batch import control_problem
 from kcheck.formats._decompressed import too_large
 from kcheck.formats._message_set import look_into
@@ -62,9 +62,10 @@ Say = Callable[[int], tuple[int | None, str]]
 class Records:
     """Looks into the batches of a segment, window by window."""
 
-    def __init__(self, descriptor: Source) -> None:
-        """Take the open file: batches larger than a window are read anew."""
+    def __init__(self, descriptor: Source, *, reads_zstd: bool) -> None:
+        """Take the open file: batches larger than a window are read anew; and whether the release knows zstd."""
         self._descriptor = descriptor
+        self._reads_zstd = reads_zstd
         self._count = 0
         self._faults: list[FaultyRecord] = []
         self._counts: Counter[RecordFault] = Counter()
@@ -116,6 +117,8 @@ class Records:
             rows.tolist(), codecs[rows].tolist(), begin[rows].tolist(), end[rows].tolist(), strict=True
         ):
             data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
+            if codec == ZSTD and not self._reads_zstd:
+                problem = "no release before 2.1 knows it"
             if problem is not None:
                 name = COMPRESSION[codec] if codec < len(COMPRESSION) else f"codec {codec}"
                 fault = RecordFault.SIZE if problem == too_large(BODY_SIZE_MAX) else RecordFault.COMPRESSION
@@ -147,7 +150,9 @@ class Records:
         def framing(at: int) -> tuple[int | None, str]:
             return _framing(steps, bodies, at, int(broken[at]))
 
-        self._tell(RecordFault.FRAMING, batches, ~whole | (steps.behind != bodies.end), framing)
+        wrong, empty = ~whole | (steps.behind != bodies.end), bodies.stated == 0
+        self._tell(RecordFault.FRAMING, batches, wrong & ~empty, framing)
+        self._tell(RecordFault.PASSED, batches, wrong & empty, framing)
         stated = columns.max_timestamp[rows]
 
         def timestamp(at: int) -> tuple[int | None, str]:

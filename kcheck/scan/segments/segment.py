@@ -1,12 +1,16 @@
 """One segment read from its start: its batches, and its indexes against them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from kcheck.disk.read import Filled, UnreadableError, opened, read_filled
+from kcheck.disk.read import Filled, Source, UnreadableError, opened, read_filled
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
 from kcheck.scan.segments import small
+
+if TYPE_CHECKING:
+    from kcheck.scan.segments.records import Records
 
 
 def examine(
@@ -16,12 +20,13 @@ def examine(
     *,
     verify: bool,
     look_inside: bool = False,
+    reads_zstd: bool = True,
     cuts: Sequence[Offset] = (),
 ) -> SegmentView:
     """Return what a segment holds by itself; `path` is that of its `.log`. UnreadableError if that cannot be read.
 
-    `verify` computes the CRC of every batch, `look_inside` decodes its records; `cuts` are the offsets behind its
-    first at which the producers are asked for.
+    `verify` computes the CRC of every batch, `look_inside` decodes its records, those in zstd only if `reads_zstd`;
+    `cuts` are the offsets behind its first at which the producers are asked for.
     """
     with opened(path, follow=where.dir is None) as (descriptor, size):
         unread: dict[str, str] = {}
@@ -33,8 +38,15 @@ def examine(
         if found is None:
             from kcheck.scan.segments.whole import whole  # numpy: only where few batches do not tell all
 
-            found = whole(descriptor, size, indexes, where, base, verify=verify, look_inside=look_inside, cuts=cuts)
+            records = _records(descriptor, reads_zstd=reads_zstd) if look_inside else None
+            found = whole(descriptor, size, indexes, where, base, verify=verify, records=records, cuts=cuts)
         return found._replace(unread=unread) if unread else found
+
+
+def _records(descriptor: Source, *, reads_zstd: bool) -> "Records":
+    from kcheck.scan.segments.records import Records  # only where records are read
+
+    return Records(descriptor, reads_zstd=reads_zstd)
 
 
 def _index(stem: str, ending: str, unread: dict[str, str]) -> Filled | None:

@@ -33,19 +33,18 @@ def whole(
     base: Offset,
     *,
     verify: bool,
-    look_inside: bool,
+    records: "Records | None",
     cuts: Sequence[Offset],
 ) -> SegmentView:
     """Return what `examine` of `scan/segments/segment.py` returns of an open `.log`.
 
-    `indexes` are those beside it by their endings, None where one cannot be read.
+    `indexes` are those beside it by their endings, None where one cannot be read; `records` takes every batch.
     """
     batches, transactions, producers = _Batches(base), Following(), FollowingProducers(cuts)
     checks = {ending: _index_check(indexes[ending], where, base, ending) for ending in _CHECKS}
     index = checks[".index"]
     starts = index.position if isinstance(index, OffsetIndexCheck) else None
-    records = _records(descriptor) if look_inside else None
-    reader = Reader(descriptor, size, verify=verify, starts=starts, grow=not look_inside)
+    reader = Reader(descriptor, size, verify=verify, starts=starts, grow=records is None)
     for columns in reader:
         batches.take(columns)
         transactions.take(columns)
@@ -84,12 +83,6 @@ def whole(
         gaps=tuple(batches.gaps),
         records=None if records is None else records.view(),
     )
-
-
-def _records(descriptor: Source) -> "Records":
-    from kcheck.scan.segments.records import Records  # only where records are read
-
-    return Records(descriptor)
 
 
 _Check = OffsetIndexCheck | TimeIndexCheck

@@ -30,11 +30,11 @@ def _window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(records, "_POOL_SIZE", request.param)
 
 
-def inside(folder: Path, *made: Made) -> RecordsView:
+def inside(folder: Path, *made: Made, reads_zstd: bool = True) -> RecordsView:
     """Return what is told of the records of a segment."""
     path = folder / "00000000000000000000.log"
     path.write_bytes(log(made))
-    found = examine(str(path), Location(file=path.name), 0, verify=True, look_inside=True)
+    found = examine(str(path), Location(file=path.name), 0, verify=True, look_inside=True, reads_zstd=reads_zstd)
     assert found.records is not None
     return found.records
 
@@ -113,6 +113,18 @@ def test_what_does_not_decompress(codec: int, tmp_path: Path) -> None:
     (fault,) = found.faults
     name = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd", 5: "codec 5"}[codec]
     assert (RecordFault.COMPRESSION, name, 1) == (fault.fault, fault.problem.partition(":")[0], found.decoded)
+
+
+def test_zstd_is_not_known_to_every_release(tmp_path: Path) -> None:
+    (fault,) = inside(tmp_path, packed(0, 4, A), packed(1, 1, A), reads_zstd=False).faults
+    assert (RecordFault.COMPRESSION, 0) == (fault.fault, fault.position)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_batch_that_names_no_record_is_passed(codec: int, tmp_path: Path) -> None:
+    """Whatever stands in it."""
+    found = inside(tmp_path, batch(0, 0, last_offset=0, payload=CODECS[codec](A), attributes=codec), batch_of(1, A))
+    assert ({RecordFault.PASSED: 1}, 1) == (found.counts, found.decoded)
 
 
 def test_records_of_a_wrong_crc_are_not_looked_into(tmp_path: Path) -> None:
