@@ -106,8 +106,9 @@ def fetch_check(
 ) -> FetchError | EpochEndOffset:
     """Return the leader's answer to a fetch: records, out of range, or the diverging epoch with its end offset.
 
-    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). What is in remote
-    storage alone is not sent to a follower (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
+    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). Up to 2.2.0 the log
+    end is in range wherever the log starts (Log.read). What is in remote storage alone is not sent to a follower
+    (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
     """
     if last_fetched_epoch is not None:
         end = end_offset_for(
@@ -119,7 +120,8 @@ def fetch_check(
             return FetchError.OFFSET_OUT_OF_RANGE
         if end.epoch < last_fetched_epoch or end.end_offset < offset:
             return end
-    if not leader.log_start_offset <= offset <= leader.log_end_offset:
+    is_at_end = offset == leader.log_end_offset and not release.wipes_log_start_above_log_end
+    if not (is_at_end or leader.log_start_offset <= offset <= leader.log_end_offset):
         return FetchError.OFFSET_OUT_OF_RANGE
     is_remote = offset < leader.local_log_start_offset
     return FetchError.OFFSET_MOVED_TO_TIERED_STORAGE if is_remote else FetchError.RECORDS
@@ -269,7 +271,9 @@ def _fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release:
             # Before truncation on fetch a fetch that is answered is no part of the truncation.
             done += [FetchRequest(now.log_end_offset, epoch, reply)] if checked else []
             exits = out_of_range and release.exits_out_of_range_without_unclean_election
-            return Truncation(steps=tuple(done), after=now, exits_without_unclean_election=exits)
+            # It is told of a log start above its log end (Log.maybeIncrementLogStartOffset).
+            status = Status.FETCH_FAILS if leader.log_start_offset > now.log_end_offset else Status.OK
+            return Truncation(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
         if reply is FetchError.OFFSET_OUT_OF_RANGE:
             done.append(FetchRequest(now.log_end_offset, epoch, reply))
             step, now = _out_of_range(now, leader, release)

@@ -118,6 +118,18 @@ def test_high_watermark_stays_up_to_2_3() -> None:
     assert truncate_to(log, 5, release=release("2.4")).high_watermark == 5
 
 
+@pytest.mark.parametrize(
+    ("kafka", "status"),
+    [("1.1.1", Status.FETCH_FAILS), ("2.0.1", Status.FETCH_FAILS), ("2.2.1", Status.NEVER_COMPLETES)],
+)
+def test_a_leader_whose_log_starts_above_its_end(kafka: str, status: Status) -> None:
+    """Up to 2.2.0 it has no records for who is at its end, and tells a log start that this one cannot take."""
+    entries = (EpochEntry(Epoch(4), Offset(20)),)
+    leads = Leader(cache=entries, log_end_offset=Offset(29), log_start_offset=Offset(34))
+    follows = Replica(cache=entries, log_end_offset=Offset(29), high_watermark=Offset(29))
+    assert status == plan_truncation(follows, leads, release=release(kafka)).status
+
+
 def test_a_dialogue_is_given_up_after_many_rounds() -> None:
     """A cache with more epochs than ROUND_COUNT_MAX can ask for longer than anybody wants to read."""
     count = 2 * ROUND_COUNT_MAX

@@ -81,7 +81,10 @@ class Process:
         def started() -> bool:
             if not self.alive:
                 raise RuntimeError(f"{self.dir.name} died:\n{self.log_since_start()[-4000:]}")
-            return self._started.search(self.log_since_start()) is not None
+            if self._started.search(self.log_since_start()) is None:
+                return False
+            socket.create_connection(("127.0.0.1", self.port)).close()  # ZooKeeper says so before it listens
+            return True
 
         wait_for(f"start of {self.dir.name}", started)
 

@@ -5,15 +5,16 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.builders import Made, batch_of, partition_dir, record
+from tests.builders import Made, batch_of, log, message, partition_dir, record
 
 
 class Written(NamedTuple):
-    """A batch that the leader of an epoch wrote."""
+    """A batch that the leader of an epoch wrote, or messages; `shown` is the epoch that stands in it."""
 
     epoch: int
     base: int
     size: int
+    shown: int | None
 
     @property
     def end(self) -> int:
@@ -30,6 +31,7 @@ class Log(NamedTuple):
     log_start: int | None
     high_watermark: int | None
     epochs: tuple[tuple[int, int], ...] | None
+    recovery_point: int | None
 
     def write(self, path: Path) -> None:
         """Write the partition directory."""
@@ -56,19 +58,25 @@ def pair(name: str) -> Pair:
 
 
 def _made(batch: Written) -> Made:
-    values = (f"{batch.epoch}/{offset}".encode() for offset in range(batch.base, batch.end))
-    return batch_of(batch.base, *(record(delta, value=value) for delta, value in enumerate(values)), epoch=batch.epoch)
+    values = {offset: f"{batch.epoch}/{offset}".encode() for offset in range(batch.base, batch.end)}
+    if batch.shown is None:
+        messages = log(message(offset, value) for offset, value in values.items())
+        return Made(data=messages, base_offset=batch.base, last_offset=batch.end - 1)
+    records = (record(offset - batch.base, value=value) for offset, value in values.items())
+    return batch_of(batch.base, *records, epoch=batch.shown)
 
 
 def _history(random: Random) -> tuple[list[list[Written]], int]:
     """Return the logs of three replicas, any of which may have been elected, and the next epoch."""
     logs: list[list[Written]] = [[], [], []]
     epoch = random.choice((0, 0, 3))
+    first_v2 = epoch + random.choice((1, 2, 4)) if random.random() < 0.1 else 0
     for _ in range(random.choice((1, 2, 3, 4, 6, 9))):
         leader = random.randrange(3)
         own = logs[leader]
         for _ in range(random.choice((0, 1, 2, 4))):
-            own.append(Written(epoch, own[-1].end if own else 0, random.choice((1, 1, 2, 5, 10))))
+            base = own[-1].end if own else 0
+            own.append(Written(epoch, base, random.choice((1, 1, 2, 5, 10)), None if epoch < first_v2 else epoch))
         for follower in {0, 1, 2} - {leader}:
             if random.random() < 0.6:
                 shared = sum(1 for _ in _common(own, logs[follower]))
@@ -87,7 +95,12 @@ def _common(one: Sequence[Written], other: Sequence[Written]) -> Iterator[Writte
 def _log(random: Random, batches: list[Written], *, damage: bool) -> Log:
     """Return what is left of a log: the first batches may be gone, records may be deleted."""
     end = batches[-1].end if batches else 0
-    epochs = [(each.epoch, each.base) for n, each in enumerate(batches) if not n or batches[n - 1].epoch < each.epoch]
+    compacts = random.random() < 0.2
+    if compacts and random.random() < 0.5:
+        batches = _compacted(random, batches)
+    epochs = _epochs(batches)
+    if compacts:
+        batches = _compacted(random, batches)
     first = 0
     if batches and random.random() < 0.3:
         gone = random.randrange(len(batches))
@@ -98,8 +111,10 @@ def _log(random: Random, batches: list[Written], *, damage: bool) -> Log:
             epochs = _from(epochs, first)
     log_start = None
     if first < end and random.random() < 0.25:
-        log_start = random.randint(first, end)
+        log_start = random.randint(first, end) if random.random() < 0.9 else end + random.randint(1, 9)
         epochs = _from(epochs, log_start)
+    if damage and random.random() < 0.1:
+        batches = _shown(random, batches)
     segments = []
     while batches:
         count = random.randint(1, len(batches))
@@ -107,7 +122,32 @@ def _log(random: Random, batches: list[Written], *, damage: bool) -> Log:
         batches = batches[count:]
     mark = random.choice((None, 0, end, end, end, end + 3, first, random.randint(0, end)))
     told = _damaged(random, epochs, end) if damage else epochs
-    return Log(tuple(segments), first, end, log_start, mark, None if told is None else tuple(told))
+    point = random.choice((end, end, None, 0, first, random.randint(0, end)))
+    return Log(tuple(segments), first, end, log_start, mark, None if told is None else tuple(told), point)
+
+
+def _epochs(batches: Sequence[Written]) -> list[tuple[int, int]]:
+    """Return the entries that a broker has after it appended these."""
+    epochs: list[tuple[int, int]] = []
+    for each in batches:
+        if each.shown is None:
+            epochs = []
+        elif not epochs or epochs[-1][0] < each.shown:
+            epochs.append((each.shown, each.base))
+    return epochs
+
+
+def _compacted(random: Random, batches: list[Written]) -> list[Written]:
+    """Return what a cleaner leaves: the first batch of the first segment and the last one are kept."""
+    return [each for n, each in enumerate(batches) if n in (0, len(batches) - 1) or random.random() < 0.6]
+
+
+def _shown(random: Random, batches: list[Written]) -> list[Written]:
+    """Return batches of which one shows an epoch that is not its own."""
+    at = random.randrange(len(batches)) if batches else 0
+    here, off = batches[at : at + 1], random.choice((-2, -1, 1))
+    shown = [each._replace(shown=max(0, each.shown + off)) for each in here if each.shown is not None]
+    return [*batches[:at], *(shown or here), *batches[at + 1 :]]
 
 
 def _from(epochs: list[tuple[int, int]], start: int) -> list[tuple[int, int]]:

@@ -79,6 +79,11 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
     named = [f"{number}={tmp_path}/before-{number}" for number in cluster.brokers]
     body: Any = plan(named, Election(leader="1"), wanted=Wanted(), release=release(version)).body
     planned = {row["topic"]: row["followers"][0] for row in body["partitions"]}
+    for topic in [topic for topic, row in planned.items() if row["problem"] is not None]:
+        assert "the broker aborts" in planned[topic]["problem"]
+        for broker in cluster.brokers.values():
+            shutil.rmtree(broker.log_dirs[0] / f"{topic}-0")
+        del pairs[topic]
     try:
         _lead(cluster, pairs)
         for broker in cluster.brokers.values():
@@ -91,6 +96,7 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
     dead = {_thread(topic) for topic in failed} if numbers(version) < (2, 3) else set()
     known = [topic for topic in pairs if topic in failed or _thread(topic) not in dead]
     cuts = _cuts(said)
+    differ = []
     for topic in known:
         row, leader = planned[topic], pairs[topic].leader
         ours = _planned(row, leader)
@@ -99,16 +105,21 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
             theirs = Followed("fetch_fails" if topic in failed else "never_completes", cut[: len(ours.cuts)])
         else:
             paths = [each.log_dirs[0] / f"{topic}-0" for each in cluster.brokers.values()]
-            theirs = Followed("ok", cut, *_left(paths, row, leader))
-        assert (topic, ours) == (topic, theirs), (pairs[topic], planned[topic]["steps"])
-    assert len(known) > 0.8 * len(pairs)
+            begin = max(min(_bases(path)) for path in paths)  # A retention may have been faster.
+            theirs = Followed("ok", cut, *_left([*paths, tmp_path / "before-2" / f"{topic}-0"], begin, row, leader))
+            if ours.differs_at is not None:
+                ours = ours._replace(differs_at=max(begin, ours.differs_at))
+        if ours != theirs:
+            differ.append(f"{topic}: {ours}, not {theirs}\n{pairs[topic]}\n{row['steps']}")
+    assert not differ, "\n".join(differ)
+    assert len(known) > 0.8 * COUNT
 
 
 def _write(path: Path, logs: Mapping[str, Log], *, clean: bool) -> None:
     """Write the log dir of a broker."""
     marks = {f"{topic}-0": each.high_watermark for topic, each in logs.items() if each.high_watermark is not None}
     starts = {f"{topic}-0": each.log_start for topic, each in logs.items() if each.log_start is not None}
-    points = {f"{topic}-0": each.end for topic, each in logs.items()}
+    points = {f"{topic}-0": each.recovery_point for topic, each in logs.items() if each.recovery_point is not None}
     log_dir(path, broker_id=None, clean=False, recovery_point=points, high_watermark=marks, log_start=starts)
     if clean:
         write(path, {".kafka_cleanshutdown": b'{"version":0,"brokerEpoch":-1}'})
@@ -185,12 +196,16 @@ def _planned(row: Mapping[str, Any], leader: Log) -> Followed:
     return Followed("ok", cuts, row["diverges_silently_at"], _between(epochs, leader, row))
 
 
-def _left(paths: Sequence[Path], row: Mapping[str, Any], leader: Log) -> tuple[int | None, list[tuple[int, int]]]:
-    """Return where the logs of leader and follower differ below the log end that was planned, and epochs there."""
-    logs = [_epochs_of(path) for path in paths]
-    begin = max(min(_bases(path)) for path in paths)
-    offsets = {offset for log in logs for offset in log if begin <= offset < row["log_end_offset_after"]}
-    differs_at = min((offset for offset in offsets if logs[0].get(offset) != logs[1].get(offset)), default=None)
+def _left(
+    paths: Sequence[Path], begin: int, row: Mapping[str, Any], leader: Log
+) -> tuple[int | None, list[tuple[int, int]]]:
+    """Return where the logs of leader and follower differ from `begin` to the log end that was planned, and epochs.
+
+    The third path is what the follower had before. Compaction takes records from either, which makes no difference.
+    """
+    leads, follows, followed = (_epochs_of(path) for path in paths)
+    both = {offset for offset in leads.keys() & followed.keys() if begin <= offset < row["log_end_offset_after"]}
+    differs_at = min((offset for offset in both if leads[offset] != follows.get(offset)), default=None)
     return differs_at, _between(epoch_lines(paths[1]), leader, row)
 
 
@@ -204,10 +219,12 @@ def _bases(path: Path) -> list[int]:
     return sorted(int(log.stem) for log in path.glob("*.log"))
 
 
-def _epochs_of(path: Path) -> dict[int, int | None]:
-    """Return the epoch of each offset for which there is a record."""
+def _epochs_of(path: Path) -> dict[int, tuple[int, int]]:
+    """Return the epoch of each offset for which there is a record, the CRC of messages."""
     names = [(str(path / log_name(Offset(base))), Offset(base)) for base in _bases(path)]
     logs = tuple(LogFile(name, base, Path(name).stat().st_size) for name, base in names)
     return {
-        offset: batch.epoch for batch in batches_of(logs) for offset in range(batch.base_offset, batch.last_offset + 1)
+        offset: (batch.magic, batch.crc if batch.epoch is None else batch.epoch)
+        for batch in batches_of(logs)
+        for offset in range(batch.base_offset, batch.last_offset + 1)
     }
