@@ -199,7 +199,7 @@ class LogLoader:
         name = segment.name(".txnindex")
         # Entry by entry: one below the segment has it recovered before a version behind it is looked at.
         for entry in segment.transactions():
-            if transaction_index.broker_reads(transaction_index.serialize((entry,)), self.context.release).error:
+            if transaction_index.refuses(entry, self.context.release):
                 raise StartError(f"KafkaException: {name} holds a version that is not known")
             if entry.last_offset < segment.base:
                 return f"{name} holds an offset below its segment"

@@ -2,7 +2,7 @@
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, pairwise
 
@@ -150,7 +150,7 @@ class Producers:
             self.remove(newest)
         self._snapshot_end = self.map_end = start
 
-    def _read(self, name: str) -> tuple[Producer, ...] | None:
+    def _read(self, name: str) -> Sequence[Producer] | None:
         """Return the producers of a snapshot, None where the broker refuses it."""
         data, size = self._folder.read(name)
         found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self.release)
