@@ -1,6 +1,8 @@
 """leader-epoch-checkpoint out of what the batches carry: nothing in it is invented."""
 
+from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import NamedTuple
 
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
@@ -29,8 +31,9 @@ def rebuild(runs: Iterable[EpochRun], stated: EpochEntries, *, log_end: int) -> 
     if proven is None:
         return None
     starts: dict[Epoch, set[Offset]] = {}
+    bounds = _Bounds(proven, log_end)
     for entry in stated:
-        if _agrees(entry, proven, log_end):
+        if bounds.agree(entry):
             starts.setdefault(entry.epoch, set()).add(entry.start_offset)
     # Two lines about one epoch contradict each other, so neither is believed.
     told = {epoch: next(iter(offsets)) for epoch, offsets in starts.items() if len(offsets) == 1}
@@ -45,10 +48,11 @@ def rebuild(runs: Iterable[EpochRun], stated: EpochEntries, *, log_end: int) -> 
             entries.pop()  # It has no batch: two proven epochs never begin at one offset.
         entries.append(EpochEntry(epoch, start))
     kept = tuple(entries)
+    among = frozenset(kept)
     return RebuiltEpochs(
         entries=kept,
         unseen=tuple(entry for entry in kept if entry.epoch not in known),
-        dropped=tuple(entry for entry in stated if entry not in kept),
+        dropped=tuple(entry for entry in stated if entry not in among),
         late=tuple(epoch for epoch in known if epoch not in told),
     )
 
@@ -68,15 +72,26 @@ def _proven(runs: Iterable[EpochRun]) -> list[EpochRun] | None:
     return found
 
 
-def _agrees(entry: EpochEntry, proven: list[EpochRun], log_end: int) -> bool:
-    """Whether no batch contradicts a line of the file."""
-    if entry.epoch < 0 or not 0 <= entry.start_offset <= log_end:
-        return False
-    for run in proven:
-        if run.epoch < entry.epoch and run.last_offset >= entry.start_offset:
+class _Bounds:
+    """What the batches allow a line to say, whichever runs there are: looked up, not gone through.
+
+    `behind[n]` is the last offset of the first n runs, `before[n]` the first offset of those from number n on.
+    """
+
+    def __init__(self, proven: list[EpochRun], log_end: int) -> None:
+        self._epochs = [run.epoch for run in proven]
+        self._firsts = [run.first_offset for run in proven]
+        self._log_end = log_end
+        self._behind = [-1, *accumulate((int(run.last_offset) for run in proven), max)]
+        falling = accumulate((int(run.first_offset) for run in reversed(proven)), min)
+        self._before = [*reversed(list(falling)), log_end + 1]
+
+    def agree(self, entry: EpochEntry) -> bool:
+        """Whether no batch contradicts a line of the file."""
+        if entry.epoch < 0 or not 0 <= entry.start_offset <= self._log_end:
             return False
-        if run.epoch == entry.epoch and entry.start_offset > run.first_offset:
+        at = bisect_left(self._epochs, entry.epoch)
+        has_batch = at < len(self._epochs) and self._epochs[at] == entry.epoch
+        if has_batch and entry.start_offset > self._firsts[at]:
             return False
-        if run.epoch > entry.epoch and entry.start_offset >= run.first_offset:
-            return False
-    return True
+        return self._behind[at] < entry.start_offset < self._before[at + has_batch]

@@ -1,8 +1,9 @@
 """What the index files share: entries of one layout, nothing else (AbstractIndex, TransactionIndex)."""
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise
+from operator import eq
+from typing import NamedTuple, TypeVar, overload
 
 from kcheck.formats._layout import Layout
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
@@ -13,6 +14,50 @@ DEFECT_COUNT_MAX = 1000
 
 Problem = Callable[[int, Sequence[int], Sequence[int]], str | None]
 """Tells what is wrong with an entry, given its number, and the one before it, which says nothing for the first."""
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Unpacked(Sequence[T_co]):
+    """Entries of one layout that stand in `data`, from `begin` to before `end`: each is made when it is asked for.
+
+    A file of millions is held as its bytes. Equal to any sequence of the same entries.
+    """
+
+    __slots__ = ("_begin", "_data", "_end", "_layout", "_make")
+
+    def __init__(
+        self, data: bytes, layout: Layout, make: Callable[[tuple[int, ...]], T_co], *, begin: int = 0, end: int
+    ) -> None:
+        """Take the bytes, and what makes an entry of its fields."""
+        self._data, self._begin, self._end = data, begin, begin + (end - begin) // layout.size * layout.size
+        self._layout, self._make = layout, make
+
+    def __len__(self) -> int:
+        """Return how many entries there are."""
+        return (self._end - self._begin) // self._layout.size
+
+    def __iter__(self) -> Iterator[T_co]:
+        """Yield the entries."""
+        return map(self._make, self._layout.iter_unpack(memoryview(self._data)[self._begin : self._end]))
+
+    @overload
+    def __getitem__(self, index: int) -> T_co: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T_co]: ...
+    def __getitem__(self, index: int | slice) -> T_co | Sequence[T_co]:
+        """Return one entry, or some of them."""
+        found = range(self._begin, self._end, self._layout.size)[index]
+        if isinstance(found, int):
+            return self._make(self._layout.unpack_from(self._data, found))
+        return tuple(self._make(self._layout.unpack_from(self._data, at)) for at in found)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether a sequence has the same entries."""
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Entries(NamedTuple):
@@ -36,7 +81,7 @@ def read(data: bytes, layout: Layout, *, has_room: bool) -> Entries:
         last = len(data.rstrip(b"\0"))
         used = used_size(last, len(data), layout)
     room = len(data) - used if has_room and last <= whole else 0
-    return Entries(tuple(layout.iter_unpack(memoryview(data)[:used])), room, torn)
+    return Entries(Unpacked(data, layout, tuple, end=used), room, torn)
 
 
 def used_size(last: int, size: int, layout: Layout) -> int:
@@ -63,7 +108,7 @@ def as_json(rows: Iterable[tuple[int, ...]], layout: Layout) -> tuple[dict[str, 
 def defects(data: bytes, layout: Layout, found: Entries, problem: Problem) -> tuple[Defect, ...]:
     """Return the defects: what is wrong with an entry, then what no entry holds."""
     told: list[Defect] = []
-    for index, (before, row) in enumerate(pairwise((*found.rows[:1], *found.rows))):
+    for index, (before, row) in enumerate(pairwise(chain(islice(found.rows, 1), found.rows))):
         message, position = problem(index, before, row), index * layout.size
         if message is None:
             continue

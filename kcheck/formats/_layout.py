@@ -22,3 +22,7 @@ class Layout:
         self.unpack_from = self._struct.unpack_from
         self.iter_unpack = self._struct.iter_unpack
         self.pack = self._struct.pack
+
+    def __reduce__(self) -> tuple[type["Layout"], tuple[tuple[tuple[str, str], ...]]]:
+        """Return what a pickle keeps: the fields."""
+        return Layout, (self.fields,)

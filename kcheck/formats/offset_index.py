@@ -20,7 +20,7 @@ class OffsetIndex(NamedTuple):
     `room` is the size in bytes of the zeros that a broker keeps after them for entries to come.
     """
 
-    entries: Sequence[tuple[int, int]]
+    entries: Sequence[tuple[int, ...]]
     room: int = 0
 
 
@@ -36,9 +36,8 @@ def parse(data: bytes) -> Parsed[OffsetIndex]:
     The broker takes zeros at the end for entries, (base offset, 0), until it cuts or rebuilds the file.
     """
     found = _entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
-    entries = tuple((offset, position) for offset, position in found.rows)
     told = _entry_file.defects(data, OFFSET_INDEX_ENTRY, found, problem)
-    return Parsed(value=OffsetIndex(entries, found.room), defects=told)
+    return Parsed(value=OffsetIndex(found.rows, found.room), defects=told)
 
 
 def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:

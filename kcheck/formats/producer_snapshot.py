@@ -3,10 +3,13 @@
 A header with version, CRC-32C of all that follows it, and the number of producers; then one entry a producer.
 """
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from kcheck.formats._contract import Format
+from kcheck.formats._entry_file import Unpacked
 from kcheck.formats._layout import Layout
 from kcheck.formats.record_batch import crc32c, decrement_sequence
 from kcheck.model.names import FileKind, parse_file
@@ -57,7 +60,7 @@ class ProducerSnapshot(NamedTuple):
     """The producers in file order; `version` is None where the header is not there whole."""
 
     version: int | None
-    producers: tuple[Producer, ...]
+    producers: Sequence[Producer]
 
 
 def parse(data: bytes) -> Parsed[ProducerSnapshot]:
@@ -91,22 +94,32 @@ def problems(head: bytes, size: int, crc: int) -> Iterator[tuple[int, str]]:
         yield CRC_FROM, f"{size} bytes do not agree with the count {count}, which needs {max(expected, 0)}"
 
 
-def _producers(data: bytes, count: int) -> tuple[Producer, ...]:
-    whole = min(max(count, 0), (len(data) - SNAPSHOT_HEADER.size) // PRODUCER.size)
-    end = SNAPSHOT_HEADER.size + whole * PRODUCER.size
-    return tuple(map(Producer._make, PRODUCER.iter_unpack(memoryview(data)[SNAPSHOT_HEADER.size : end])))
+def _producers(data: bytes, count: int) -> Sequence[Producer]:
+    end = min(SNAPSHOT_HEADER.size + max(count, 0) * PRODUCER.size, len(data))
+    return Unpacked(data, PRODUCER, Producer._make, begin=SNAPSHOT_HEADER.size, end=end)
 
 
-def _doubtful(data: bytes, producers: tuple[Producer, ...]) -> Iterator[Defect]:
+def _doubtful(data: bytes, producers: Sequence[Producer]) -> Iterator[Defect]:
     """Yield the first negative and the first repeated producer id; the broker takes both."""
-    ids = [each.producer_id for each in producers]
-    first = {producer_id: index for index, producer_id in reversed(list(enumerate(ids)))}
+    ids = array("q", (each.producer_id for each in producers))
     negative = next((index for index, producer_id in enumerate(ids) if producer_id < 0), None)
-    repeated = next((index for index, producer_id in enumerate(ids) if first[producer_id] != index), None)
+    repeated = _repeated(ids)
     for index, what in ((negative, "is negative"), (repeated, "stands there twice")):
         if index is not None:
             position = SNAPSHOT_HEADER.size + index * PRODUCER.size
             yield _defect(data, f"the producer id {ids[index]} {what}", position, accepted=True)
+
+
+def _repeated(ids: Sequence[int]) -> int | None:
+    """Return the index of the first id that stands there before."""
+    if all(one < other for one, other in pairwise(ids)):
+        return None
+    seen: set[int] = set()
+    for index, each in enumerate(ids):
+        if each in seen:
+            return index
+        seen.add(each)
+    return None
 
 
 def _defect(data: bytes, message: str, position: int, *, accepted: bool = False) -> Defect:

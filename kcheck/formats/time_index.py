@@ -20,7 +20,7 @@ class TimeIndex(NamedTuple):
     a segment look as old as 1970.
     """
 
-    entries: Sequence[tuple[int, int]]
+    entries: Sequence[tuple[int, ...]]
     room: int = 0
 
 
@@ -30,9 +30,8 @@ def parse(data: bytes) -> Parsed[TimeIndex]:
     Timestamps rise from entry to entry, offsets do not fall (TimeIndex.maybeAppend).
     """
     found = _entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
-    entries = tuple((timestamp, offset) for timestamp, offset in found.rows)
     told = _entry_file.defects(data, TIME_INDEX_ENTRY, found, problem)
-    return Parsed(value=TimeIndex(entries, found.room), defects=told)
+    return Parsed(value=TimeIndex(found.rows, found.room), defects=told)
 
 
 def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:

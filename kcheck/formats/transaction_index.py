@@ -32,14 +32,18 @@ class AbortedTxn(NamedTuple):
     last_stable_offset: int
 
 
-AbortedTxns = tuple[AbortedTxn, ...]
+AbortedTxns = Sequence[AbortedTxn]
 
 
 def parse(data: bytes) -> Parsed[AbortedTxns]:
     """Return the entries. Defects: a torn entry, an unknown version, offsets out of order."""
     found = _entry_file.read(data, ABORTED_TXN, has_room=False)
-    entries = tuple(map(AbortedTxn._make, found.rows))
-    return Parsed(value=entries, defects=_entry_file.defects(data, ABORTED_TXN, found, problem))
+    return Parsed(value=entries(data), defects=_entry_file.defects(data, ABORTED_TXN, found, problem))
+
+
+def entries(data: bytes) -> AbortedTxns:
+    """Return every whole entry."""
+    return _entry_file.Unpacked(data, ABORTED_TXN, AbortedTxn._make, end=len(data))
 
 
 def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
@@ -65,14 +69,22 @@ def serialize(value: AbortedTxns) -> bytes:
 def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:
     """Return what TransactionIndex.allAbortedTxns returns: every whole entry; KafkaException for a version.
 
-    Up to 4.3 only the high byte of the version counts, and only above 0; 4.4 wants all 16 bits to be 0. Up to 0.10.2
-    there is no such file.
+    Up to 0.10.2 there is no such file.
     """
     if release.version < (0, 11):
         return BrokerReads(value=())
-    entries = parse(data).value
-    refused = any(each.version != 0 if release.version >= (4, 4) else each.version >> 8 > 0 for each in entries)
-    return BrokerReads(value=None, error="KafkaException") if refused else BrokerReads(value=entries)
+    found = entries(data)
+    if any(refuses(each, release) for each in found):
+        return BrokerReads(value=None, error="KafkaException")
+    return BrokerReads(value=found)
+
+
+def refuses(entry: AbortedTxn, release: Release) -> bool:
+    """Whether a broker refuses the version of an entry, with KafkaException.
+
+    Up to 4.3 only the high byte of the version counts, and only above 0; 4.4 wants all 16 bits to be 0.
+    """
+    return entry.version != 0 if release.version >= (4, 4) else entry.version >> 8 > 0
 
 
 def row(value: AbortedTxns) -> Mapping[str, object]:

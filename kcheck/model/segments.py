@@ -210,13 +210,14 @@ class SegmentView(NamedTuple):
 
     `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `max_timestamp`
     is of the batches with records, `epochs` are the runs of batches with one epoch. `transactions` is None where there
-    are too many to follow; `stated` are the aborted ones of the `.txnindex`. `producers` is None where there are too
-    many, and once they have been followed. `offset_index` and `time_index` are None where the file is missing or could
-    not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes that are in the
-    directory, empty for a log that was named alone. `active` is the last segment of the partition; `scanned` tells
-    whether the next start reads it through (an unclean stop, and not all of it below the recovery point), None where
-    that is not known. `records` is None where they were not looked into. `holes` counts the offsets for which its
-    headers name no record: before, between or inside of its batches. `gaps` are the first two of those between batches.
+    are too many to follow; `stated` are those of the aborted ones that the `.txnindex` names. `producers` is None where
+    there are too many, and once they have been followed. `offset_index` and `time_index` are None where the file is
+    missing or could not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes
+    that are in the directory, empty for a log that was named alone. `active` is the last segment of the partition;
+    `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the recovery
+    point), None where that is not known. `records` is None where they were not looked into. `holes` counts the offsets
+    for which its headers name no record: before, between or inside of its batches. `gaps` are the first two of those
+    between batches.
     """
 
     where: Location

@@ -66,16 +66,20 @@ def _styled(text: str, style: str) -> str:
 
 def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
     """Yield the lines of printable text, broken at spaces alone; a word longer than a line stays whole."""
-    begin, text = indent, text.rstrip(" ")
-    while text:
+    begin, text, at = indent, text.rstrip(" "), 0
+    while at < len(text):
         room = width - len(begin)
-        if len(text) <= room:
-            yield begin + text
+        if len(text) - at <= room:
+            yield begin + text[at:]
             return
-        end = text.rfind(" ", 0, room + 1)
+        end = text.rfind(" ", at, at + room + 1)
         if end < 0:
-            end = len(text.partition(" ")[0])
-        line, text = text[:end].rstrip(" "), text[end:].lstrip(" ")
+            end = text.find(" ", at)
+            end = len(text) if end < 0 else end
+        line = text[at:end].rstrip(" ")
+        at = end
+        while at < len(text) and text[at] == " ":
+            at += 1
         if line:
             yield begin + line
             begin = hanging

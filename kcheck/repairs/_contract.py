@@ -149,8 +149,11 @@ class PartitionSite(Protocol):
     def is_patched(self, name: str) -> bool:
         """Whether bytes of a file are to be changed in their place."""
 
-    def image(self) -> Image:
-        """Return what a recovery of every segment makes of it."""
+    def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
+        """Return what a recovery of every segment makes of it.
+
+        Behind the cuts `passed`, base offset and position, it goes on, as if each had been made before.
+        """
 
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return which epochs its batches carry, in the order of the log."""

@@ -5,7 +5,9 @@ later segment goes too, as it does when a broker recovers the log, and the plan 
 planned with `--accept-loss` only. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
@@ -36,33 +38,62 @@ _TAILS = ("KC143", "KC144")
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
-    """Yield the cuts, the first damage first; behind it nothing else is looked at where the rest goes."""
-    for finding in sorted(findings, key=lambda each: (each.where.file or "", each.where.position or 0)):
-        name, position = finding.where.file or "", finding.where.position
-        if name not in site.names or not name.endswith(".log") or position is None or position >= site.size(name):
+    """Yield the cuts, the first damage first; behind it nothing else is looked at where the rest goes.
+
+    Torn tails are many where a disk was full: one recovery tells of all of them, as long as each of them is cut.
+    """
+    known = bases(site)
+    places = [(place, each) for each in findings if (place := _place(site, each)) is not None]
+    tails = frozenset(place for place, each in places if _is_tail(each) and place[0] < known[-1])
+    ahead = site.image(tails) if tails else Image()
+    foreseen = {(cut.base_offset, cut.position): cut for cut in ahead.cuts if ahead.error is None}
+    for place, finding in sorted(places, key=itemgetter(0)):
+        if _place(site, finding) is None:
             continue
-        yield _cut(site, finding, name, position)
+        later = known[bisect_right(known, place[0]) :]
+        if place in tails and place in foreseen:
+            yield _step(site, finding, ahead, foreseen[place], later)
+        else:
+            yield _cut(site, finding, place, later)
+        if _place(site, finding) is not None:
+            foreseen = {}  # It was not cut, so nothing goes on behind it.
 
 
-def _cut(site: PartitionSite, finding: Finding, name: str, position: int) -> Answer:
+def _place(site: PartitionSite, finding: Finding) -> tuple[int, int] | None:
+    """Return the base offset and position that a finding names, None where nothing stands there any more."""
+    name, position = finding.where.file or "", finding.where.position
+    there = name in site.names and name.endswith(".log") and position is not None and position < site.size(name)
+    return (int(name[:20]), position) if there and position is not None else None
+
+
+def _is_tail(finding: Finding) -> bool:
+    """Whether no batch stands behind the place in its segment."""
+    return finding.id in _TAILS and finding.data.get("beyond") is None
+
+
+def _cut(site: PartitionSite, finding: Finding, place: tuple[int, int], later: list[int]) -> Answer:
     image = site.image()
-    base = Offset(int(name[:20]))
     first = next((cut for cut in image.cuts if cut.position or cut.size), None)
     if image.error is not None:
         return Refused(finding, f"a recovery of the log fails: {image.error}")
-    if first is None or (first.base_offset, first.position) != (base, position):
+    if first is None or (first.base_offset, first.position) != place:
         at = "nowhere" if first is None else f"at position {first.position} of {log_name(first.base_offset)}"
-        return Refused(finding, f"a recovery would cut the log {at}, not at position {position} of {name}")
+        name = log_name(place[0])
+        return Refused(finding, f"a recovery would cut the log {at}, not at position {place[1]} of {name}")
+    return _step(site, finding, image, first, later)
+
+
+def _step(site: PartitionSite, finding: Finding, image: Image, cut: LogCut, later: list[int]) -> Step:
+    name = log_name(cut.base_offset)
     evidence = (
-        Evidence(path_of(site, name), position, crc_verified=True, what=f"valid batches end here: {first.why}"),
+        Evidence(path_of(site, name), cut.position, crc_verified=True, what=f"valid batches end here: {cut.why}"),
     )
-    later = [other for other in bases(site) if other > base]
     hole = _hole(site, finding, later)
-    if later and finding.id in _TAILS and finding.data.get("beyond") is None:
+    if later and _is_tail(finding):
         reason = f"{name} ends with its last batch; the segments behind it stay"
-        return Step(finding, tuple(_segment(site, image, first)), reason, evidence, hole=hole)
+        return Step(finding, tuple(_segment(site, image, cut)), reason, evidence, hole=hole)
     reason = f"the log ends with the last batch before the damage, at offset {image.log_end_offset}"
-    return Step(finding, tuple(_edits(site, image, first, later)), reason, evidence, hole=hole)
+    return Step(finding, tuple(_edits(site, image, cut, later)), reason, evidence, hole=hole)
 
 
 def _hole(site: PartitionSite, finding: Finding, later: list[int]) -> tuple[int, int] | None:

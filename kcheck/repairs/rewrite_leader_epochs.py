@@ -8,11 +8,10 @@ neither in a batch nor in a line that can be read.
 from collections.abc import Iterator
 
 from kcheck.core.epoch_rebuild import RebuiltEpochs, rebuild
-from kcheck.model.entries import EpochEntries
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.repairs._contract import Answer, PartitionSite, Refused, Repair, Scope, Step
-from kcheck.repairs._epochs import entries_of, write_epochs
+from kcheck.repairs._epochs import entries_of, joined, listed, write_epochs
 from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 
 _RULES = (
@@ -43,19 +42,14 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
 
 
 def _reason(found: RebuiltEpochs) -> str:
-    words = [f"the epochs are those of the batches: {_words(found.entries) or 'none'}"]
+    words = [f"the epochs are those of the batches: {listed(found.entries) or 'none'}"]
     if found.unseen:
-        words.append(f"kept from the file, without a batch: {_words(found.unseen)}")
+        words.append(f"kept from the file, without a batch: {listed(found.unseen)}")
     if found.dropped:
-        words.append(f"left out, against the batches: {_words(found.dropped)}")
+        words.append(f"left out, against the batches: {listed(found.dropped)}")
     if found.late:
-        listed = ", ".join(map(str, found.late))
-        words.append(f"no line tells where these begin, so with their first batch: {listed}")
+        words.append(f"no line tells where these begin, so with their first batch: {joined(found.late)}")
     return "; ".join(words)
-
-
-def _words(entries: EpochEntries) -> str:
-    return ", ".join(f"{entry.epoch} @ {entry.start_offset}" for entry in entries)
 
 
 REPAIR = Repair(

@@ -11,7 +11,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import FileKind, files_beside_segments, parse_file, segment_prefix
 from kcheck.model.release import Release
-from kcheck.model.segments import Aborted, SegmentView
+from kcheck.model.segments import Aborted, SegmentView, Transactions
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.coverage import READ, Coverage
@@ -158,7 +158,7 @@ class Deep:
             whole = found._replace(
                 transactions=transactions,
                 producers=None,
-                stated=_stated(small.get(prefix + ".txnindex")) if small else (),
+                stated=_stated(small.get(prefix + ".txnindex"), transactions) if small else (),
                 files=view.files.intersection(names),
                 active=behind is None,
                 scanned=_scanned(view, None if behind is None else behind.base_offset),
@@ -216,10 +216,16 @@ _RULED = {
 """The small files of a partition directory that are not read with its tail."""
 
 
-def _stated(view: FileView | None) -> tuple[Aborted, ...]:
-    """Return the aborted transactions that a transaction index names; none where there is none."""
-    entries = () if view is None else view.parsed.value
-    return tuple(Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset)) for txn in entries)
+def _stated(view: FileView | None, found: Transactions | None) -> tuple[Aborted, ...]:
+    """Return what a transaction index names of the transactions that a segment aborts; nothing where there is none."""
+    if view is None or found is None or not found.aborted:
+        return ()
+    wanted = {(each.producer_id, each.last_offset) for each in found.aborted}
+    return tuple(
+        Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset))
+        for txn in view.parsed.value
+        if (txn.producer_id, txn.last_offset) in wanted
+    )
 
 
 def _unread(view: SegmentView) -> Iterator[Finding]:

@@ -1,8 +1,11 @@
 """leader-epoch-checkpoint out of batches: what they show, what the file may add, what nobody can know."""
 
+from collections.abc import Callable
+
 from kcheck.core.epoch_rebuild import rebuild
 from kcheck.model.entries import EpochEntry
 from kcheck.model.segments import EpochRun
+from tests.growth import grows_with_its_input
 
 RUNS = (EpochRun(0, 0, 19), EpochRun(3, 20, 49), EpochRun(3, 50, 79), EpochRun(7, 90, 99))
 
@@ -56,3 +59,14 @@ def test_epochs_that_fall_prove_nothing() -> None:
     runs = (*RUNS, EpochRun(2, 100, 109))
     assert rebuild(runs, (), log_end=110) is None
     assert rebuild(runs, (), log_end=100) is not None
+
+
+def test_lines_and_batches_are_not_compared_one_by_one() -> None:
+    """A file of a million lines is as likely as a bad disk."""
+
+    def call(count: int) -> Callable[[], object]:
+        runs = [EpochRun(epoch, 10 * epoch, 10 * epoch + 9) for epoch in range(count)]
+        stated = tuple(EpochEntry(epoch, 10 * epoch + epoch % 2) for epoch in range(count))
+        return lambda: rebuild(runs, stated, log_end=10 * count)
+
+    assert grows_with_its_input(call, 50)

@@ -1,6 +1,7 @@
 """What a start makes of producer snapshots that are missing, damaged or wrong: each release's own loader tells."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.oracle
 END = "00000000000000000022.snapshot"
 
 
-def loaded(version: str, folder: Path, ask: Ask, snapshots: dict[str, bytes], how: str) -> tuple[Producer, ...] | None:
+def loaded(version: str, folder: Path, ask: Ask, snapshots: dict[str, bytes], how: str) -> Sequence[Producer] | None:
     """Return the producers of the snapshot at the log end after a start, None where there is none."""
     (source,) = (BROKERS / version / "stopped" / "broker-1").glob("*/transactions-0")
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.snapshot"))

@@ -1,6 +1,7 @@
 """Lines of text as wide as the page."""
 
 import textwrap
+import tracemalloc
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,3 +19,15 @@ def test_lines_are_broken_as_textwrap_breaks_them(text: str, width: int, indent:
         text, width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
     )
     assert expected == list(wrap(text, width, indent, hanging))
+
+
+def test_a_long_text_is_not_copied_for_each_of_its_lines() -> None:
+    """A plan may name every line of a large file."""
+    text = "word " * 100_000 + "end"
+    tracemalloc.start()
+    try:
+        found = wrap(text, 80, "", "  ")
+        assert (next(found), next(found)) == (" ".join(["word"] * 16), "  " + " ".join(["word"] * 15))
+        assert tracemalloc.get_traced_memory()[1] < len(text) / 10
+    finally:
+        tracemalloc.stop()

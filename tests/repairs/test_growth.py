@@ -32,7 +32,13 @@ def without_indexes(path: Path, count: int) -> None:
     write(path / "t-0", {f"{segment_prefix(base)}.log": batch_of(base, record()).data for base in range(count)})
 
 
-@pytest.mark.parametrize(("make", "each"), [(strays, 1), (without_indexes, 2)])
+def torn(path: Path, count: int) -> None:
+    """Make a partition with segments that each end in some bytes of a batch."""
+    files = {f"{segment_prefix(base)}.log": batch_of(base, record()).data + b"torn" for base in range(count)}
+    write(path / "t-0", files)
+
+
+@pytest.mark.parametrize(("make", "each"), [(strays, 1), (without_indexes, 2), (torn, 1)])
 def test_a_plan_about_many_files(make: Callable[[Path, int], None], each: int, tmp_path: Path) -> None:
     """The next start is simulated for many steps at once."""
 

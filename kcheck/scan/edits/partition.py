@@ -64,6 +64,7 @@ class Partition:
         self.proven: tuple[Partition, ...] = ()
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
+        self._ends: dict[tuple[int, int], Offset] = {}
         self._start: tuple[tuple[int, Stored, Context], Prediction] | None = None
 
     @property
@@ -146,13 +147,18 @@ class Partition:
             self._start = (how, start_partition(self.path, self.dir, self.directory, stored, context, self.folder()))
         return self._start[1]
 
-    def image(self) -> Image:
-        """Return what a recovery of every segment makes of it, with no checkpoint and no index believed."""
+    def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
+        """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.
+
+        Behind the cuts `passed`, base offset and position, it goes on, as if each had been made before.
+        """
+        if passed:
+            return self._recovered(passed)
         if self._image is None:
             self._image = self._recovered()
         return self._image
 
-    def _recovered(self) -> Image:
+    def _recovered(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
         files = {name: content for name, content in self.files.items() if not name.endswith(left_out)}
         if any(each.id in _SNAPSHOT_RULES for each in self.findings):
@@ -162,11 +168,14 @@ class Partition:
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder.of(self.path, files)
         try:
-            loader = LogLoader(folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False)
+            loader = LogLoader(
+                folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
+            )
             log = loader.load()
         except StartError as error:
             return Image(error=str(error))
         cuts = tuple(LogCut(cut.base_offset, cut.position, cut.size, cut.why) for cut in log.cuts)
+        self._ends |= {(cut.base_offset, cut.position): cut.end_offset for cut in log.cuts}
         built = {
             name: content.data[: content.filled]
             for name, content in folder.files.items()
@@ -244,11 +253,11 @@ class Partition:
                 assert columns.valid is not None
                 yield from compress(_rows(columns), columns.valid.tolist())
 
-    def _valid_end(self, base: Offset) -> Offset:
-        """Return where the batches end that a recovery leaves of a segment."""
-        image = self.image()
-        cut_here = bool(image.cuts) and image.cuts[0].base_offset == base
-        return image.log_end_offset if cut_here else base
+    def _valid_end(self, base: Offset, position: int) -> Offset:
+        """Return where the batches end that a recovery leaves of a segment, if it cuts it there."""
+        if (base, position) not in self._ends:
+            self.image()
+        return self._ends.get((base, position), base)
 
     def loss(self, edits: tuple[Edit, ...]) -> Lost | None:
         """Return the records that go with edits of its files, by the batches that stand there before them."""
@@ -265,7 +274,7 @@ class Partition:
                 position = edit.size if isinstance(edit, Cut) else 0
                 if content.path is not None and content.size > position:
                     base = Offset(int(log[:20]) if log[:20].isdigit() else 0)
-                    end = self._valid_end(base) if position else base
+                    end = self._valid_end(base, position) if position else base
                     found.append(counted(Gone(content.path, base, end, position, content.size, ""), mark))
         return summed(found)
 

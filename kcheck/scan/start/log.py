@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
+from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 from kcheck.core.segments import is_tiered, log_start_offset
@@ -40,12 +41,16 @@ class LogLoader:
         log_start: Offset | None,
         recovery_point: int,
         deleted: bool,
+        passed: AbstractSet[tuple[int, int]] = frozenset(),
     ) -> None:
-        """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete."""
+        """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete.
+
+        `passed` are cuts, base offset and position, behind which segments stay: as if each had been made before.
+        """
         self.folder, self.context = folder, context
         self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
         self._told_start = log_start
-        self.deleted = deleted
+        self.deleted, self._passed = deleted, passed
         self.segments: Ordered[Segment] = Ordered()
         self.cuts: list[Cut] = []
         self.reasons: list[str] = []
@@ -199,7 +204,7 @@ class LogLoader:
         name = segment.name(".txnindex")
         # Entry by entry: one below the segment has it recovered before a version behind it is looked at.
         for entry in segment.transactions():
-            if transaction_index.broker_reads(transaction_index.serialize((entry,)), self.context.release).error:
+            if transaction_index.refuses(entry, self.context.release):
                 raise StartError(f"KafkaException: {name} holds a version that is not known")
             if entry.last_offset < segment.base:
                 return f"{name} holds an offset below its segment"
@@ -240,7 +245,7 @@ class LogLoader:
             except OffsetOrderError as error:
                 cut, why = segment.truncate_to(base), f"{error}: the whole segment is emptied"
                 self._cut(segment, segment.size, why)
-            if cut > 0:
+            if cut > 0 and (base, segment.size) not in self._passed:
                 # The message of the broker about it looks for the end of the segment once more.
                 segment.next_offset()
                 self._delete(bases[at + 1 :], f"{why}: every segment behind it is deleted")

@@ -2,7 +2,7 @@
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, pairwise
 
@@ -150,8 +150,8 @@ class Producers:
             self.remove(newest)
         self._snapshot_end = self.map_end = start
 
-    def _read(self, name: str) -> tuple[Producer, ...] | None:
-        """Return the producers of a snapshot, None where the broker deletes it; StartError where it ends."""
+    def _read(self, name: str) -> Sequence[Producer] | None:
+        """Return the producers of a snapshot, None where the broker deletes it; StartError where its start ends."""
         data, size = self._folder.read(name)
         found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self.release)
         if found.error not in (None, producer_snapshot.CORRUPT):

@@ -9,7 +9,8 @@ from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
-from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, serialize
+from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, AbortedTxns, serialize
+from kcheck.formats.transaction_index import entries as transaction_entries
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.release import Release
@@ -247,14 +248,13 @@ class Segment:
         self.offset_index.resize_to_full()
         self.time_index.resize_to_full()
 
-    def transactions(self) -> tuple[AbortedTxn, ...]:
+    def transactions(self) -> AbortedTxns:
         """Return the entries of the transaction index, none where there is no file."""
         name = self.name(".txnindex")
         if name not in self.folder:
             return ()
         data, size = self.folder.read(name)
-        data = data.ljust(size, b"\0")[: size // ABORTED_TXN.size * ABORTED_TXN.size]
-        return tuple(map(AbortedTxn._make, ABORTED_TXN.iter_unpack(data)))
+        return transaction_entries(data.ljust(size, b"\0"))
 
     def truncate_transactions(self, offset: int) -> None:
         """Forget the aborted transactions that end at an offset or behind it."""
