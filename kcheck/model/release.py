@@ -244,6 +244,11 @@ class Release(NamedTuple):
         return self.version >= (2, 5)
 
     @property
+    def needs_segment_to_delete(self) -> bool:
+        """In 2.2.1 a directory whose name ends in -delete and that has no segment ends the start."""
+        return self.version == (2, 2, 1)
+
+    @property
     def keeps_wiped_snapshots(self) -> bool:
         """In 3.0 the snapshots of a log that loses every segment are renamed, as its segments are."""
         return (3,) <= self.version < (3, 1)

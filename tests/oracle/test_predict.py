@@ -33,6 +33,7 @@ from kcheck.scan.start.files import Content
 from kcheck.scan.start.host import LogDirStart, Wish, decided
 from kcheck.scan.start.log import ENDLESS
 from kcheck.scan.start.values import Prediction
+from tests.builders import log_dir
 from tests.damage import cases, nearest
 from tests.damage_made import made
 from tests.oracle.ask import SEED, SWEEP
@@ -241,6 +242,16 @@ def test_starts(version: str, tmp_path: Path) -> None:
     named = [*brokers(version), *damaged_cases(version), *damaged_brokers(version, tmp_path)]
     named = [(name, job) for name, job in named if not _takes_names_as_they_stand(job, version)]
     judge(version, [job for _, job in named], [name for name, _ in named])
+
+
+@pytest.mark.parametrize("version", ["2.2.1", "2.2.2"])
+def test_nothing_left_to_delete(version: str, tmp_path: Path) -> None:
+    """2.2.1 does not start on a directory that is to be deleted and has no segment."""
+    log_dir(tmp_path / "d")
+    (tmp_path / "d" / f"t-0.{'0' * 32}-delete").mkdir()
+    job = Job((tmp_path / "d",), config=INDEX_SIZE)
+    assert (version == "2.2.1") is (predicted(job, version)[0].outcome is Outcome.ABORT)
+    judge(version, [job], ["d"])
 
 
 def test_excuses_are_published() -> None:

@@ -356,6 +356,13 @@ def test_a_topic_has_indexes_of_its_own(index: int, times: int, asked: str | Non
     assert (found["outcome"] == "abort") == abort
 
 
+@pytest.mark.parametrize(("kafka", "outcome"), [("2.2.0", "deleted"), ("2.2.1", "abort"), ("2.2.2", "deleted")])
+def test_a_deleted_log_without_a_segment(kafka: str, outcome: str) -> None:
+    log_dir(Path("d"))
+    (Path("d") / f"t-0.{0:032x}-delete").mkdir()
+    assert one("d", asked=wish(kafka))[1]["outcome"] == outcome
+
+
 def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
     """Its topic has no settings any more: the log starts where its first segment does."""
     for name, start in (("t-0", 0), (f"t-0.{0:032x}-delete", 20)):

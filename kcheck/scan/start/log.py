@@ -71,6 +71,8 @@ class LogLoader:
             self._complete_swaps(swaps)
         if self.deleted:
             if not self.segments:
+                if self.context.release.needs_segment_to_delete:
+                    raise StartError("NullPointerException: the directory is to be deleted, and has no segment")
                 self._add(Segment(self.folder, 0, self.context))
             end = 0 if self.context.release.version >= (1,) else self.segments[self.segments.order[-1]].next_offset()
         else:
