@@ -179,8 +179,8 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
 def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
     """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
 
-    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`, from 2.5 on
-    below `low`.
+    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`, from 2.5.1
+    on below `low`.
     """
     if low == high and release.finds_nothing_in_nothing:
         return ()

@@ -240,8 +240,8 @@ class Release(NamedTuple):
 
     @property
     def finds_nothing_in_nothing(self) -> bool:
-        """From 2.5 an empty range of offsets has no segments: none is recovered from the largest offset on."""
-        return self.version >= (2, 5)
+        """From 2.5.1 an empty range of offsets has no segments: none is recovered from the largest offset on."""
+        return self.version >= (2, 5, 1)
 
     @property
     def needs_segment_to_delete(self) -> bool:
