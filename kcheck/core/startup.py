@@ -204,9 +204,9 @@ def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, relea
     """Return the recovery point of a loaded log (LogLoader.recoverLog, UnifiedLog.updateLogStartOffset).
 
     `at_end`: the stop was clean and the log end was found. From 1.0 to 2.7 it is the log end always; up to 0.11 the
-    checkpoint stays where the stop was not clean. Up to 2.3 the log start does not raise it.
+    checkpoint stays where the stop was not clean. Up to 2.4.0 the log start does not raise it.
     """
-    if release.version < (2, 4):
+    if release.version < (2, 4, 1):
         return end if at_end or release.version >= (1,) else checkpoint
     point = end if at_end or release.version < (2, 8) else min(checkpoint, end)
     return max(point, start)

@@ -97,7 +97,7 @@ class LogLoader:
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,
         )  # fmt: skip
-        if self.deleted and release.version >= (2, 4):
+        if self.deleted and release.version >= (2, 4, 1):
             point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
         elif self.deleted or self._was_empty:
             point = self._recovery_point
