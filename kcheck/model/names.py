@@ -97,6 +97,8 @@ def broker_accepts(name: str, release: Release) -> TopicPartition | None:
     None: its start aborts (LocalLog.parseTopicPartitionName; Log up to 2.8). Suffixes newer than the release are not
     known to it.
     """
+    if (0, 10, 2) <= release.version < (0, 10, 2, 2) and name.endswith("-delete"):
+        return _parse(name.partition(".")[0], ()) if "." in name else None  # A topic with a dot ends there.
     return _parse(name, _suffixes(release.version))
 
 

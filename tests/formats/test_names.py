@@ -77,6 +77,14 @@ def test_a_release_knows_no_later_suffix(suffix: str, last_without: str, first: 
     assert broker_accepts(name, release(first)) == TopicPartition("foo", 0)
 
 
+def test_a_topic_with_a_dot_could_not_be_deleted() -> None:
+    """Up to 0.10.2.1 the topic of a directory that is to be deleted ended at its first dot."""
+    for kafka, accepted in (("0.10.2.1", None), ("0.10.2.2", TopicPartition("a.b", 0))):
+        assert broker_accepts(f"a.b-0.{HEX}-delete", release(kafka)) == accepted
+        assert broker_accepts(f"t-0.{HEX}-delete", release(kafka)) == TopicPartition("t", 0)
+    assert broker_accepts("t-0-delete", release("0.10.2.1")) is None
+
+
 def test_some_directories_are_passed_over() -> None:
     """The cache of remote indexes from 3.5, the metadata log from 3.0; the preview of 2.8 called it otherwise."""
     assert skipped_by_broker("remote-log-index-cache", release("3.5"))
