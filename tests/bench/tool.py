@@ -2,7 +2,8 @@
 
 Segments that are dumped have a sixteenth of the size. Whole commands, start to end, in turns, output thrown away; the
 smallest CPU time and the smallest wall-clock time of each count. The tool runs as its script would start it, without
-the shell script itself. It needs mvn and java. Nothing here is asserted: the figures stand in docs/performance.md.
+the shell script itself. "C" is the program that `tests/bench/engine.py` compares with, without any start. It needs mvn
+and java. Nothing here is asserted: the figures stand in docs/performance.md.
 """
 
 import argparse
@@ -13,15 +14,17 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from kcheck.model.entries import Offset  # noqa: E402 - the path above comes first
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
-from tests.bench.engine import BATCH_SIZES, cost, make, make_records  # noqa: E402 - the same
+from tests.bench.engine import BATCH_SIZES, cost, make, make_records, reference  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the same
 from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
 from tests.oracle.jars import JVM, java_command  # noqa: E402 - the same
@@ -31,6 +34,7 @@ HEAP = "-Xmx256M"
 """What the script gives the tool."""
 MANY = 200
 COMMIT_COUNT = 100_000
+NOTHING: Mapping[str, Callable[[], object]] = MappingProxyType({})
 
 
 def tool(*arguments: str) -> list[str]:
@@ -44,19 +48,23 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd=ROOT)
 
 
-def compare(name: str, ours: dict[str, list[str]], theirs: list[str]) -> None:
-    """Print what the tool costs, and how many times faster each of our commands is."""
+def compare(
+    name: str, ours: dict[str, list[str]], theirs: list[str], within: Mapping[str, Callable[[], object]] = NOTHING
+) -> None:
+    """Print what the tool costs, and how many times faster is each of our commands, and what runs `within` here."""
     commands = {"kafka-dump-log": theirs, **ours}
     runs = [
         {each: cost(partial(run, command), resource.RUSAGE_CHILDREN) for each, command in commands.items()}
+        | {each: cost(function) for each, function in within.items()}
         for _ in range(RUNS)
     ]
-    cpu, wall = ({each: min(found[each][at] for found in runs) for each in commands} for at in (0, 1))
-    for each, command in commands.items():
+    for each in (*commands, *within):
+        cpu, wall = (min(found[each][at] for found in runs) for at in (0, 1))
+        theirs_cpu, theirs_wall = (min(found["kafka-dump-log"][at] for found in runs) for at in (0, 1))
+        used = f"   peak {peak(commands[each]) >> 20} MB" if each in commands else ""
         print(
-            f"{name:>22} {each:26} {cpu[each]:7.2f} s CPU {wall[each]:7.2f} s   times faster"
-            f" {cpu['kafka-dump-log'] / cpu[each]:6.1f} CPU {wall['kafka-dump-log'] / wall[each]:6.1f}"
-            f"   peak {peak(command) >> 20} MB"
+            f"{name:>22} {each:26} {cpu:7.2f} s CPU {wall:7.2f} s   times faster {theirs_cpu / cpu:6.1f} CPU"
+            f" {theirs_wall / wall:6.1f}{used}"
         )
 
 
@@ -112,6 +120,7 @@ def main() -> None:
     size = parser.parse_args().megabytes << 20
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        walk = reference(folder)
         decoded(folder / "commits")
         for batches, batch_size in BATCH_SIZES.items():
             path = make(folder / "indexed", size, batch_size)
@@ -123,7 +132,9 @@ def main() -> None:
                 "--depth crc, no index": check("crc", bare),
                 "--depth headers": check("headers", path),
             }
-            compare(batches, ours, tool("--files", str(path)))
+            file = bytes(path)
+            within = {} if walk is None else {"C crc": partial(walk, file, 1), "C headers": partial(walk, file, 0)}
+            compare(batches, ours, tool("--files", str(path)), within)
             shutil.rmtree(path.parent)
             shutil.rmtree(bare.parent)
             path = make_records(folder / "records", size, batch_size, packed=False)
