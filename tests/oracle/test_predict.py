@@ -15,6 +15,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
+from kcheck.formats.record_batch import CONTROL
 from kcheck.model.finding import Finding
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
@@ -33,7 +34,7 @@ from kcheck.scan.start.files import Content
 from kcheck.scan.start.host import LogDirStart, Wish, decided
 from kcheck.scan.start.log import ENDLESS
 from kcheck.scan.start.values import Prediction
-from tests.builders import log_dir
+from tests.builders import Made, batch, log_dir, partition_dir, run
 from tests.damage import cases, nearest
 from tests.damage_made import made
 from tests.oracle.ask import SEED, SWEEP
@@ -251,6 +252,20 @@ def test_nothing_left_to_delete(version: str, tmp_path: Path) -> None:
     (tmp_path / "d" / f"t-0.{'0' * 32}-delete").mkdir()
     job = Job((tmp_path / "d",), config=INDEX_SIZE)
     assert (version == "2.2.1") is (predicted(job, version)[0].outcome is Outcome.ABORT)
+    judge(version, [job], ["d"])
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "0.11.0.3"])
+def test_a_control_batch_without_its_header(version: str, tmp_path: Path) -> None:
+    """It says that it ends inside of its own header: what it seems to be stands in the next batch."""
+    log_dir(tmp_path / "d", clean=False, recovery_point={"t-0": 15})
+    data = batch(5, 5, attributes=CONTROL).data
+    short = data[:8] + (33).to_bytes(4, "big") + data[12:43] + bytes(2)
+    torn = Made(data=short, base_offset=5, last_offset=9)
+    partition_dir(tmp_path / "d" / "t-0", [[*run(0, 4), torn, *run(10, 14)], run(15, 19)])
+    job = Job((tmp_path / "d",), config=INDEX_SIZE)
+    (start,) = predicted(job, version)
+    assert "IndexOutOfBoundsException: the control batch at position 100 has 45 bytes" in str(start.reasons)
     judge(version, [job], ["d"])
 
 

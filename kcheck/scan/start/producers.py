@@ -281,10 +281,12 @@ def _data(columns: Columns, row: int) -> Data:
 def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
     """Return what a control batch tells, or why InvalidRecordException is thrown; StartError for another exception."""
     producer_id = int(columns.producer_id[row])
+    position, size = int(columns.position[row]), int(columns.size[row])
+    if size < HEADER.size:
+        raise StartError(f"IndexOutOfBoundsException: the control batch at position {position} has {size} bytes")
     if not columns.record_count[row]:
         return EmptyMarker(producer_id)
-    position, size = int(columns.position[row]), int(columns.size[row])
-    data = segment.read(position, max(size, HEADER.size))
+    data = segment.read(position, size)
     offset, epoch = int(columns.base_offset[row]), int(columns.producer_epoch[row])
     appended = columns.attributes[row] & LOG_APPEND_TIME != 0
     timestamp = int(columns.max_timestamp[row]) if appended else HEADER.unpack_from(data)[_BASE_TIMESTAMP]
