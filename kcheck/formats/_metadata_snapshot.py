@@ -7,6 +7,7 @@ not at all.
 from collections.abc import Iterator
 
 from kcheck.formats import _control_record
+from kcheck.formats._bootstrap import bootstrap_reads
 from kcheck.formats._contract import Format
 from kcheck.formats._record import Record, read_records
 from kcheck.formats.record_batch import (
@@ -71,22 +72,6 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
     wrong = entry_size(rest, 0, remaining=len(rest)) is not None
     tiny = 0 < len(data) < HEADER_SIZE_UP_TO_MAGIC
     return BrokerReads(None, f"no batch begins at position {at}" if corrupt or unknown or wrong or tiny else None)
-
-
-def bootstrap_reads(data: bytes, release: Release) -> BrokerReads[None]:
-    """Return why no node of KRaft starts with this `bootstrap.checkpoint`, None where it may.
-
-    From 3.3 on it looks for a metadata.version, and at no CRC (BootstrapDirectory, BatchFileReader).
-    """
-    if release.version < (3, 3):
-        return BrokerReads(None)
-    at, found = 0, False
-    while (size := entry_size(data, at, remaining=len(data) - at)) is not None:
-        if size == CORRUPT:
-            return BrokerReads(None, f"no batch begins at position {at}")
-        found = found or b"metadata.version" in data[at : at + size]
-        at += size
-    return BrokerReads(None, None if found else "it names no metadata.version")
 
 
 def _is_whole(batch: memoryview) -> bool:

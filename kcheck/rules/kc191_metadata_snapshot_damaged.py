@@ -8,7 +8,8 @@ What the broker does: 3.8 and later read the newest snapshot at every start. A C
 bytes that begin no batch. Of one that was cut they take what is there: topics, configurations and access rules are
 missing then, or the start stands still at the first record behind that needs them, and that of a controller ends. Up to
 3.7 all that depends on what stands in the log. Older snapshots are only kept. `bootstrap.checkpoint` at the top of a
-log dir is read at every start from 3.3 on, without a look at the CRC: a start ends where it names no metadata.version.
+log dir is read at every start from 3.3 on, without a look at the CRC: a start ends where a record in it cannot be read,
+or none names a metadata.version.
 
 What to do: keep a copy of the whole directory. If the other controllers are well, start this one with an empty
 directory, formatted anew, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
@@ -30,7 +31,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     if not defects:
         return
     if view.name == FileKind.BOOTSTRAP:
-        effect = f"{kafka(release)} does not start, if it finds no metadata.version in it."
+        effect = f"{kafka(release)} does not start, if it cannot read it or finds no metadata.version in it."
         advice = "Copy the file from another node of the cluster."
     else:
         effect = f"If it is the newest, {kafka(release)} does not start, or takes a part of the metadata for all."

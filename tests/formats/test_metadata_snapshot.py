@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.formats._metadata_snapshot import FORMAT, bootstrap_reads, broker_reads, parse
+from kcheck.formats._metadata_snapshot import FORMAT, broker_reads, parse
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.model.parsed import Defect, Parsed
 
@@ -85,20 +85,3 @@ def test_what_ends_a_start_as_the_newest_snapshot(data: bytes, why: str | None) 
     """The oracle tests hold the same with many more; up to 3.7 it depends on who reads it, and when."""
     assert why == broker_reads(data, release("4.3")).error
     assert broker_reads(data, release("3.7")).error is None
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (BOOTSTRAP, None),
-        (FLIPPED, None),
-        (BOOTSTRAP[:FIRST_SIZE], "it names no metadata.version"),
-        (b"", "it names no metadata.version"),
-        (BOOTSTRAP + bytes(17), None),
-        (BOOTSTRAP + bytes(18), f"no batch begins at position {len(BOOTSTRAP)}"),
-    ],
-)
-def test_what_ends_a_start_as_bootstrap(data: bytes, why: str | None) -> None:
-    """No release before 3.3 has the file."""
-    assert why == bootstrap_reads(data, release("4.3")).error
-    assert bootstrap_reads(data, release("3.2")).error is None

@@ -1,5 +1,5 @@
 // Asks the readers of one kind of small file, or of directory names, of the release on the class path. Arguments: a
-// folder to work in, and offsets, epochs, partition.metadata, meta.properties, quorum-state or directory. A case is a line with the
+// folder to work in, and offsets, epochs, partition.metadata, meta.properties, quorum-state, directory, transactions or producers. A case is a line with the
 // bytes of the file or the name in base64, its answer a line with what the reader returns, or "!" and the simple class
 // names of the exception and of its causes. Text in answers is base64 of UTF-16.
 // By reflection: packages and constructors change from release to release.
@@ -22,6 +22,7 @@ import java.util.StringJoiner;
 
 public class Readers {
     private static final String CHECKPOINTS = "org.apache.kafka.storage.internals.checkpoint.";
+    private static final String LOG = "org.apache.kafka.storage.internals.log.";
 
     public static void main(String[] args) throws Exception {
         File file = new File(args[0], "file");
@@ -53,6 +54,13 @@ public class Readers {
                     Class<?> store = firstOf("org.apache.kafka.raft.FileQuorumStateStore",
                         "org.apache.kafka.raft.FileBasedStateStore");
                     return String.valueOf(call(store.getConstructors()[0].newInstance(file), "readElectionState"));
+                case "transactions":
+                    Object index = firstOf(LOG + "TransactionIndex", "kafka.log.TransactionIndex")
+                        .getConstructor(long.class, File.class).newInstance(0L, file);
+                    return rows(call(index, "allAbortedTxns"), "producerId", "firstOffset", "lastOffset", "lastStableOffset");
+                case "producers":
+                    return rows(firstOf(LOG + "ProducerStateManager", "kafka.log.ProducerStateManager")
+                        .getMethod("readSnapshot", File.class).invoke(null, file), "producerId", "producerEpoch", "coordinatorEpoch");
                 default: throw new IllegalArgumentException(kind);
             }
         } catch (InvocationTargetException e) {
@@ -74,6 +82,22 @@ public class Readers {
             }
         }
         return entries.toString();
+    }
+
+    private static String rows(Object entries, String... fields) throws Exception {
+        StringJoiner rows = new StringJoiner(",");
+        if (entries instanceof scala.collection.Iterable<?> scala) {
+            for (var iterator = scala.iterator(); iterator.hasNext(); ) rows.add(row(iterator.next(), fields));
+        } else {
+            for (Object entry : (Iterable<?>) entries) rows.add(row(entry, fields));
+        }
+        return rows.toString();
+    }
+
+    private static String row(Object entry, String... fields) throws Exception {
+        StringJoiner row = new StringJoiner(" ");
+        for (String field : fields) row.add(String.valueOf(call(entry, field)));
+        return row.toString();
     }
 
     private static String offset(Object topicPartition, Object offset) throws Exception {
