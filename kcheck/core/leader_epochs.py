@@ -4,7 +4,9 @@ A cache is `EpochEntries`: strictly rising in both columns, except that up to 2.
 largest epoch and offset of the answers are those of the entries; log end offsets are passed in.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable
+from operator import itemgetter
 
 from kcheck.model.entries import (
     UNDEFINED_EPOCH,
@@ -84,6 +86,13 @@ def end_offset_for(cache: EpochEntries, requested: Epoch, *, log_end_offset: Off
     if lookup is Lookup.L2 and requested < cache[0].epoch:
         return _UNDEFINED
     return EpochEndOffset(requested if floor is None else floor.epoch, higher.start_offset)
+
+
+def around(cache: EpochEntries, epoch: Epoch) -> EpochEntries:
+    """Return the entries of a cache that rises which alone decide about an epoch: the ends, and those beside it."""
+    at = bisect_right(cache, epoch, key=itemgetter(0))
+    places = {0, at - 1, at, len(cache) - 1}
+    return tuple(cache[place] for place in sorted(places) if 0 <= place < len(cache))
 
 
 def load(

@@ -64,7 +64,8 @@ def _falls(entries: EpochEntries, index: int) -> bool:
 def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> str:
     if release.epoch_load is EpochLoad.E1:
         return f"{kafka(release)} uses the lines as they stand; the search for an epoch can then give a wrong offset."
-    dropped = [entry for entry in entries if entry not in loaded]
+    kept = frozenset(loaded)
+    dropped = [entry for entry in entries if entry not in kept]
     words = listed(entry_words(entry) for entry in dropped)
     verb = "is" if len(dropped) == 1 else "are"
     return (

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kcheck.core.leader_epochs import latest_epoch
+from kcheck.core.leader_epochs import around, latest_epoch, rise
 from kcheck.core.offsets_for_leader_epoch import Answer, Error, answer, epochs_to_ask
 from kcheck.errors import UsageError
-from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
+from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
 from kcheck.scan.inputs import replica_targets
@@ -56,20 +56,21 @@ def _state(files: ReplicaFiles, question: Question, release: Release) -> Replica
 
 def _answers(state: ReplicaState, question: Question, release: Release) -> Iterator[Row]:
     epochs = tuple(Epoch(epoch) for epoch in question.epochs) or epochs_to_ask(state.cache)
+    rises = rise(state.cache)
     for epoch in epochs:
-        said = _answer(state, epoch, question, release)
+        said = _answer(state, around(state.cache, epoch) if rises else state.cache, epoch, question, release)
         values = (state.broker_id, state.topic, state.partition, epoch, said.epoch, said.end_offset, str(said.error))
         yield dict(zip(end_offsets_table.TABLE.names, (*values, state.log_end_offset, state.problem), strict=True))
 
 
-def _answer(state: ReplicaState, epoch: Epoch, question: Question, release: Release) -> Answer:
+def _answer(state: ReplicaState, cache: EpochEntries, epoch: Epoch, question: Question, release: Release) -> Answer:
     if state.problem is not None or state.log_end_offset is None:
         return Answer(Error.KAFKA_STORAGE_ERROR, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     return answer(
-        state.cache,
+        cache,
         epoch,
         log_end_offset=state.log_end_offset,
         current_leader_epoch=Epoch(question.current_leader_epoch),
-        leader_epoch=latest_epoch(state.cache),
+        leader_epoch=latest_epoch(cache),
         release=release,
     )

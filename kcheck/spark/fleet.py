@@ -19,9 +19,11 @@ from kcheck.scan.fleet.local import THREADS, Judged, Run, about, conclude, outsi
 from kcheck.scan.fleet.memory import Memory, aside
 from kcheck.scan.fleet.output import Part, RunOutput, run_tables
 from kcheck.scan.fleet.replicas import KEY, replicas_schema
+from kcheck.scan.fleet.retry import MEMORY_MAX
 from kcheck.scan.fleet.rows import findings_batch
 from kcheck.scan.fleet.stages import Identified
 from kcheck.scan.rules import all_rules
+from kcheck.scan.workers import Limits
 from kcheck.spark import stages
 from kcheck.spark.progress import Progress
 from kcheck.spark.rows import (
@@ -76,8 +78,8 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
 def _scan(
     roots: Sequence[str], run: Run, started: int, session: AbstractContextManager["SparkSession"]
 ) -> tuple[Report, bool]:
-    found = inventory(roots)
-    outside(run.out, found.log_dirs)
+    found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    outside(run.out, found)
     since = None if run.how.since is None else real(run.how.since)
     asked = Asked(
         run.how._replace(since=since),

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from kcheck.core.dialogue import Leader, Replica, Status, Truncation
 from kcheck.core.leader_epochs import (
+    around,
     assign,
     end_offset_for,
     epoch_for_offset,
     load,
     read_lines,
+    rise,
     truncate_from_end,
     truncate_from_start,
 )
@@ -41,6 +43,19 @@ def test_an_end_offset_is_found_as_by_parting_the_cache(
 ) -> None:
     found = end_offset_for(cache, requested, log_end_offset=log_end, lookup=lookup)
     assert reference.end_offset_for(_pairs(cache), requested, log_end, lookup) == (found.epoch, found.end_offset)
+
+
+@given(cache=strategies.caches().filter(rise), requested=NUMBERS, log_end=NUMBERS, lookup=st.sampled_from(Lookup))
+def test_the_entries_around_an_epoch_decide_about_its_end(
+    cache: EpochEntries, requested: int, log_end: int, lookup: Lookup
+) -> None:
+    """The entries of a cache that rises which alone decide about an epoch."""
+    found = around(cache, requested)
+    assert len(found) <= 4
+    assert end_offset_for(cache, requested, log_end_offset=log_end, lookup=lookup) == end_offset_for(
+        found, requested, log_end_offset=log_end, lookup=lookup
+    )
+    assert [*found[-1:]] == [*cache[-1:]]
 
 
 @given(cache=strategies.caches(), epoch=NUMBERS, start=NUMBERS, how=st.sampled_from(Assign))

@@ -2,9 +2,12 @@
 
 import pytest
 
+from kcheck.core.leader_epochs import read_lines
 from kcheck.core.releases import release
+from kcheck.model.entries import EpochEntry
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
+from kcheck.rules import kc201_epoch_order
 from kcheck.rules.kc201_epoch_order import RULE as KC201
 from kcheck.rules.kc202_epoch_above_log_end import RULE as KC202
 from kcheck.rules.kc203_epoch_below_log_start import RULE as KC203
@@ -235,3 +238,18 @@ def test_without_lines_to_compare_nothing_is_lost() -> None:
         assert not found_by(KC206, partition(epoch_file=epochs(data), last_batch=last))
     assert not found_by(KC206, partition(last_batch=last))
     assert not found_by(KC206, partition(epoch_file=epochs(CLEAN), last_batch=last, state=DirectoryState.STRAY))
+
+
+def test_what_is_dropped_is_not_sought_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a file of a million lines each of them would be held against all that stay."""
+
+    class Loaded(tuple[EpochEntry, ...]):
+        __slots__ = ()
+
+        def __contains__(self, _: object) -> bool:
+            raise AssertionError
+
+    loaded = read_lines
+    monkeypatch.setattr(kc201_epoch_order, "read_lines", lambda *told: Loaded(loaded(*told)))
+    (found,) = found_by(KC201, epochs(b"0\n3\n0 0\n5 200\n3 100\n"))
+    assert "epoch 5 from offset 200 is dropped" in found.effect

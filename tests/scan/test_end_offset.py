@@ -1,5 +1,6 @@
 """What `kcheck end-offset` answers from log dirs and bare files."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from kcheck.errors import UsageError
 from tests.builders import broker, epochs, flip_byte, partition_dir, run, write
+from tests.growth import grows_with_its_input
 from tests.scan.reports import answered
 
 FIELDS = ["broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset", "error", "log_end_offset"]
@@ -142,3 +144,14 @@ def test_a_bare_file_has_the_broker_that_is_said() -> None:
     write(Path(), {"leader-epoch-checkpoint": epochs((0, 0))})
     (row,) = answered("7=leader-epoch-checkpoint,leo=9", epochs=(0,))["answers"]
     assert (7, 0, 9) == (row["broker_id"], row["epoch"], row["end_offset"])
+
+
+def test_the_table_of_many_epochs_grows_with_their_number() -> None:
+    """A file can have a million lines: not all of them are gone through for each."""
+
+    def table(count: int) -> Callable[[], object]:
+        Path(str(count)).mkdir(exist_ok=True)
+        write(Path(str(count)), {"leader-epoch-checkpoint": epochs(*((epoch, 10 * epoch) for epoch in range(count)))})
+        return lambda: answered(f"{count}/leader-epoch-checkpoint", log_end=10 * count)
+
+    assert grows_with_its_input(table, 100)

@@ -3,16 +3,20 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.remote import mount
-from kcheck.disk.walk import exists, is_directory, is_link, join, list_directory, real, split
+from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.model.finding import Finding, Location
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.inputs import LOST_FOUND, Kind, targets
+from kcheck.scan.workers import Limits, Task, Workers
+
+T = TypeVar("T")
 
 _NAMES = ("cluster", "broker", "log_dir")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -31,30 +35,60 @@ class FleetLogDir(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """The log dirs, by their paths, and a finding for each directory on the way to them that cannot be listed."""
+    """The log dirs, by their paths, and a finding for each directory on the way to them that cannot be listed.
+
+    `real` are the paths of the log dirs behind every link, in the same order.
+    """
 
     log_dirs: tuple[FleetLogDir, ...]
     findings: tuple[Finding, ...]
+    real: tuple[str, ...]
 
 
-def inventory(roots: Sequence[str]) -> Inventory:
-    """Return what the ROOTs name, each log dir once.
+def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
+    """Return what the ROOTs name, each log dir once; with `limits` a disk that does not answer is a finding.
 
     UsageError: nothing is there, a layout or an inventory that cannot be understood, or two roots that tell different
     things about one log dir.
     """
     findings: list[Finding] = []
     by_path: dict[str, FleetLogDir] = {}
-    for root in roots:
-        count = len(findings)
-        of_root = [*_of(root, findings)]
-        if not of_root and len(findings) == count:
-            raise NotALogDirError(f"{root}: no log dir is there")
-        for found in of_root:
-            known = by_path.setdefault(real(found.path), found)
-            if (known.cluster, known.broker) != (found.cluster, found.broker):
-                raise UsageError(f"{known.path} is told to be of {_told(known)}, {found.path} of {_told(found)}")
-    return Inventory(tuple(sorted(by_path.values())), tuple(findings))
+    with Workers(1, limits=None if any(map(is_remote, roots)) else limits) as workers:
+        disks = _Disks(workers, findings)
+        for root in roots:
+            count = len(findings)
+            of_root = [*_of(root, disks, findings)]
+            paths = disks.ask(_real, [found.path for found in of_root])
+            for found, path in zip(of_root, paths, strict=True):
+                known = found if path is None else by_path.setdefault(path, found)
+                if (known.cluster, known.broker) != (found.cluster, found.broker):
+                    raise UsageError(f"{known.path} is told to be of {_told(known)}, {found.path} of {_told(found)}")
+            if not of_root and len(findings) == count:
+                raise NotALogDirError(f"{root}: no log dir is there")
+    in_order = sorted((found, path) for path, found in by_path.items())
+    return Inventory(tuple(found for found, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
+
+
+class _Disks:
+    """What is asked of a path on a disk that may not answer; what fails is told among the findings."""
+
+    def __init__(self, workers: Workers, findings: list[Finding]) -> None:
+        self._workers, self._findings = workers, findings
+
+    def ask(self, look: Callable[[str], T | Finding], paths: Sequence[str]) -> list[T | None]:
+        """Return what `look` says of each path, None where it fails."""
+        tasks = ((path, (Task(partial(look, path), Location(log_dir=path), 0),)) for path in paths)
+        answers = [answer for _, (answer,) in self._workers.run(tasks)]
+        self._findings.extend(answer for answer in answers if isinstance(answer, Finding))
+        return [None if isinstance(answer, Finding) else answer for answer in answers]
+
+
+def _real(path: str) -> str:
+    return real(path)
+
+
+def _is_link(path: str) -> bool:
+    return is_link(path)
 
 
 def is_inventory(root: str) -> bool:
@@ -67,25 +101,39 @@ def _told(log_dir: FleetLogDir) -> str:
     return " and ".join(f"{name} {value}" for name, value in told if value is not None) or "nobody"
 
 
-def _of(root: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
-    try:
-        is_there = is_directory(root)
-    except UnreadableError as error:
-        raise NotALogDirError(f"{root}: {error}") from error
-    if is_there:
-        for target in targets([root]):
-            if target.kind is not Kind.LOG_DIR:
-                raise UsageError(f"{root} is one partition: name the log dir that it stands in")
-            yield FleetLogDir(target.path, folder=target.folder)
+def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
+    count = len(findings)
+    (named,) = disks.ask(_named, [root])
+    if isinstance(named, KcheckError):
+        raise named
+    if named is not None:
+        yield from named
+    elif len(findings) > count:
+        return
     elif is_inventory(root) and exists(root):
         yield from _of_file(root, findings)
     elif "{" in root:
         start, layout = _layout(root)
         if not is_directory(start):
             raise UsageError(f"{root}: {start} is no directory")
-        yield from _matching(start, layout, {}, findings)
+        yield from _matching(start, layout, disks)
     else:
         raise UsageError(f"{root} is no directory, no layout such as /mnt/{{broker}}/{{log_dir}}, no .csv or .parquet")
+
+
+def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
+    """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
+    try:
+        if not is_directory(root):
+            return None
+        found = targets([root])
+    except UnreadableError as error:
+        return NotALogDirError(f"{root}: {error}")
+    except KcheckError as error:
+        return error
+    if any(target.kind is not Kind.LOG_DIR for target in found):
+        return UsageError(f"{root} is one partition: name the log dir that it stands in")
+    return tuple(FleetLogDir(target.path, folder=target.folder) for target in found)
 
 
 def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
@@ -109,24 +157,41 @@ def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
     return start or ("/" if root.startswith("/") else "."), tuple(patterns)
 
 
-def _matching(
-    folder: str, layout: Sequence[re.Pattern[str]], told: Mapping[str, str], findings: list[Finding]
-) -> Iterator[FleetLogDir]:
-    """Yield the directories that a layout matches; links and hidden names are passed over, as is lost+found."""
-    if not layout:
-        yield FleetLogDir(folder, told.get("cluster"), told.get("broker"))
-        return
+def _matching(start: str, layout: Sequence[re.Pattern[str]], disks: _Disks) -> Iterator[FleetLogDir]:
+    """Yield the directories that a layout matches, level by level: so one that does not answer hides no other."""
+    level: list[tuple[str, Mapping[str, str]]] = [(start, {})]
+    for depth, pattern in enumerate(layout):
+        found = disks.ask(partial(_below, pattern, follow=depth == 0), [folder for folder, _ in level])
+        level = [
+            (path, {**told, **more})
+            for (_, told), below in zip(level, found, strict=True)
+            for path, more in below or ()
+        ]
+    links = disks.ask(_is_link, [path for path, _ in level])
+    for (path, known), link in zip(level, links, strict=True):
+        if link is False:
+            yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
+
+
+def _below(
+    pattern: re.Pattern[str], folder: str, *, follow: bool
+) -> tuple[tuple[str, Mapping[str, str]], ...] | Finding:
+    """Return the directories in a folder that a pattern matches, and what it tells of them.
+
+    Hidden names are passed over, as is lost+found. Whether one of them is a link is asked when its turn comes: a mount
+    that does not answer is then the only one that is lost.
+    """
+    if not follow and is_link(folder):
+        return ()
     try:
         names = list_directory(folder).directories
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(Location(log_dir=folder), str(error)))
-        return
-    for name in names:
-        found = layout[0].fullmatch(name)
-        hidden = name.startswith(".") and not layout[0].pattern.startswith(re.escape("."))
-        below = join(folder, name)
-        if found and not hidden and name != LOST_FOUND and not is_link(below):
-            yield from _matching(below, layout[1:], {**told, **found.groupdict()}, findings)
+        return kc001_unreadable.finding(Location(log_dir=folder), str(error))
+    hidden = not pattern.pattern.startswith(re.escape("."))
+    matched = ((name, pattern.fullmatch(name)) for name in names if name != LOST_FOUND)
+    return tuple(
+        (join(folder, name), found.groupdict()) for name, found in matched if found and not (hidden and name[0] == ".")
+    )
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:

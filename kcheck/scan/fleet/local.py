@@ -77,8 +77,8 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
 def _scan(roots: Sequence[str], run: Run, started: int) -> tuple[Report, bool]:
     from kcheck.scan.fleet.groups import Groups
 
-    found = inventory(roots)
-    outside(run.out, found.log_dirs)
+    found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    outside(run.out, found)
     in_threads = any(is_url(log_dir.path) for log_dir in found.log_dirs)
     run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
     coverage = Coverage()
@@ -144,11 +144,10 @@ def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, ju
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
 
 
-def outside(out: str, log_dirs: Sequence[FleetLogDir]) -> None:
+def outside(out: str, found: Inventory) -> None:
     """UsageError where a run would be written into what is looked at."""
     target = real(out)
-    for log_dir in log_dirs:
-        path = real(log_dir.path)
+    for log_dir, path in zip(found.log_dirs, found.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
             raise UsageError(f"--out {out} stands inside of {log_dir.path}, where kcheck writes nothing")
 

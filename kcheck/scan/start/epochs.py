@@ -1,5 +1,7 @@
 """The leader epochs of a log while a start is simulated: LeaderEpochFileCache and its file."""
 
+from collections.abc import Iterable
+
 from kcheck.core.leader_epochs import assign, latest_epoch, read_lines, truncate_from_end, truncate_from_start
 from kcheck.core.startup import Outcome, failed_read
 from kcheck.formats import leader_epoch_checkpoint
@@ -35,12 +37,20 @@ class EpochCache:
         except ValueError as error:
             raise StartError(f"IllegalArgumentException: {LEADER_EPOCHS} names {error}") from error
 
-    def take(self, epoch: int, start_offset: int) -> None:
-        """Add an epoch that a batch shows; ValueError where the broker throws IllegalArgumentException."""
-        if epoch == 0 and not self._release.recovers_epoch_zero:
-            return
-        if self._release.epoch_cache and epoch > latest_epoch(self.entries):
-            self._become(assign(self.entries, Epoch(epoch), Offset(start_offset), how=self._release.assign))
+    def take(self, found: Iterable[tuple[int, int]]) -> None:
+        """Add epochs that batches show, each with its start; ValueError where the broker throws it.
+
+        The broker writes the file for each of them: only the last of these files is made here.
+        """
+        before = self.entries
+        try:
+            for epoch, start_offset in found if self._release.epoch_cache else ():
+                if epoch > latest_epoch(self.entries) and (epoch or self._release.recovers_epoch_zero):
+                    how = self._release.assign
+                    self.entries = assign(self.entries, Epoch(epoch), Offset(start_offset), how=how)
+        finally:
+            if self.entries is not before:
+                self._become(self.entries)
 
     def truncate(self, *, end: int, start: int) -> None:
         """Drop the epochs that begin at the log end or behind it, and those that end at the log start."""

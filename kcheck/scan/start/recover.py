@@ -276,8 +276,8 @@ def _take_epochs(segment: Segment, columns: Columns, stop: int, epochs: EpochCac
     before = np.maximum.accumulate(np.concatenate(([-1], found)))[:-1]
     # What was ignored is offered again by the next batch.
     again = segment.context.release.assign is Assign.IGNORE
-    for at in np.flatnonzero(found > (latest_epoch(epochs.entries) if again else before)).tolist():
-        try:
-            epochs.take(int(found[at]), int(columns.base_offset[rows[at]]))
-        except ValueError as error:
-            raise StartError(f"IllegalArgumentException: {segment.log_name} begins {error}") from error
+    new = np.flatnonzero(found > (latest_epoch(epochs.entries) if again else before))
+    try:
+        epochs.take(zip(found[new].tolist(), columns.base_offset[rows[new]].tolist(), strict=True))
+    except ValueError as error:
+        raise StartError(f"IllegalArgumentException: {segment.log_name} begins {error}") from error

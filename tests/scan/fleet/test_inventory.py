@@ -1,5 +1,6 @@
 """Which log dirs a fleet has: what a layout matches, what an inventory file names, and nothing behind a link."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from kcheck.disk.walk import Listing, list_directory
 from kcheck.errors import UsageError
 from kcheck.scan.fleet import inventory as fleet_inventory
 from kcheck.scan.fleet.inventory import FleetLogDir, inventory
+from kcheck.scan.workers import Limits
 from tests.builders import log_dir
 from tests.scan.fleet.test_local import BROKERS, scanned
 from tests.stores import as_on_disk, upload
@@ -176,6 +178,33 @@ def test_what_cannot_be_listed_is_a_finding(fleet: Path, monkeypatch: pytest.Mon
     whole = inventory([f"{fleet}/{{cluster}}/{{broker}}/{{log_dir}}"])
     assert [f"{fleet}/east/b1", f"{fleet}/west/b1"] == [finding.where.log_dir for finding in whole.findings]
     assert [f"{fleet}/east/b2/d1"] == [each.path for each in whole.log_dirs]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("call", ["list_directory", "is_link", "real", "is_directory"])
+def test_a_disk_that_does_not_answer_is_a_finding(call: str, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount whose server is gone answers nothing: not what stands in it, and not what it is."""
+    original = getattr(fleet_inventory, call)
+    dead = f"{fleet}/east/b1/d1"
+    roots = [f"{fleet}/{{cluster}}/{{broker}}/d{{log_dir}}"]
+    if call == "list_directory":
+        dead = f"{fleet}/east/b1"
+    elif call == "is_directory":
+        roots = [dead, f"{fleet}/east/b2/d{{log_dir}}"]
+
+    def hang(path: str) -> object:
+        if path == dead:
+            time.sleep(60)
+        return original(path)
+
+    monkeypatch.setattr(fleet_inventory, call, hang)
+    whole = inventory(roots, Limits(0.5, 1 << 30))
+    (finding,) = whole.findings
+    assert ("KC000", dead) == (finding.id, finding.where.log_dir)
+    assert "no answer in 0.5 s" in finding.message
+    left = [f"{fleet}/{name}" for name in ("east/b1/d2", "east/b2/d1", "west/b1/d1")]
+    expected = {"list_directory": left[1:], "is_directory": left[1:2]}.get(call, left)
+    assert expected == [each.path for each in whole.log_dirs]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")

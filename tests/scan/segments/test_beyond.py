@@ -179,3 +179,11 @@ def test_the_position_of_the_descriptor_does_not_matter(tmp_path: Path) -> None:
     with opened(str(path)) as (descriptor, size):
         os.lseek(descriptor, 400, os.SEEK_SET)
         assert Beyond(20, 50, 99, 5) == intact_batches(descriptor, 0, size, base=0, after=-1)
+
+
+@pytest.mark.parametrize("base", [2**63 - 1, 2**63 - 101])
+def test_offsets_end_where_those_of_java_do(tmp_path: Path, base: int) -> None:
+    """A `.log` of any number can lie there: what a segment may hold above its base offset ends at 2^63 - 1."""
+    data = b"garbage" + log(run(base - base % 100, base - base % 100 + 9))
+    assert found(tmp_path, data, 0, base=base, after=base - 1) is None
+    assert found(tmp_path, data, 0, base=base, after=2**63 - 1) is None

@@ -35,6 +35,23 @@ def test_a_start_of_many_segments(kafka: str, indexed: bool, tmp_path: Path) -> 
     assert grows_with_its_input(load, 100)
 
 
+@pytest.mark.parametrize("kafka", ["0.11.0", "4.3"])
+def test_a_start_of_many_epochs(kafka: str, tmp_path: Path) -> None:
+    """The file of epochs that a recovery leaves is made once for many batches, not for each of them."""
+
+    def load(count: int) -> Callable[[], object]:
+        path = tmp_path / str(count) / "t-0"
+        path.mkdir(parents=True, exist_ok=True)
+        data = b"".join(batch(offset, epoch=1 + offset).data for offset in range(count))
+        (path / f"{segment_prefix(0)}.log").write_bytes(data)
+        directory = parse_directory("t-0")
+        assert directory is not None
+        context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
+        return lambda: start_partition(str(path), "t-0", directory, Stored(clean=False), context)
+
+    assert grows_with_its_input(load, 200)
+
+
 def test_a_start_of_many_disks() -> None:
     """What they mean for each other is asked once, not by each of them."""
     directory = parse_directory("t-0")
