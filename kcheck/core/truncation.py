@@ -167,9 +167,10 @@ def follow(
 
     `sent` yields what fetches from an offset on bring, one after another. From 2.8 each carries the last epoch that the
     one before brought, and where the leader's cache does not tell of its own batches (`lineage`), the follower is cut
-    once more, as a rule for ever. The log `after` is the shortest that it was: what comes behind that is the leader's.
+    once more, as a rule for ever. A batch of magic 2 without an epoch is refused (LeaderEpochFileCache.assign). The
+    log `after` is the shortest that it was: what comes behind that is the leader's.
     """
-    is_asked = release.rules.follower is Follower.FETCH and not _knows(leader, lineage, release)
+    is_asked = release.rules.follower is Follower.FETCH and release.epoch_cache and not _knows(leader, lineage, release)
     seen: set[Replica] = set()
     after = found.after
     while found.status is Status.OK:
@@ -181,11 +182,14 @@ def follow(
             if runs[0].start < now.log_end_offset:
                 found = _append_first(found, runs[0].start, release)
                 break
-            fetched = _appended(now, runs, release) if is_asked else None
-            if fetched is None:
+            left = runs if is_asked else tuple(run for run in lineage if run.end > now.log_end_offset)
+            if release.epoch_cache and any(run.epoch is not None and run.epoch < 0 for run in left):
+                return replace(found, after=after, status=Status.FETCH_FAILS)
+            if not is_asked:
                 return replace(found, after=after)
-            now = fetched
-            if fetch_check(leader, now.log_end_offset, latest_epoch(now.cache), release=release) is FetchError.RECORDS:
+            now = _appended(now, runs, release)
+            epoch = latest_epoch(now.cache) if now.cache else None
+            if fetch_check(leader, now.log_end_offset, epoch, release=release) is FetchError.RECORDS:
                 continue
             found = _fetches(found.steps, now, leader, release)
             break
@@ -222,13 +226,11 @@ def _knows(leader: Leader, lineage: Lineage, release: Release) -> bool:
     return True
 
 
-def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica | None:
-    """Return the log with what a fetch brought (`Log.appendAsFollower`), None where an epoch of it is not known."""
+def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica:
+    """Return the log with what a fetch brought (`Log.appendAsFollower`): messages empty the cache (KAFKA-7601)."""
     cache = replica.cache
     for run in runs:
-        if run.epoch is None or run.epoch < 0:
-            return None
-        cache = assign(cache, run.epoch, run.start, how=release.assign)
+        cache = () if run.epoch is None else assign(cache, run.epoch, run.start, how=release.assign)
     return replace(replica, cache=cache, log_end_offset=runs[-1].end)
 
 

@@ -193,6 +193,28 @@ def test_what_a_fetch_brings_may_end_where_the_leader_knows_of_no_epoch(
 
 
 @pytest.mark.parametrize(
+    ("kafka", "epoch", "end", "status"),
+    [
+        ("4.3", -1, 2, Status.FETCH_FAILS), ("2.4", -1, 2, Status.FETCH_FAILS), ("1.1.1", -1, 2, Status.FETCH_FAILS),
+        ("4.3", -1, 7, Status.OK), ("2.4", -1, 7, Status.OK), ("0.10.2", -1, 2, Status.OK),
+        ("4.3", None, 2, Status.OK), ("2.4", None, 2, Status.OK),
+    ],
+)  # fmt: skip
+def test_a_batch_without_an_epoch_is_refused(kafka: str, epoch: int | None, end: int, status: Status) -> None:
+    """By every release that keeps epochs, wherever it comes; messages are not, and the epochs before them go."""
+    lineage = Run(0, 4, Epoch(1)), Run(4, 6, epoch), Run(6, 9, Epoch(3))
+    cache = (EpochEntry(1, 0), EpochEntry(3, 6))
+    leader = Leader(cache=cache[1:], log_end_offset=9)
+    replica = Replica(cache=cache[: 1 if end < 6 else 2], log_end_offset=end, high_watermark=end)
+    found = plan_truncation(replica, leader, release=release(kafka))
+
+    def sent(offset: Offset) -> Iterator[tuple[Run, ...]]:
+        yield from ((run._replace(start=max(run.start, offset)),) for run in lineage if run.end > offset)
+
+    assert status == follow(found, leader, lineage, sent, release=release(kafka)).status
+
+
+@pytest.mark.parametrize(
     ("offset", "epoch", "log_start", "sent"),
     [
         (0, None, 0, None), (7, 2, 0, None), (7, 1, 0, 90), (7, None, 0, 90), (50, 2, 50, None), (50, 3, 50, 90),

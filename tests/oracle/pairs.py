@@ -1,15 +1,15 @@
 """Two replicas of one partition, made at random: what elections, retention and damage leave of a common history."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.builders import Made, batch_of, log, message, partition_dir, record
+from tests.builders import Made, batch_of, log, log_dir, message, partition_dir, record, write
 
 
 class Written(NamedTuple):
-    """A batch that the leader of an epoch wrote, or messages; `shown` is the epoch that stands in it."""
+    """A batch that the leader of an epoch wrote; `shown` is the epoch that stands in it, None for messages."""
 
     epoch: int
     base: int
@@ -57,6 +57,19 @@ def pair(name: str) -> Pair:
     return Pair(leader, follower, epoch + 5)
 
 
+def write_logs(path: Path, logs: Mapping[str, Log], *, clean: bool) -> Path:
+    """Write the log dir of a broker."""
+    marks = {f"{topic}-0": each.high_watermark for topic, each in logs.items() if each.high_watermark is not None}
+    starts = {f"{topic}-0": each.log_start for topic, each in logs.items() if each.log_start is not None}
+    points = {f"{topic}-0": each.recovery_point for topic, each in logs.items() if each.recovery_point is not None}
+    log_dir(path, broker_id=None, clean=False, recovery_point=points, high_watermark=marks, log_start=starts)
+    if clean:
+        write(path, {".kafka_cleanshutdown": b'{"version":0,"brokerEpoch":-1}'})
+    for topic, each in logs.items():
+        each.write(path / f"{topic}-0")
+    return path
+
+
 def _made(batch: Written) -> Made:
     values = {offset: f"{batch.epoch}/{offset}".encode() for offset in range(batch.base, batch.end)}
     if batch.shown is None:
@@ -70,7 +83,7 @@ def _history(random: Random) -> tuple[list[list[Written]], int]:
     """Return the logs of three replicas, any of which may have been elected, and the next epoch."""
     logs: list[list[Written]] = [[], [], []]
     epoch = random.choice((0, 0, 3))
-    first_v2 = epoch + random.choice((1, 2, 4)) if random.random() < 0.1 else 0
+    first_v2 = epoch + random.choice((1, 2, 4)) if random.random() < 0.15 else 0
     for _ in range(random.choice((1, 2, 3, 4, 6, 9))):
         leader = random.randrange(3)
         own = logs[leader]
@@ -101,6 +114,8 @@ def _log(random: Random, batches: list[Written], *, damage: bool) -> Log:
     epochs = _epochs(batches)
     if compacts:
         batches = _compacted(random, batches)
+    if random.random() < 0.3:  # A cleaner of 4.0 and later makes batches without an epoch of messages.
+        batches = [each._replace(shown=-1) if each.shown is None else each for each in batches]
     first = 0
     if batches and random.random() < 0.3:
         gone = random.randrange(len(batches))
