@@ -217,7 +217,7 @@ class SegmentView(NamedTuple):
     `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the recovery
     point), None where that is not known. `records` is None where they were not looked into. `holes` counts the offsets
     for which its headers name no record: before, between or inside of its batches. `gaps` are the first two of those
-    between batches.
+    between batches. `lacks_epochs` where a batch of it has none: `epochs` then do not tell of all.
     """
 
     where: Location
@@ -247,6 +247,7 @@ class SegmentView(NamedTuple):
     records: RecordsView | None = None
     holes: int = 0
     gaps: tuple[Gap, ...] = ()
+    lacks_epochs: bool = False
 
     @property
     def sound(self) -> bool:

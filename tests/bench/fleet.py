@@ -186,7 +186,7 @@ def replicas(folder: Path, count: int) -> list[str]:
             "topic_id": [f"id-{number // 100}" for number in own], "high_watermark": mark, "log_end_offset": end,
             "loaded_log_start": [0] * size, "loaded_log_end": end, "loaded_high_watermark": mark,
             "first_segment": [0] * size, "seen_epoch": sizes * 2, "told_differs": [False] * size,
-            "is_read": [False] * size, "compacted": [False] * size,
+            "is_read": [False] * size, "lacks_epochs": [False] * size, "compacted": [False] * size,
             "cache": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries),
         }  # fmt: skip
         empty: dict[str, Any] = {

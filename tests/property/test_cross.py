@@ -46,7 +46,7 @@ def replicas(draw: st.DrawFn, broker_id: int) -> dict[str, Any]:
         "loaded_high_watermark": None if odd == 3 else max(min(mark or 0, end), min(start, end)),
         "first_segment": draw(st.sampled_from([0, start, start, max(0, start - 1)])),
         "seen_epoch": seen, "problem": "gone" if odd in (2, 4) else None,
-        "told_differs": odd == 5, "is_read": odd == 6, "compacted": draw(st.booleans()),
+        "told_differs": odd == 5, "is_read": odd == 6, "lacks_epochs": False, "compacted": draw(st.booleans()),
         "folder": None, "cache": entries,
         "told": entries[1:] if odd == 5 else [],
         "runs": [{"epoch": 1, "start_offset": start, "last_offset": max(start, end - 1)}] if odd == 6 else [],
@@ -132,7 +132,8 @@ def _partition(chance: Random, number: int) -> dict[str, Any]:
             "log_end_offset": end, "loaded_log_start": begin, "loaded_log_end": end,
             "loaded_high_watermark": max(mark, begin), "first_segment": chance.choice((begin, begin, 0)),
             "seen_epoch": max((-1, *(epoch for epoch, _ in own))), "problem": None, "told_differs": False,
-            "is_read": False, "compacted": False, "folder": None, "told": [], "runs": [], "logs": [],
+            "is_read": False, "lacks_epochs": False, "compacted": False, "folder": None,
+            "told": [], "runs": [], "logs": [],
             "cache": [{"epoch": epoch, "start_offset": start} for epoch, start in own],
         })  # fmt: skip
     return {
@@ -150,7 +151,7 @@ def test_what_is_plain_is_decided_at_once(monkeypatch: Any) -> None:
         "log_dir": "/d", "dir": "t-0", "topic_id": "a", "log_start_offset": 0, "high_watermark": 9,
         "log_end_offset": 9, "loaded_log_start": 0, "loaded_log_end": 9, "loaded_high_watermark": 9,
         "first_segment": 0, "seen_epoch": 3, "problem": None, "told_differs": False, "is_read": False,
-        "compacted": False, "folder": None,
+        "lacks_epochs": False, "compacted": False, "folder": None,
         "cache": entries, "told": [], "runs": [], "logs": [],
     }  # fmt: skip
     group = {

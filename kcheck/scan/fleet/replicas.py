@@ -37,6 +37,7 @@ OWN = (
     Column("problem", "string", "Why it cannot take part."),
     Column("told_differs", "bool", "Whether its file says something else of its records than the cache."),
     Column("is_read", "bool", "Whether its batches were read."),
+    Column("lacks_epochs", "bool", "Whether some of them have no epoch: what they tell is looked up in its log."),
     Column("compacted", "bool", "Whether its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
 )
@@ -80,6 +81,8 @@ def own_row(
     if view is None or state is None:
         return (False, *(None,) * (len(OWN) - 1)), ((),) * len(LISTS)
     told_differs = _told_differs(view, state)
+    is_read = view.read is not None and len(view.read) == len(view.segments)
+    lacks_epochs = is_read and state.lineage is None
     row = (
         True,
         state.log_start_offset,
@@ -89,11 +92,12 @@ def own_row(
         state.latest_epoch,
         state.problem,
         told_differs,
-        state.lineage is not None,
+        is_read,
+        lacks_epochs,
         view.is_compacted,
         join(view.where.log_dir or "", view.where.dir or "").encode(errors="surrogateescape") if state.logs else None,
     )
-    runs = () if state.lineage is None else runs_of(view)
+    runs = runs_of(view) if is_read else ()
     return row, (
         state.cache,
         view.leader_epochs if told_differs else (),
@@ -107,10 +111,10 @@ def runs_of(view: PartitionView) -> tuple[EpochRun, ...]:
     return tuple(run for segment in view.read or () for run in segment.epochs)
 
 
-def lineage_of_runs(runs: Sequence[EpochRun], end: Offset | None) -> Lineage:
-    """Return what the batches of a log say that ends at `end`; a gap in one epoch does not end its run."""
+def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None) -> Lineage:
+    """Return what the batches of a log say that begins at segment `first`; a gap in one epoch does not end its run."""
     found: list[Run] = []
-    for run in runs:
+    for run in (run for run in runs if run.last_offset >= first):
         epoch = run.epoch if run.epoch >= 0 else None
         stop = Offset(run.last_offset + 1 if end is None else min(run.last_offset + 1, end))
         if found and found[-1].epoch == epoch and run.first_offset < stop:
@@ -219,7 +223,9 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
             LogFile(path=join(folder, log_name(log["base_offset"])), base_offset=log["base_offset"], size=log["size"])
             for log in row["logs"]
         ),
-        lineage=lineage_of_runs(_runs(row), end) if row["is_read"] else None,
+        lineage=lineage_of_runs(_runs(row), row["first_segment"], end)
+        if row["is_read"] and not row["lacks_epochs"]
+        else None,
         problem=row["problem"], topic_id=row["topic_id"],
     )  # fmt: skip
 

@@ -274,14 +274,15 @@ def _is_compared(view: PartitionView) -> bool:
 def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: How) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
-    Where segments could not be read, batches do not tell all the epochs: those of the file stand for them.
+    Where segments could not be read, batches do not tell all the epochs: those of the file stand for them. Where some
+    have none, all are looked at again: CRCs tell these apart.
     """
     state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
     if view.read is None or len(view.read) < len(view.segments):
         return state
-    return state._replace(
-        logs=state.logs or logs_of(view), lineage=lineage_of_runs(runs_of(view), state.log_end_offset)
-    )
+    lacks_epochs = any(segment.lacks_epochs for segment in view.read)
+    known = None if lacks_epochs else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
+    return state._replace(logs=state.logs or logs_of(view), lineage=known)
 
 
 def compare_partitions(data: bytes, how: How) -> tuple[bytes, ...]:

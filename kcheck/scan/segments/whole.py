@@ -81,6 +81,7 @@ def whole(
         verified=verify,
         holes=batches.holes,
         gaps=tuple(batches.gaps),
+        lacks_epochs=batches.lacks_epochs,
         records=None if records is None else records.view(),
     )
 
@@ -109,6 +110,7 @@ class _Batches:
         self.faults: list[FaultyBatch] = []
         self.counts: Counter[BatchFault] = Counter()
         self.gaps: list[Gap] = []
+        self.lacks_epochs = False
         self._base = base
         self._highest_epoch = -1
         self._epochs_are_whole = True
@@ -181,6 +183,7 @@ class _Batches:
         epoch, base, last = columns.epoch, columns.base_offset, columns.last_offset
         known = epoch >= 0
         if not known.all():
+            self.lacks_epochs = True
             epoch, base, last = epoch[known], base[known], last[known]
         if not epoch.size:
             return

@@ -27,6 +27,7 @@ from tests.builders import (
     run,
     write,
 )
+from tests.oracle.pairs import pair, write_logs
 from tests.scan.fleet.test_local import BROKERS, LAYOUT, places, scanned, told
 from tests.scan.reports import planned
 
@@ -35,8 +36,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 NAMES = truncation_plans.TABLE.names
 NEEDS_BATCHES = re.compile("lost_|refetch_(records|bytes)|diverges_silently_at|best")
-NEEDS_CRCS = re.compile("lost_certain|diverges_silently_at")
-"""Of messages without epochs `truncation` compares the CRCs, which no row of a replica has."""
 NOTHING = re.compile("(?!)")
 
 
@@ -79,7 +78,7 @@ VERSIONS = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())
 def test_what_is_told_of_replicas_is_what_check_and_truncation_tell(version: str, depth: str, tmp_path: Path) -> None:
     """Of every scene with several brokers; with batches, to the last record and byte."""
     kafka = version.rpartition(".")[0]
-    beyond = NEEDS_BATCHES if depth == "checkpoints" else NEEDS_CRCS if kafka == "0.10.2" else NOTHING
+    beyond = NEEDS_BATCHES if depth == "checkpoints" else NOTHING
     _, rows = scanned(tmp_path, BROKERS / version / LAYOUT, kafka=kafka, depth=depth)
     for cluster in clusters_of(version):
         paths = paths_of(cluster)
@@ -94,6 +93,29 @@ def test_what_is_told_of_replicas_is_what_check_and_truncation_tell(version: str
             [row for row in own["truncation_plans"] if row["topic"] not in unknown], beyond
         )
         assert plans
+
+
+@pytest.mark.parametrize("kafka", ["4.3", "2.4"])
+def test_histories_at_random_are_planned_as_by_truncation(kafka: str, tmp_path: Path) -> None:
+    """Replicas that part, lag, were compacted, hold messages, or have damaged epochs: plans and findings."""
+    pairs = {f"p{number}": pair(f"fleet/{number}") for number in range(60)}
+    for number in (1, 2):
+        logs = {topic: each[number - 1] for topic, each in pairs.items()}
+        path = write_logs(tmp_path / "c" / f"broker-{number}" / "d", logs, clean=True)
+        write(path, {"meta.properties": meta_properties(number)})
+        for topic in logs:
+            write(path / f"{topic}-0", {"partition.metadata": partition_metadata()})
+    paths = [f"{number}={tmp_path}/c/broker-{number}/d" for number in (1, 2)]
+    expected = plans_of(paths, kafka)
+    for depth in ("headers", "crc"):
+        where = tmp_path / "{cluster}" / "{broker}" / "{log_dir}"
+        _, rows = scanned(tmp_path, where, kafka=kafka, depth=depth, name=depth)
+        assert plain(expected, NOTHING) == plain(rows["truncation_plans"], NOTHING)
+        wanted = [row for row in told(paths[0], kafka, depth, *paths[1:]) if row["id"][:3] == "KC4"]
+        assert sorted((row for row in wanted if row["id"] != "KC401"), key=str) == [
+            row for row in places(rows["findings"]) if row["id"][:3] == "KC4"
+        ]
+    assert {"ok", "fetch_fails"} <= {row["status"] for row in expected}
 
 
 def test_the_worst_is_told(tmp_path: Path) -> None:
