@@ -5,6 +5,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from kcheck.core.segments import is_tiered, log_start_offset
+from kcheck.core.startup import offset_of, temporary
 from kcheck.disk.read import Source, UnreadableError, opened, read_whole
 from kcheck.disk.walk import Directory, join
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
@@ -14,6 +15,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
+    SWAP,
     DirectoryState,
     FileKind,
     PartitionDirectory,
@@ -100,7 +102,7 @@ def read_partition(
     entries = () if epochs is None else tuple(epochs.parsed.value.entries)
     tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
     tiered = tiered and directory.state is not DirectoryState.DELETED
-    start = None if files is None else log_start_offset(told.log_start, first, tiered=tiered)
+    start = None if files is None else log_start_offset(told.log_start, _loaded(files, first, release), tiered=tiered)
     # A directory without a segment gets an empty one at its log start when a broker loads it.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -125,6 +127,14 @@ def read_partition(
         files=files or frozenset(),
     )
     return view, tuple(findings)
+
+
+def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:
+    """Return where the first segment begins that a start loads: a compaction may not have put its own in place."""
+    swaps = [name for name in files if name.endswith(f".log{SWAP}")]
+    kept = temporary(files, release).swaps if swaps else ()
+    bases = (offset_of(name) for name in swaps if name in kept)
+    return min((base for base in (*bases, first) if base is not None), default=None)
 
 
 def try_partition(

@@ -16,7 +16,7 @@ from kcheck.model.views import PartitionView
 from kcheck.scan.check import check
 from kcheck.scan.depth import Depth
 from kcheck.scan.segments.swaps import read_swaps
-from tests.builders import batch, broker, flip_byte, partition_dir, run, write
+from tests.builders import batch, broker, flip_byte, log, partition_dir, run, write
 from tests.scan.reports import EVERY, document, ids
 
 
@@ -167,3 +167,12 @@ def test_a_swap_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     told: list[Finding] = []
     assert not [*read_swaps(view, str(path), told, verify=False)]
     assert [("KC001", "00000000000000000000.log.swap")] == [(each.id, each.where.file) for each in told]
+
+
+@pytest.mark.parametrize(("swap", "found"), [("0", []), ("60", ["KC405"])])
+def test_a_compaction_that_a_start_finishes_brings_the_first_segment(swap: str, found: list[str]) -> None:
+    """A broker that was killed while it put the compacted segment in its place has deleted the old one already."""
+    broker(Path("d1"), run(0, 49), broker_id=1)
+    broker(Path("d2"), run(60, 99), broker_id=2)
+    write(Path("d2") / "t-0", {f"{int(swap):020d}.log.swap": log(run(int(swap), 69))})
+    assert found == [each for each in ids(checked("1=d1", "2=d2")) if each == "KC405"]
