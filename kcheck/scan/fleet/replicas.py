@@ -11,7 +11,7 @@ from kcheck.disk.walk import join
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import SWAP, DirectoryState
 from kcheck.model.parsed import Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import Column
@@ -37,7 +37,7 @@ OWN = (
     Column("problem", "string", "Why it cannot take part."),
     Column("told_differs", "bool", "Whether its file says something else of its records than the cache."),
     Column("is_read", "bool", "Whether its batches were read."),
-    Column("lacks_epochs", "bool", "Whether some of them have no epoch: what they tell is looked up in its log."),
+    Column("lacks_epochs", "bool", "Whether these do not tell all epochs: they are looked up in its log."),
     Column("compacted", "bool", "Whether its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
 )
@@ -47,7 +47,11 @@ LISTS = {
     "cache": _ENTRY,
     "told": _ENTRY,
     "runs": (*_ENTRY, Column("last_offset", "int64", "Its last offset.")),
-    "logs": (Column("base_offset", "int64", "The base offset."), Column("size", "int64", "Bytes that are batches.")),
+    "logs": (
+        Column("base_offset", "int64", "The base offset."),
+        Column("size", "int64", "Bytes that are batches."),
+        Column("swap", "int64", "1 where a `.swap` holds them, which a start puts in place, else 0."),
+    ),
 }
 """Lists in it: epochs after a start, those of its file where they differ, those of its batches, its segments."""
 VIEWED = ("broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset")
@@ -102,8 +106,13 @@ def own_row(
         state.cache,
         view.leader_epochs if told_differs else (),
         tuple((run.epoch, run.first_offset, run.last_offset) for run in runs),
-        tuple((log.base_offset, log.size) for log in state.logs),
+        tuple((log.base_offset, log.size, int(is_swap(log))) for log in state.logs),
     )
+
+
+def is_swap(log: LogFile) -> bool:
+    """Whether a segment lies in a `.swap` that a start puts in place."""
+    return log.path.endswith(SWAP)
 
 
 def runs_of(view: PartitionView) -> tuple[EpochRun, ...]:
@@ -220,7 +229,10 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
         log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
         high_watermark=row["loaded_high_watermark"], latest_epoch=row["seen_epoch"],
         logs=tuple(
-            LogFile(path=join(folder, log_name(log["base_offset"])), base_offset=log["base_offset"], size=log["size"])
+            LogFile(
+                path=join(folder, log_name(log["base_offset"]) + SWAP * log["swap"]),
+                base_offset=log["base_offset"], size=log["size"],
+            )
             for log in row["logs"]
         ),
         lineage=lineage_of_runs(_runs(row), row["first_segment"], end)

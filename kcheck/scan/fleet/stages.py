@@ -29,7 +29,7 @@ from kcheck.scan.depth import Depth
 from kcheck.scan.fleet.inventory import FleetLogDir
 from kcheck.scan.fleet.memory import known_of, remembered, signature, with_known
 from kcheck.scan.fleet.predict import log_dir_row, predicted
-from kcheck.scan.fleet.replicas import lineage_of_runs, runs_of
+from kcheck.scan.fleet.replicas import is_swap, lineage_of_runs, runs_of
 from kcheck.scan.fleet.rows import (
     DirectoryRow,
     Item,
@@ -275,13 +275,13 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them. Where some
-    have none, all are looked at again: CRCs tell these apart.
+    have none, all are looked at again: CRCs tell these apart. So are those of a log that gets a swap as a segment.
     """
     state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
     if view.read is None or len(view.read) < len(view.segments):
         return state
-    lacks_epochs = any(segment.lacks_epochs for segment in view.read)
-    known = None if lacks_epochs else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
+    lacks_some = any(segment.lacks_epochs for segment in view.read) or any(is_swap(log) for log in state.logs)
+    known = None if lacks_some else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
     return state._replace(logs=state.logs or logs_of(view), lineage=known)
 
 

@@ -118,6 +118,19 @@ def test_histories_at_random_are_planned_as_by_truncation(kafka: str, tmp_path: 
     assert {"ok", "fetch_fails"} <= {row["status"] for row in expected}
 
 
+def test_a_compaction_that_a_start_finishes_is_read_where_it_lies(tmp_path: Path) -> None:
+    """A broker was killed while it put a compacted segment in the place of the old one, and parts from another one."""
+    make_diverged(tmp_path)
+    left = tmp_path / "f" / "a" / "d" / "t-0"
+    epochs = [(0, 0), (2, 50)]
+    partition_dir(left, [[*run(0, 49), *run(50, 59, epoch=2)], run(60, 89, epoch=2)], epoch_entries=epochs)
+    (left / "00000000000000000000.log").rename(left / "00000000000000000000.log.swap")
+    _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", depth="crc")
+    expected = plans_of([f"1={tmp_path}/f/a/d", f"2={tmp_path}/f/b/d"], "4.3")
+    assert [50, 40] == [row["lost_records"] for row in expected]
+    assert [50, 40] == [row["lost_records"] for row in rows["truncation_plans"]]
+
+
 def test_the_worst_is_told(tmp_path: Path) -> None:
     """Of two logs that part: who loses what under whom, which leader is best, and what hangs on its disk."""
     make_diverged(tmp_path)
