@@ -38,6 +38,13 @@ def wait_for(what: str, condition: Callable[[], bool], timeout: float = TIMEOUT)
         time.sleep(0.05)
 
 
+def _serves(port: int) -> bool:
+    """Whether a ZooKeeper server answers: it binds its port before that."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(b"srvr")
+        return connection.recv(16).startswith(b"Zookeeper")
+
+
 def free_port() -> int:
     """Return a TCP port of this machine that nobody listens on now."""
     with socket.socket() as probe:
@@ -81,10 +88,8 @@ class Process:
         def started() -> bool:
             if not self.alive:
                 raise RuntimeError(f"{self.dir.name} died:\n{self.log_since_start()[-4000:]}")
-            if self._started.search(self.log_since_start()) is None:
-                return False
-            socket.create_connection(("127.0.0.1", self.port)).close()  # ZooKeeper says so before it listens
-            return True
+            says_so = self._started.search(self.log_since_start()) is not None
+            return says_so and (self._started is not ZOOKEEPER_STARTED or _serves(self.port))
 
         wait_for(f"start of {self.dir.name}", started)
 
