@@ -6,7 +6,8 @@ from typing import TypedDict
 
 from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Truncation
 from kcheck.core.lineage import Fork, Lineage, Run, fork, lineage_of_cache, ranges
-from kcheck.core.truncation import elected, follow, plan_truncation, sends_snapshot
+from kcheck.core.refetch import follow, sends_snapshot
+from kcheck.core.truncation import elected, plan_truncation
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
