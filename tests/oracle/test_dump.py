@@ -167,8 +167,6 @@ def _compare(version: str, paths: list[Path], ask: Ask, option: str | None = Non
         encoded, _, end = answer.rpartition(" ")
         text = b64decode(encoded).decode()
         our, told = _ours(path, option)
-        if told.endswith(TOO_SMALL):
-            our, text = our[: our.index("Found ")], text[: our.index("Found ")]
         if option is not None and end.startswith("!"):
             # The line that it has begun when it finds that a value does not fit.
             text = text[: text.rindex("\n") + 1]
@@ -178,6 +176,8 @@ def _compare(version: str, paths: list[Path], ask: Ask, option: str | None = Non
         if version in TRAILING_SPACE:
             our, text = our.replace(f" {line_end}", line_end), text.replace(f" {line_end}", line_end)
             our, text = LEADER_CHANGE.sub(" controlType: LEADER_CHANGE(2)", our), CLOSING.sub(r"\1", text)
+        if told.endswith(TOO_SMALL):
+            our, text = our[: our.rindex("Found ")], text[: our.rindex("Found ")]
         theirs.append(text)
         ours.append(our[: len(text)] if end.startswith("!") else our)
     assert_equal(paths, ours, theirs)
