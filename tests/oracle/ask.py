@@ -22,6 +22,13 @@ CASE_MAX = 1000
 """A message shows a longer case in part."""
 
 
+READERS = (
+    "0.11.0.3", "1.0.2", "1.1.1", "2.0.1", "2.1.1", "2.4.1", "2.8.2", "3.3.2", "3.6.2", "3.9.2", "4.0.2", "4.1.2",
+    "4.3.1",
+)  # fmt: skip
+"""The releases that read damaged records and entries: those whose readers may differ."""
+
+
 def sampled(releases: Sequence[str]) -> Sequence[str]:
     """Return the newest of these releases and every other one before it, all of them with KCHECK_SWEEP."""
     return releases if SWEEP > 1 else releases[::-2]
