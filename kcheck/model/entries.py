@@ -11,9 +11,6 @@ Offset = NewType("Offset", int)
 RELATIVE_OFFSET_MAX = 2**31 - 1
 """The offsets of a segment lie at most so far above its base offset (AbstractIndex.toRelative)."""
 
-OFFSET_MAX = 2**63 - 1
-"""No offset is larger: Java's long."""
-
 UNDEFINED_EPOCH = Epoch(-1)
 UNDEFINED_EPOCH_OFFSET = Offset(-1)
 

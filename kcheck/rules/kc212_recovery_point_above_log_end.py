@@ -18,14 +18,13 @@ recovery-point-offset-checkpoint and lower the count in line 2 by one: always sa
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.java import LONG_MAX
 from kcheck.model.names import RECOVERY_POINT
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import offset_range, served
 from kcheck.rules._words import kafka
-
-OFFSET_MAX = 2**63 - 1
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -46,12 +45,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 def _effect(view: PartitionView, point: int) -> str:
     if view.clean_shutdown:
         return "ignores it, because the last stop was clean"
-    scans = "scans nothing" if point == OFFSET_MAX else "scans only the last segment"
+    scans = "scans nothing" if point == LONG_MAX else "scans only the last segment"
     return f"{scans} after an unclean stop, and then lowers it to the log end"
 
 
 def _gone(point: int, end: int) -> str:
-    if point == OFFSET_MAX:
+    if point == LONG_MAX:
         return "No log reaches that offset."
     return f"Once on the disk and no longer here: {offset_range(end, point)}, by a truncation or a loss."
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from kcheck.disk.read import Source, pread
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
-from kcheck.model.entries import OFFSET_MAX, RELATIVE_OFFSET_MAX, Batch, Offset
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
+from kcheck.model.java import LONG_MAX
 from kcheck.model.segments import Beyond
 from kcheck.scan.segments.batches import Walk, crc_on_disk
 
@@ -20,7 +21,7 @@ def intact_batches(descriptor: Source, position: int, size: int, *, base: Offset
 
     Their offsets must lie above `after` and within the segment of `base`.
     """
-    low, high = max(base, after + 1), min(base + RELATIVE_OFFSET_MAX, OFFSET_MAX)
+    low, high = max(base, after + 1), min(base + RELATIVE_OFFSET_MAX, LONG_MAX)
     left = _TRIED_SIZE_MAX
     start = position
     while size - start >= HEADER.size:

@@ -17,10 +17,9 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
+from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
 from kcheck.scan.segments.columns import Column, Columns, Mask, dtype_of, highest_before, newest
-
-_LEAST = -(2**63)
 
 
 class OffsetIndexCheck:
@@ -103,7 +102,7 @@ class _Entries:
         self._faults: list[FaultyEntry] = []
         self._counts: Counter[EntryFault] = Counter()
         self._next = 0
-        self._last = _LEAST
+        self._last = LONG_MIN
 
     @property
     def sound(self) -> bool:

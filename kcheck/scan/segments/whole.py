@@ -9,6 +9,7 @@ import numpy as np
 from kcheck.disk.read import Filled, Source, next_data, pread
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
+from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, GAPS_KEPT, BatchFault, End, EpochRun, FaultyBatch, Gap, SegmentView
 from kcheck.scan.segments.beyond import intact_batches
 from kcheck.scan.segments.columns import Column, Columns, Mask, Reader, highest_before, newest
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _EPOCH_COUNT_MAX = 10_000
 _PIECE_SIZE = 1 << 20
-_LEAST = -(2**63)
-"""Stands before the first batch: below every offset."""
 
 
 def whole(
@@ -104,7 +103,7 @@ class _Batches:
         self.count = 0
         self.records = 0
         self.first_offset: Offset | None = None
-        self.last_offset = Offset(_LEAST)
+        self.last_offset = Offset(LONG_MIN)  # Before the first batch: below every offset.
         self.max_timestamp = -1
         self.epochs: list[EpochRun] = []
         self.faults: list[FaultyBatch] = []

@@ -1,6 +1,7 @@
 """What a start makes of the files of an unfinished swap, before it loads a segment (LogLoader.load; Log up to 2.8)."""
 
 from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
+from kcheck.model.java import LONG_MAX, LONG_MIN
 from kcheck.model.names import CLEANED, DELETED, SWAP, segment_prefix
 from kcheck.scan.start.files import Folder, StartError
 from kcheck.scan.start.segment import ENDINGS, Segment
@@ -14,7 +15,7 @@ def rename_swaps(folder: Folder, context: Context) -> list[str]:
         raise StartError(f"NumberFormatException: {found.unnumbered} begins with no number")
     for name in found.removed:
         folder.remove(name)
-    low, high = 2**63 - 1, -(2**63)
+    low, high = LONG_MAX, LONG_MIN
     for name in found.swaps:
         if name.removesuffix(SWAP).endswith(".log"):
             segment = Segment(folder, offset_of(name) or 0, context, suffix=SWAP)
