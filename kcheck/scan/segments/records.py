@@ -116,9 +116,11 @@ class Records:
         for row, codec, start, stop in zip(
             rows.tolist(), codecs[rows].tolist(), begin[rows].tolist(), end[rows].tolist(), strict=True
         ):
-            data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
             if codec == ZSTD and not self._reads_zstd:
-                problem = "no release before 2.1 knows it"
+                unknown = f"{COMPRESSION[codec]}: no release before 2.1 knows it"
+                self._tell_row(RecordFault.COMPRESSION, columns, row, unknown)
+                continue
+            data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
             if problem is not None:
                 name = COMPRESSION[codec] if codec < len(COMPRESSION) else f"codec {codec}"
                 fault = RecordFault.SIZE if problem == too_large(BODY_SIZE_MAX) else RecordFault.COMPRESSION
