@@ -104,9 +104,9 @@ def fetch_check(
 ) -> FetchError | EpochEndOffset:
     """Return the leader's answer to a fetch: records, out of range, or the diverging epoch with its end offset.
 
-    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). Up to 2.2.0 the log
-    end is in range wherever the log starts (Log.read). What is in remote storage alone is not sent to a follower
-    (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
+    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). A log that
+    starts above its end is left by a start up to 2.2.0 alone: its end is in range (Log.read). What is in remote storage
+    alone is not sent to a follower (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
     """
     if last_fetched_epoch is not None:
         end = end_offset_for(

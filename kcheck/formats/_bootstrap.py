@@ -6,7 +6,6 @@ BootstrapDirectory, BatchFileReader, BootstrapMetadata and MetadataVersion.fromF
 from collections.abc import Mapping
 
 from kcheck.formats import _control_record
-from kcheck.formats._control_record import NAMES
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CORRUPT, HEADER, MAGIC_AT, body_from, checksum, entry_size, header_of, is_modern
 from kcheck.model.parsed import BrokerReads
@@ -23,7 +22,7 @@ _LEVELS: Mapping[tuple[int, ...], int] = {
     (3, 9): 23,
 }
 """The largest level that each line knows; from 4.0 on any is taken here."""
-_OF_KRAFT = NAMES[2:]
+_OF_KRAFT = _control_record.NAMES[2:]
 _VERSION_MAX = 2**15 - 1
 
 

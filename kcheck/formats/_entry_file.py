@@ -57,7 +57,7 @@ class Unpacked(Sequence[T_co]):
         """Whether a sequence has the same entries."""
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # what is equal to lists and tuples has no hash
 
 
 class Entries(NamedTuple):

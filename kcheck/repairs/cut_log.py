@@ -62,8 +62,9 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
 def _place(site: PartitionSite, finding: Finding) -> tuple[int, int] | None:
     """Return the base offset and position that a finding names, None where nothing stands there any more."""
     name, position = finding.where.file or "", finding.where.position
-    there = name in site.names and name.endswith(".log") and position is not None and position < site.size(name)
-    return (int(name[:20]), position) if there and position is not None else None
+    if name not in site.names or not name.endswith(".log") or position is None or position >= site.size(name):
+        return None
+    return int(name[:20]), position
 
 
 def _is_tail(finding: Finding) -> bool:

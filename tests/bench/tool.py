@@ -14,10 +14,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -34,7 +33,6 @@ HEAP = "-Xmx256M"
 """What the script gives the tool."""
 MANY = 200
 COMMIT_COUNT = 100_000
-NOTHING: Mapping[str, Callable[[], object]] = MappingProxyType({})
 
 
 def tool(*arguments: str) -> list[str]:
@@ -49,10 +47,10 @@ def run(command: list[str]) -> None:
 
 
 def compare(
-    name: str, ours: dict[str, list[str]], theirs: list[str], within: Mapping[str, Callable[[], object]] = NOTHING
+    name: str, ours: dict[str, list[str]], theirs: list[str], within: dict[str, Callable[[], object]] | None = None
 ) -> None:
     """Print what the tool costs, and how many times faster is each of our commands, and what runs `within` here."""
-    commands = {"kafka-dump-log": theirs, **ours}
+    commands, within = {"kafka-dump-log": theirs, **ours}, within or {}
     runs = [
         {each: cost(partial(run, command), resource.RUSAGE_CHILDREN) for each, command in commands.items()}
         | {each: cost(function) for each, function in within.items()}
