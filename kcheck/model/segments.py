@@ -205,6 +205,14 @@ class Gap(NamedTuple):
     end: Offset
 
 
+class Epochless(NamedTuple):
+    """Batches of magic 2 without a leader epoch: how many, and where in the `.log` the first of them begins."""
+
+    batches: int
+    position: int
+    base_offset: Offset
+
+
 class SegmentView(NamedTuple):
     """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
 
@@ -217,7 +225,8 @@ class SegmentView(NamedTuple):
     `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the recovery
     point), None where that is not known. `records` is None where they were not looked into. `holes` counts the offsets
     for which its headers name no record: before, between or inside of its batches. `gaps` are the first two of those
-    between batches. `lacks_epochs` where a batch of it has none: `epochs` then do not tell of all.
+    between batches. `lacks_epochs` where a batch of it has none: `epochs` then do not tell of all. `epochless` are
+    those of them that should have one, None where there are none.
     """
 
     where: Location
@@ -248,6 +257,7 @@ class SegmentView(NamedTuple):
     holes: int = 0
     gaps: tuple[Gap, ...] = ()
     lacks_epochs: bool = False
+    epochless: Epochless | None = None
 
     @property
     def sound(self) -> bool:

@@ -9,6 +9,8 @@ WITHOUT = {
     "KC191": "the metadata is that of the cluster: another node has it",
     "KC192": "nothing else tells how the node voted",
     "KC215": "the broker reads the log through, and writes the line itself",
+    "KC231": "the batch is as the broker wrote it; the epoch of old messages nobody knows",
+    "KC232": "the batches are whole: it is the release that cannot read them",
     "KC303": "only the cluster knows which of the ids is that of the topic",
     "KC308": "a broker is running on the log dir",
     "KC309": "the name does not tell whether it is a copy, a backup, or the partition itself",

@@ -10,7 +10,17 @@ from kcheck.disk.read import Filled, Source, next_data, pread
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
-from kcheck.model.segments import FAULT_COUNT_MAX, GAPS_KEPT, BatchFault, End, EpochRun, FaultyBatch, Gap, SegmentView
+from kcheck.model.segments import (
+    FAULT_COUNT_MAX,
+    GAPS_KEPT,
+    BatchFault,
+    End,
+    Epochless,
+    EpochRun,
+    FaultyBatch,
+    Gap,
+    SegmentView,
+)
 from kcheck.scan.segments.beyond import intact_batches
 from kcheck.scan.segments.columns import Column, Columns, Mask, Reader, highest_before, newest
 from kcheck.scan.segments.following import FollowingProducers
@@ -81,6 +91,7 @@ def whole(
         holes=batches.holes,
         gaps=tuple(batches.gaps),
         lacks_epochs=batches.lacks_epochs,
+        epochless=batches.epochless,
         records=None if records is None else records.view(),
     )
 
@@ -110,6 +121,7 @@ class _Batches:
         self.counts: Counter[BatchFault] = Counter()
         self.gaps: list[Gap] = []
         self.lacks_epochs = False
+        self.epochless: Epochless | None = None
         self._base = base
         self._highest_epoch = -1
         self._epochs_are_whole = True
@@ -151,7 +163,7 @@ class _Batches:
             wrong &= (columns.magic >= 2) & ((count < 0) | (room > 0))
         yield BatchFault.COUNT, wrong, before
         highest = highest_before(self._highest_epoch, epoch)
-        yield BatchFault.EPOCH, (epoch >= 0) & (epoch < highest[:-1]), highest[:-1]
+        yield BatchFault.EPOCH, (epoch != -1) & (epoch < highest[:-1]), highest[:-1]
 
     def _tell(self, fault: BatchFault, columns: Columns, mask: Mask, before: Column) -> None:
         found = mask.nonzero()[0]
@@ -178,11 +190,19 @@ class _Batches:
         found = behind.nonzero()[0][: GAPS_KEPT - len(self.gaps)].tolist()
         self.gaps += (Gap(Offset(int(before[at]) + 1), Offset(int(columns.base_offset[at]))) for at in found)
 
+    def _take_epochless(self, columns: Columns) -> None:
+        found = ((columns.epoch == -1) & (columns.magic >= 2)).nonzero()[0]
+        if found.size:
+            first = Epochless(0, int(columns.position[found[0]]), Offset(int(columns.base_offset[found[0]])))
+            before = self.epochless or first
+            self.epochless = before._replace(batches=before.batches + len(found))
+
     def _take_epochs(self, columns: Columns) -> None:
         epoch, base, last = columns.epoch, columns.base_offset, columns.last_offset
         known = epoch >= 0
         if not known.all():
             self.lacks_epochs = True
+            self._take_epochless(columns)
             epoch, base, last = epoch[known], base[known], last[known]
         if not epoch.size:
             return

@@ -10,7 +10,17 @@ from kcheck.disk.read import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range
-from kcheck.model.segments import BatchFault, Beyond, End, EpochRun, FaultyBatch, Gap, SegmentView, Transactions
+from kcheck.model.segments import (
+    BatchFault,
+    Beyond,
+    End,
+    Epochless,
+    EpochRun,
+    FaultyBatch,
+    Gap,
+    SegmentView,
+    Transactions,
+)
 from kcheck.scan.segments import columns as read
 from kcheck.scan.segments import small, whole
 from kcheck.scan.segments.segment import examine
@@ -197,6 +207,13 @@ def test_an_epoch_below_one_before(tmp_path: Path) -> None:
     ]
     assert expected == faults(found)
     assert [EpochRun(5, 0, 49), EpochRun(3, 50, 59), EpochRun(4, 60, 69), EpochRun(5, 70, 79)] == list(found.epochs)
+
+
+def test_an_epoch_below_that_of_none(tmp_path: Path) -> None:
+    """No leader has a negative one, and the cleaner writes -1 where a message had none."""
+    found = seen(tmp_path, [*run(0, 9, epoch=-2), *run(10, 29, epoch=-1), *run(30, 39), *run(40, 49, epoch=-1)])
+    assert [FaultyBatch(BatchFault.EPOCH, 0, 100, 0, 9, -2, 10, 2, -1)] == faults(found)
+    assert Epochless(3, 100, 10) == found.epochless
 
 
 def test_epochs_are_told_as_runs(tmp_path: Path) -> None:

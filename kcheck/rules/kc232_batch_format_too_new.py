@@ -1,0 +1,58 @@
+"""A log has batches of magic 2, which a broker of 0.10 does not know.
+
+What is wrong: 0.11 brought magic 2. A broker of a newer release has written here, or the log comes from one: there is
+no way back from it.
+
+What the broker does: nothing at a clean start; consumers and followers fail at the batch. It takes the bytes for those
+of an old message, whose CRC then never comes out: a recovery cuts the log there, deletes every later segment, and all
+that lies behind is lost (LogSegment.recover 0.10.2.2).
+
+What to do: do not start that release on the log dir. Start 0.11 or a later one, or remove the replica and let it be
+fetched anew from a broker of the old release.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.release import Release
+from kcheck.model.segments import SegmentView
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import served
+from kcheck.rules._segments import KEEP_A_COPY, cut_or_unnoticed
+from kcheck.rules._words import kafka
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Tell the first of each log."""
+    if release.reads_batches or not served(view):
+        return
+    for segment in view.read or ():
+        offset = _first(segment)
+        if offset is not None:
+            yield RULE.finding(
+                segment.where,
+                f"the batch at offset {offset} has magic 2, {kafka(release)} knows 0 and 1",
+                effect=cut_or_unnoticed(segment, release, offset, "consumers and followers fail there"),
+                advice=f"{KEEP_A_COPY} Start a broker of 0.11 or later on it.",
+                data={"base_offset": offset},
+            )
+            return
+
+
+def _first(view: SegmentView) -> Offset | None:
+    offsets = [run.first_offset for run in view.epochs[:1]]
+    if view.epochless is not None:
+        offsets.append(view.epochless.base_offset)
+    return min(offsets, default=None)
+
+
+RULE = Rule(
+    id="KC232",
+    name="batch-format-too-new",
+    severity=Severity.ERROR,
+    scope=Scope.READ_PARTITION,
+    check=check,
+    page=__doc__,
+)
