@@ -262,7 +262,7 @@ def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
     return SegmentView(
         where, Offset(0), 0, 0, End.WHOLE, zeros=False, batches=0, first_offset=None, end_offset=Offset(0),
         max_timestamp=-1, epochs=runs, faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
-        transactions=None, verified=False,
+        transactions=None,
     )  # fmt: skip
 
 
