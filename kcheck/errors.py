@@ -19,15 +19,6 @@ class UsageError(KcheckError):
     exit_code: ClassVar[int] = 2
 
 
-class FormatError(KcheckError):
-    """A caller asked for the value of a file that has defects (`Parsed.unwrap`); `defects` tells them."""
-
-    def __init__(self, defects: tuple[object, ...]) -> None:
-        """Keep the defects; the message shows the first."""
-        super().__init__(f"{len(defects)} defects, the first: {defects[0]}")
-        self.defects = defects
-
-
 class NotALogDirError(UsageError):
     """A path holds nothing that kcheck knows."""
 

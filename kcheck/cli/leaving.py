@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import typer
 
 from kcheck.errors import UsageError
+from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.report import Report
 from kcheck.registry import plug_names
@@ -146,9 +147,9 @@ def _looked_at(path: str) -> Iterator[str]:
 
 def _width() -> int:
     """Return the columns of the terminal, 80 on a pipe unless COLUMNS says otherwise."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit() and int(columns):
-        return int(columns)
+    columns = java_int(os.environ.get("COLUMNS", ""))
+    if columns is not None and columns > 0:
+        return columns
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except (OSError, ValueError):

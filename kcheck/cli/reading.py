@@ -49,9 +49,9 @@ def _parse_time(option: str, text: str) -> int:
     """Return ISO 8601, in UTC where it names no zone, or ms since 1970, as the latter."""
     from datetime import UTC, datetime, timedelta  # only where a time is given
 
-    if text.isascii() and text.isdigit():
-        return int(text)
     try:
+        if text.isascii() and text.isdigit():
+            return int(text)
         found = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Step, Truncation
-from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch
+from kcheck.core.leader_epochs import assign, end_offset_for
 from kcheck.core.lineage import Lineage
-from kcheck.core.truncation import fetch_check, fetches, truncate_fully_and_start_at
+from kcheck.core.truncation import fetch, fetches, truncate_fully_and_start_at
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.release import Follower, Release
 
@@ -43,8 +43,7 @@ def follow(
             if not is_asked:
                 return replace(found, after=after)
             now = _appended(now, runs, release)
-            epoch = latest_epoch(now.cache) if now.cache else None
-            if fetch_check(leader, now.log_end_offset, epoch, release=release) is FetchError.RECORDS:
+            if fetch(now, leader, release).reply is FetchError.RECORDS:
                 continue
             found = fetches(found.steps, now, leader, release)
             break

@@ -4,6 +4,7 @@ Facts: the sources of the releases named in a row; inter.broker.protocol.version
 (up to 3.2) and MetadataVersion (3.3 and later).
 """
 
+import re
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
@@ -113,6 +114,7 @@ NEWEST_TESTED = "4.3"
 TESTED = ("0.10.2", "0.11.0", "1.1", "2.0", "2.4", "2.8", "3.9", "4.3")
 """The lines whose brokers or classes answer in the tests."""
 
+_IBP = re.compile(r"([0-9.]+)(?:-IV([0-9]{1,4}))?")
 _IBP_0_11 = ((0, 11, 0), 2)
 _IBP_2_0 = ((2, 0), 0)
 _IBP_2_7 = ((2, 7), 1)
@@ -210,14 +212,15 @@ def _row(version: Version) -> Row:
 
 def _ibp(text: str, option: str) -> Ibp:
     """Return (line, IV) of "2.7-IV1", "2.7" (its last IV) or "2.7.1" (as ApiVersion reads it)."""
-    name, _, iv = text.partition("-IV")
-    numbers = _numbers(name)
+    match = _IBP.fullmatch(text)
+    numbers = _numbers(match[1]) if match else None
     line = numbers[: _line_size(numbers)] if numbers else ()
     last = _IBP_LAST.get(line)
-    if last is None or (iv and not iv.isdigit()) or (iv and int(iv) > last) or text.endswith("-IV"):
+    iv = last if match is None or match[2] is None else int(match[2])
+    if last is None or iv is None or iv > last:
         known = ", ".join(".".join(map(str, v)) for v in _IBP_LAST)
         raise UsageError(f"{option} {text} is not known; known are {known}, each also with -IVn")
-    return line, int(iv) if iv else last
+    return line, iv
 
 
 def _profile(row: Row, version: Version, protocol: Ibp) -> Profile:

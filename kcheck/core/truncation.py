@@ -125,6 +125,14 @@ def fetch_check(
     return FetchError.OFFSET_MOVED_TO_TIERED_STORAGE if is_remote else FetchError.RECORDS
 
 
+def fetch(replica: Replica, leader: Leader, release: Release) -> FetchRequest:
+    """Return a follower's fetch at its log end, and the answer; without truncation on fetch it names no epoch."""
+    checked = release.rules.follower is Follower.FETCH
+    epoch = latest_epoch(replica.cache) if checked and replica.cache else None
+    offset = replica.log_end_offset
+    return FetchRequest(offset, epoch, fetch_check(leader, offset, epoch, release=release))
+
+
 def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Truncation:
     """Return the whole dialogue of a follower with a leader that is `elected` already, and the log after it."""
     how = release.rules.follower
@@ -163,11 +171,7 @@ def _answer(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:
 
 
 def fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Truncation:
-    """Return a dialogue that goes on behind `steps` with fetches, until the leader sends records.
-
-    Without truncation on fetch only the offset is compared.
-    """
-    checked = release.rules.follower is Follower.FETCH
+    """Return a dialogue that goes on behind `steps` with fetches, until the leader sends records."""
     done, now = list(steps), replica
     seen: set[Replica] = set()
     out_of_range = False
@@ -175,34 +179,33 @@ def fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: 
         if len(seen) == ROUND_COUNT_MAX:
             return Truncation(steps=tuple(done), after=now, status=Status.UNFINISHED)
         seen.add(now)
-        epoch = latest_epoch(now.cache) if checked and now.cache else None
-        reply = fetch_check(leader, now.log_end_offset, epoch, release=release)
+        asked = fetch(now, leader, release)
+        reply = asked.reply
         if reply is FetchError.RECORDS:
             # Before truncation on fetch a fetch that is answered is no part of the truncation.
-            done += [FetchRequest(now.log_end_offset, epoch, reply)] if checked else []
+            done += [asked] if release.rules.follower is Follower.FETCH else []
             exits = out_of_range and release.exits_out_of_range_without_unclean_election
             # It is told of a log start above its log end (Log.maybeIncrementLogStartOffset).
             status = Status.FETCH_FAILS if leader.log_start_offset > now.log_end_offset else Status.OK
             return Truncation(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
         if reply is FetchError.OFFSET_OUT_OF_RANGE:
-            done.append(FetchRequest(now.log_end_offset, epoch, reply))
+            done.append(asked)
             step, now = _out_of_range(now, leader, release)
             out_of_range = out_of_range or step.action is OutOfRange.TO_LEADER_LOG_END
             done.append(step)
             continue
         if reply is FetchError.OFFSET_MOVED_TO_TIERED_STORAGE:
-            start = leader.local_log_start_offset
-            done.append(FetchRequest(now.log_end_offset, epoch, reply, truncate_to=start))
+            done.append(replace(asked, truncate_to=leader.local_log_start_offset))
             now = _begun_behind_remote_log(now, leader)
             continue
         assert isinstance(reply, EpochEndOffset)
         if release.applies_diverging_fetches:
             if leader.log_start_offset > now.log_end_offset:
-                done.append(FetchRequest(now.log_end_offset, epoch, reply))
+                done.append(asked)
                 return Truncation(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
             now = _raise_log_start(now, leader.log_start_offset, release)
         branch, to, _ = offset_truncation_state(now, reply, initial_offset=now.log_end_offset, release=release)
-        done.append(FetchRequest(now.log_end_offset, epoch, reply, branch, to))
+        done.append(replace(asked, branch=branch, truncate_to=to))
         now = truncate_to(now, to, release=release)
     return Truncation(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
 

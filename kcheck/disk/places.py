@@ -57,7 +57,7 @@ class Places:
         return self._open[path]
 
 
-def seen_at(place: Place, *, directory: bool = False) -> Digest | None:
+def seen_at(place: Place, *, directory: bool) -> Digest | None:
     """Return what stands at a place, None for nothing; StalePlanError if it is neither a file nor what is expected."""
     status = status_at(place)
     if status is None:

@@ -14,7 +14,6 @@ from kcheck.formats._layout import Layout
 from kcheck.model.entries import Batch, Epoch, Offset
 from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import FileKind, parse_file
-from kcheck.model.release import Release
 
 OVERHEAD = Layout((("offset", "i64"), ("size", "i32")))
 LEGACY = Layout((("offset", "i64"), ("size", "i32"), ("crc", "u32"), ("magic", "i8"), ("attributes", "i8")))
@@ -63,25 +62,16 @@ NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
 
 
-def entry_size(
-    header: bytes | memoryview,
-    at: int,
-    *,
-    remaining: int,
-    release: Release | None = None,
-    message_size_max: int | None = None,
-) -> int | None:
+def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | None:
     """Return the size in bytes of the entry at `at` of `header`, None where the data ends there without a word.
 
     `remaining` is how many bytes the file has from there; the data also ends at an entry that runs past the end of the
-    file. CORRUPT: the broker throws CorruptRecordException, because `size` is below 14. Up to 0.10.2 the file ends
-    where 12 bytes are left, and recovery gives a `message_size_max` above which a size is corrupt too.
+    file. CORRUPT: the broker throws CorruptRecordException, because `size` is below 14.
     """
-    old = release is not None and release.version < (0, 11)
-    if remaining <= (OVERHEAD.size if old else HEADER_SIZE_UP_TO_MAGIC):
+    if remaining <= HEADER_SIZE_UP_TO_MAGIC:
         return None
     size = int(OVERHEAD.unpack_from(header, at)[1])
-    if size < MIN_ENTRY_SIZE or (old and message_size_max is not None and size > message_size_max):
+    if size < MIN_ENTRY_SIZE:
         return CORRUPT
     total = OVERHEAD.size + size
     return None if total > remaining else total

@@ -258,6 +258,19 @@ def segment_prefix(base_offset: int) -> str:
     return str(base_offset).zfill(20) if base_offset >= 0 else f"-{-base_offset:020d}"
 
 
+def log_name(base_offset: int) -> str:
+    """Return the name of a segment's `.log`."""
+    return segment_prefix(base_offset) + ".log"
+
+
+def segment_bases(names: Iterable[str]) -> list[Offset]:
+    """Return the base offsets of the segments that a broker would load: `.log` files named in 20 digits, ascending."""
+    files = (parse_file(name) for name in names if name.endswith(".log"))
+    return sorted(
+        file.offset for file in files if file.kind is FileKind.LOG and file.canonical and file.offset is not None
+    )
+
+
 @lru_cache(4)  # Each rule on the files of a partition asks anew, and nearly all files are those of segments.
 def files_beside_segments(names: frozenset[str]) -> tuple[str, ...]:
     """Return, in order, the files of a partition directory but for each `.log` as brokers name it, and its indexes.

@@ -2,8 +2,6 @@
 
 from typing import Generic, NamedTuple, TypeVar
 
-from kcheck.errors import FormatError
-
 T = TypeVar("T")
 
 FOUND_SIZE_MAX = 64
@@ -37,12 +35,6 @@ class Parsed(NamedTuple, Generic[T]):
 
     value: T
     defects: tuple[Defect, ...] = ()
-
-    def unwrap(self) -> T:
-        """Return the value; raises FormatError where the file has a defect."""
-        if self.defects:
-            raise FormatError(self.defects)
-        return self.value
 
 
 class BrokerReads(NamedTuple, Generic[T]):

@@ -246,7 +246,6 @@ class SegmentView(NamedTuple):
     offset_index: IndexView | None
     time_index: IndexView | None
     transactions: Transactions | None
-    verified: bool
     producers: Producing | None = None
     unread: Mapping[str, str] = {}
     stated: tuple[Aborted, ...] = ()

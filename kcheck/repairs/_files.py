@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import segment_prefix
+from kcheck.model.names import log_name, segment_bases
 from kcheck.repairs._contract import Evidence, PartitionSite
 
 SEGMENT_ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
@@ -21,15 +22,9 @@ def path_of(site: PartitionSite, name: str) -> str:
     return f"{site.dir}/{name}"
 
 
-def log_name(base_offset: int) -> str:
-    """Return the name of the `.log` of a segment."""
-    return f"{segment_prefix(base_offset)}.log"
-
-
-def bases(site: PartitionSite) -> list[int]:
+def bases(site: PartitionSite) -> list[Offset]:
     """Return the base offsets of the segments that are left."""
-    names = (name for name in site.names if name.endswith(".log") and len(name) == len(log_name(0)))
-    return sorted(int(name[:20]) for name in names if name[:20].isdigit())
+    return segment_bases(site.names)
 
 
 def unsettled(site: PartitionSite, rules: Iterable[str]) -> Finding | None:

@@ -13,7 +13,7 @@ from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
 from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
-from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, log_name, parse_file, segment_prefix
 from kcheck.model.segments import EpochRun
 from kcheck.repairs._contract import (
     Answer,
@@ -32,7 +32,7 @@ from kcheck.repairs._contract import (
 )
 from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
-from kcheck.repairs._files import INDEX_ENDINGS, SEGMENT_ENDINGS, bases, log_name, path_of
+from kcheck.repairs._files import INDEX_ENDINGS, SEGMENT_ENDINGS, bases, path_of
 
 _TAILS = ("KC143", "KC144")
 
@@ -72,7 +72,7 @@ def _is_tail(finding: Finding) -> bool:
     return finding.id in _TAILS and finding.data.get("beyond") is None
 
 
-def _cut(site: PartitionSite, finding: Finding, place: tuple[int, int], later: list[int]) -> Answer:
+def _cut(site: PartitionSite, finding: Finding, place: tuple[int, int], later: list[Offset]) -> Answer:
     image = site.image()
     first = next((cut for cut in image.cuts if cut.position or cut.size), None)
     if image.error is not None:
@@ -84,7 +84,7 @@ def _cut(site: PartitionSite, finding: Finding, place: tuple[int, int], later: l
     return _step(site, finding, image, first, later)
 
 
-def _step(site: PartitionSite, finding: Finding, image: Image, cut: LogCut, later: list[int]) -> Step:
+def _step(site: PartitionSite, finding: Finding, image: Image, cut: LogCut, later: list[Offset]) -> Step:
     name = log_name(cut.base_offset)
     evidence = (
         Evidence(path_of(site, name), cut.position, crc_verified=True, what=f"valid batches end here: {cut.why}"),
@@ -97,7 +97,7 @@ def _step(site: PartitionSite, finding: Finding, image: Image, cut: LogCut, late
     return Step(finding, tuple(_edits(site, image, cut, later)), reason, evidence, hole=hole)
 
 
-def _hole(site: PartitionSite, finding: Finding, later: list[int]) -> tuple[int, int] | None:
+def _hole(site: PartitionSite, finding: Finding, later: list[Offset]) -> tuple[int, int] | None:
     """Return the offsets that stood where no whole batch stands: up to the next segment, or the high watermark."""
     end = finding.data.get("end_offset")
     behind = later[0] if later else site.view.high_watermark
@@ -106,7 +106,7 @@ def _hole(site: PartitionSite, finding: Finding, later: list[int]) -> tuple[int,
 
 def _segment(site: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
     """Yield the cut, and the indexes of what is left of the segment."""
-    prefix = log_name(cut.base_offset)[:20]
+    prefix = segment_prefix(cut.base_offset)
     yield Cut(path_of(site, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:
         built = image.files.get(prefix + ending)
@@ -114,18 +114,18 @@ def _segment(site: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
             yield Write(path_of(site, prefix + ending), built)
 
 
-def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[int]) -> Iterator[Edit]:
+def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[Offset]) -> Iterator[Edit]:
     """Yield the cut, and what follows from the new log end."""
     end = image.log_end_offset
     yield from _segment(site, image, cut)
-    gone = {log_name(base)[:20] + ending for base in later for ending in SEGMENT_ENDINGS} & site.names
+    gone = {segment_prefix(base) + ending for base in later for ending in SEGMENT_ENDINGS} & site.names
     for name in site.names:
         found = parse_file(name)
         if found.kind is FileKind.PRODUCER_SNAPSHOT and not found.suffix and (found.offset or 0) > end:
             gone.add(name)
     yield from (Aside(path_of(site, name)) for name in sorted(gone))
     left = {
-        name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > log_name(bases(site)[0])[:20]
+        name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > segment_prefix(bases(site)[0])
     }
     if not left:
         # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.

@@ -17,9 +17,10 @@ from kcheck.core.leader_epochs import epoch_for_offset
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c, patch
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
+from kcheck.model.names import log_name
 from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._epochs import entries_of
-from kcheck.repairs._files import bases, log_name, path_of
+from kcheck.repairs._files import bases, path_of
 
 _CRC_FROM = 21
 _BATCH_SIZE_MAX = 64 << 20

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
 from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
-from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, log_name, path_of, unsettled, whole_log
+from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, path_of, unsettled, whole_log
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
@@ -33,7 +33,7 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             if edits:
                 evidence = evidence or (whole_log(site),)
                 written = ", ".join(edit.path.rpartition("/")[2] for edit in edits)
-                reason = f"as a recovery of {log_name(int(prefix))} writes them: {written}"
+                reason = f"as a recovery of {prefix}.log writes them: {written}"
                 yield Step(finding, edits, reason, evidence)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import CLEANED, DELETED, SWAP, DirectoryState, segment_prefix
+from kcheck.model.names import CLEANED, DELETED, SWAP, DirectoryState, log_name
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.model.views import PartitionView
@@ -60,7 +60,7 @@ def _was_begun(view: PartitionView) -> bool:
 
     Cleaner.cleanSegments (0.10.2 to 4.3.1) leaves a segment in the place of each group, though nothing may be in it.
     """
-    logs = [segment_prefix(segment.base_offset) + ".log" for segment in view.segments]
+    logs = [log_name(segment.base_offset) for segment in view.segments]
     first = (view.read or (None,))[0]
     indexes = () if first is None or first.size else (first.offset_index, first.time_index)
     emptied = bool(indexes) and not any(index is None or index.entries for index in indexes)

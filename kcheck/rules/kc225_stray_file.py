@@ -25,9 +25,9 @@ from kcheck.model.names import (
     FileKind,
     KafkaFile,
     files_beside_segments,
+    log_name,
     parse_file,
     parse_metadata_snapshot,
-    segment_prefix,
 )
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
@@ -67,7 +67,7 @@ def _effect(view: PartitionView, found: KafkaFile) -> tuple[Severity, str]:
         return Severity.ERROR, "makes an empty segment of that offset"
     if found.offset is not None and found.kind is FileKind.PRODUCER_SNAPSHOT:
         return Severity.WARNING, "takes it for the producer snapshot of that offset"
-    alone = found.offset is not None and segment_prefix(found.offset) + ".log" not in view.files
+    alone = found.offset is not None and log_name(found.offset) not in view.files
     return Severity.INFO, "deletes it at its next start" if alone else "leaves it alone"
 
 

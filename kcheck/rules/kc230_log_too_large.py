@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import segment_prefix
+from kcheck.model.names import log_name
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
@@ -32,7 +32,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             continue
         severity, effect = told
         yield RULE.finding(
-            view.where._replace(file=f"{segment_prefix(segment.base_offset)}.log"),
+            view.where._replace(file=log_name(segment.base_offset)),
             f"it has {segment.size} bytes, and a .log has {LOG_SIZE_MAX} at most",
             effect=effect,
             advice=f"{KEEP_A_COPY} {REFETCH}",

@@ -9,7 +9,7 @@ from kcheck.disk.walk import join
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import FileKind, files_beside_segments, parse_file, segment_prefix
+from kcheck.model.names import FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView, Transactions
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
@@ -18,7 +18,6 @@ from kcheck.scan.coverage import READ, Coverage
 from kcheck.scan.depth import Depth
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_file
-from kcheck.scan.segments.batches import log_name
 from kcheck.scan.segments.segment import examine
 from kcheck.scan.segments.snapshots import Follower, cuts, snapshot_offsets
 from kcheck.scan.segments.swaps import read_swaps

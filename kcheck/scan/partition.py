@@ -1,6 +1,6 @@
 """One partition directory: its small files, its segments, and where its log ends."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -19,14 +19,16 @@ from kcheck.model.names import (
     DirectoryState,
     FileKind,
     PartitionDirectory,
+    log_name,
     parse_file,
+    segment_bases,
 )
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.scan.attempt import attempt
-from kcheck.scan.segments.batches import Tail, Walk, index_path, log_name, tail_of
+from kcheck.scan.segments.batches import Tail, Walk, index_path, tail_of
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""
@@ -188,17 +190,6 @@ def _small(
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, str(error)))
         return None
-
-
-def segment_bases(files: Iterable[str]) -> list[Offset]:
-    """Return the base offsets of the segments that a broker would load: `.log` files named in 20 digits, ascending."""
-    bases = []
-    for name in files:
-        if name.endswith(".log"):
-            found = parse_file(name)
-            if found.kind is FileKind.LOG and found.canonical and found.offset is not None:
-                bases.append(found.offset)
-    return sorted(bases)
 
 
 def _segments(

@@ -8,10 +8,9 @@ from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, reading
 from kcheck.disk.walk import join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
-from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, metadata_snapshots
+from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
-from kcheck.scan.segments.batches import log_name
 from kcheck.scan.start.values import Lost, Prediction
 
 _NO_END = "its log end could not be found"

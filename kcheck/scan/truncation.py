@@ -12,6 +12,7 @@ from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Epoch, Offset
+from kcheck.model.java import java_int
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
@@ -48,7 +49,8 @@ def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: R
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
     rows = (row for states in by_partition.values() for row in plans_of(tuple(states), election, release))
-    leader = int(election.leader) if election.leader and election.leader.isdigit() else election.leader
+    broker_id = java_int(election.leader or "")
+    leader = election.leader if broker_id is None else broker_id
     asked = {"profile": str(release.profile), "leader": leader, "live": election.live}
     return Report(
         verb="truncation",

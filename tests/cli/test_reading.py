@@ -189,6 +189,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (("--jobs", "two"), "two"),
         (("--since", "yesterday"), "--since yesterday is no time"),
         (("--until", ""), "--until  is no time"),
+        (("--since", "9" * 5000), "9 is no time"),
         (("--until", "2025-13-01"), "--until 2025-13-01 is no time"),
         (("--since", "2025-01-02", "--until", "2025-01-01"), "--since 2025-01-02 is later than --until 2025-01-01"),
     ],

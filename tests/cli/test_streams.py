@@ -104,7 +104,7 @@ def test_a_wider_screen_needs_fewer_lines(damaged: Path) -> None:
     assert narrow.count("\n") > wide.count("\n")
 
 
-@pytest.mark.parametrize("columns", ["", "0", "x", "-5"])
+@pytest.mark.parametrize("columns", ["", "0", "x", "-5", "²", "9" * 5000])
 def test_a_pipe_without_a_width_is_80_columns(damaged: Path, columns: str) -> None:
     assert shell("inspect", damaged, COLUMNS="80").out == shell("inspect", damaged, COLUMNS=columns).out
 

@@ -28,7 +28,7 @@ def test_profile(kafka: str, ibp: str | None, profile: str) -> None:
     [
         ("9.9", None), ("4.3.9", None), ("x", None), ("4", None), ("4.3.1.1", None), ("", None), ("4.³", None),
         ("4.3", "3.3-IV2"), ("4.3", "2.8"), ("2.8", "3.0"), ("2.8", "2.7-IV9"), ("2.8", "2.7-IV"), ("2.8", "x"),
-        ("2.8", "2.7-IVx"), ("3.9", "5.0"),
+        ("2.8", "2.7-IVx"), ("2.8", "2.7-IV²"), ("3.9", "5.0"),
     ],
 )  # fmt: skip
 def test_unknown_is_a_usage_error(kafka: str, ibp: str | None) -> None:

@@ -4,7 +4,6 @@ import zlib
 
 import pytest
 
-from kcheck.core.releases import release
 from kcheck.formats.record_batch import (
     CORRUPT,
     FORMAT,
@@ -149,35 +148,23 @@ def test_a_batch_smaller_than_its_header_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "remaining", "kafka", "expected"),
+    ("size", "remaining", "expected"),
     [
-        (58, 70, "4.3", 70),
-        (58, 71, None, 70),
-        (58, 69, "4.3", None),
-        (14, 26, "4.3", 26),
-        (13, 26, "4.3", CORRUPT),
-        (0, 18, "4.3", CORRUPT),
-        (-1, 18, "4.3", CORRUPT),
-        (0, 17, "4.3", None),
-        (0, 17, "0.10.2", CORRUPT),
-        (0, 12, "0.10.2", None),
-        (100, 112, "0.10.2", 112),
-        (101, 120, "0.10.2", CORRUPT),
-        (101, 120, "1.1", 113),
-        (2**31 - 1, 2**31, "4.3", None),
+        (58, 70, 70),
+        (58, 71, 70),
+        (58, 69, None),
+        (14, 26, 26),
+        (13, 26, CORRUPT),
+        (0, 18, CORRUPT),
+        (-1, 18, CORRUPT),
+        (0, 17, None),
+        (2**31 - 1, 2**31, None),
     ],
 )
-def test_framing(size: int, remaining: int, kafka: str | None, expected: int | None) -> None:
+def test_framing(size: int, remaining: int, expected: int | None) -> None:
     """17 bytes or fewer end the data; a size below 14 is corrupt; an entry past the end ends the data."""
     header = bytes(8) + size.to_bytes(4, "big", signed=True)
-    chosen = None if kafka is None else release(kafka)
-    found = entry_size(header, 0, remaining=remaining, release=chosen, message_size_max=100)
-    assert expected == found
-
-
-def test_recovery_of_0_10_2_may_know_no_largest_size() -> None:
-    header = bytes(8) + (101).to_bytes(4, "big")
-    assert entry_size(header, 0, remaining=120, release=release("0.10.2")) == 113
+    assert expected == entry_size(header, 0, remaining=remaining)
 
 
 def test_crc() -> None:

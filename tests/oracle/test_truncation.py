@@ -19,12 +19,11 @@ from kcheck.core.releases import release
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.entries import Epoch, EpochEntry, Offset
-from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
+from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, log_name
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
 from kcheck.scan.loss import batches_of
 from kcheck.scan.replica import LogFile
-from kcheck.scan.segments.batches import log_name
 from kcheck.scan.truncation import Election, plan
 from tests.builders import write
 from tests.oracle.ask import SEED, SWEEP

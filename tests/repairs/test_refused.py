@@ -158,6 +158,14 @@ def test_a_stray_log_may_hold_records(tmp_path: Path) -> None:
     assert ("SetAside", "8.log") in logs(made)
 
 
+@pytest.mark.parametrize("digit", ["²", "٣"])
+def test_a_number_of_another_script_is_no_segment(tmp_path: Path, digit: str) -> None:
+    """Python takes such digits for some, brokers write none of them."""
+    one = broker(tmp_path / "1", run(0, 99), epoch_entries=[(5, 0), (4, 50)])
+    write(one / "t-0", {digit * 20 + ".log": log(run(100, 109))})
+    assert "it may hold records" in reasons(planned(str(one)))
+
+
 def test_a_swap_stays_where_its_segments_are_not_all_there(tmp_path: Path) -> None:
     """It is damaged, but so are they, or their offsets are gone, or a .cleaned file stands beside it."""
     one = two_segments(tmp_path / "1")

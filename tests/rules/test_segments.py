@@ -31,7 +31,7 @@ VIEW = SegmentView(
     end=End.WHOLE, zeros=False, batches=1, first_offset=Offset(0), end_offset=Offset(10), max_timestamp=5, epochs=(),
     faults=(), counts={}, beyond=None, offset_index=None, time_index=None, transactions=None,
     files=frozenset(f"00000000000000000000.{ending}" for ending in ("log", "index", "timeindex")),
-    active=True, scanned=None, verified=True,
+    active=True, scanned=None,
 )  # fmt: skip
 OFFSETS = IndexView(Location(dir="t-0", file="0.index"), 8, 1, 0, 0, (), {})
 

@@ -347,3 +347,9 @@ def test_the_best_leader_has_the_most_followers(diverged: list[str]) -> None:
     assert (1, ["ok", "unknown"]) == (partition["leader"], [each["status"] for each in partition["followers"]])
     said = " ".join(kcheck("truncation", *diverged, "3=d3").out.split())
     assert "t-0 under leader 3: broker 1 is left out: it is no replica of this topic" in said
+
+
+def test_where_no_replica_is_any_leader_is_told_as_it_was_said(tmp_path: Path) -> None:
+    empty = log_dir(tmp_path / "data")
+    for said, leader in (("7", 7), ("best", "best"), ("²", "²"), ("9" * 5000, "9" * 5000)):
+        assert leader == planned(str(empty), leader=said)["leader"]

@@ -13,7 +13,7 @@ from kcheck.disk.walk import file_sizes, join
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANED, DELETED, LEADER_EPOCHS, SWAP, parse_directory, segment_prefix
+from kcheck.model.names import CLEANED, DELETED, LEADER_EPOCHS, SWAP, parse_directory, parse_file, segment_prefix
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
@@ -273,7 +273,7 @@ class Partition:
                 content = self.files[log]
                 position = edit.size if isinstance(edit, Cut) else 0
                 if content.path is not None and content.size > position:
-                    base = Offset(int(log[:20]) if log[:20].isdigit() else 0)
+                    base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
                     found.append(counted(Gone(content.path, base, end, position, content.size, ""), mark))
         return summed(found)

@@ -11,7 +11,7 @@ from kcheck.disk.walk import join
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import SWAP, DirectoryState
+from kcheck.model.names import SWAP, DirectoryState, log_name
 from kcheck.model.parsed import Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import Column
@@ -20,7 +20,6 @@ from kcheck.model.views import FileView, PartitionView, ReplicasView
 from kcheck.scan.arrow import schema_of
 from kcheck.scan.replica import LogFile, ReplicaState
 from kcheck.scan.rules import check_replicas
-from kcheck.scan.segments.batches import log_name
 from kcheck.scan.truncation import Election, cost, fork_of, is_foreign, plans_of
 from kcheck.tables import findings, partitions, replica_sets, truncation_plans
 
@@ -263,7 +262,7 @@ def _segment(where: Location, runs: tuple[EpochRun, ...]) -> SegmentView:
     return SegmentView(
         where, Offset(0), 0, 0, End.WHOLE, zeros=False, batches=0, first_offset=None, end_offset=Offset(0),
         max_timestamp=-1, epochs=runs, faults=(), counts={}, beyond=None, offset_index=None, time_index=None,
-        transactions=None, verified=False,
+        transactions=None,
     )  # fmt: skip
 
 

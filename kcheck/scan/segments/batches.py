@@ -8,17 +8,11 @@ from kcheck.disk.read import Source, UnreadableError, opened, pread
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 from kcheck.model.entries import Batch, Offset, OffsetPosition
-from kcheck.model.names import segment_prefix
 
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8
 """So many entries from the end of an index are tried before the log is walked from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
-
-
-def log_name(base_offset: Offset) -> str:
-    """Return the name of a segment's `.log`."""
-    return segment_prefix(base_offset) + ".log"
 
 
 def index_path(log_path: str) -> str:

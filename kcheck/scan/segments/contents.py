@@ -8,8 +8,8 @@ from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import join
 from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
+from kcheck.model.names import log_name
 from kcheck.model.views import Different, PartitionView
-from kcheck.scan.segments.batches import log_name
 from kcheck.scan.segments.columns import Columns, Mask, Reader
 
 

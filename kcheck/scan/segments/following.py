@@ -14,7 +14,7 @@ from kcheck.scan.segments.producers import CUT_COUNT_MAX, FAR, PRODUCER_COUNT_MA
 class FollowingProducers:
     """The producers of one segment, window by window; `cuts` are offsets behind its first, ascending."""
 
-    def __init__(self, cuts: Sequence[Offset] = ()) -> None:
+    def __init__(self, cuts: Sequence[Offset]) -> None:
         """Begin with the first batch of a segment."""
         self._cuts = list(cuts)[-CUT_COUNT_MAX:]
         self._whole: Range | None = None

@@ -26,7 +26,7 @@ _SIZE_AT = struct.Struct(">i").unpack_from
 
 
 def entries(
-    buffer: bytearray, filled: int, remaining: int, starts: Places, *, lax: bool = False
+    buffer: bytearray, filled: int, remaining: int, starts: Places, *, lax: bool
 ) -> tuple[Places, int, End | None]:
     """Return where in a window entries begin, where they end, and why the file has no more; None: it may have more.
 
@@ -89,9 +89,7 @@ def _side_by_side(buffer: bytearray, starts: Places) -> Places | None:
     return ways if (np.diff(ways, append=starts[-1]) >= HEADER.size).all() else None
 
 
-def _chase(
-    buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool = False
-) -> tuple[list[int], int, End | None]:
+def _chase(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool) -> tuple[list[int], int, End | None]:
     """Return what `entries` does from one of them on."""
     found: list[int] = []
     append = found.append

@@ -107,7 +107,6 @@ def sound(
         time_index=views[1],
         transactions=_NO_TRANSACTIONS,
         producers=Producing(whole, dict.fromkeys(asked, whole), (), {}),
-        verified=verify,
         holes=end - base - found.records,
         gaps=() if found.records == end - base else found.gaps(),
     )

@@ -87,7 +87,6 @@ def whole(
         time_index=views[".timeindex"],
         transactions=transactions.view(),
         producers=producers.view(),
-        verified=verify,
         holes=batches.holes,
         gaps=tuple(batches.gaps),
         lacks_epochs=batches.lacks_epochs,

@@ -9,7 +9,7 @@ from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
-from kcheck.model.names import SWAP, segment_prefix
+from kcheck.model.names import SWAP, log_name, segment_prefix
 from kcheck.scan.start.epochs import EpochCache
 from kcheck.scan.start.files import Folder, StartError
 from kcheck.scan.start.ordered import Ordered
@@ -163,7 +163,7 @@ class LogLoader:
             if number is None:
                 raise StartError(f"NumberFormatException: {name} begins with no number")
             if ending in _INDEX_ENDINGS:
-                if segment_prefix(number) + ".log" not in self.folder:
+                if log_name(number) not in self.folder:
                     self.reasons.append(f"{name} belongs to no segment")
                     self.folder.remove(name)
                 continue

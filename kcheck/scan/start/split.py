@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
-from kcheck.model.names import CLEANED, SWAP, segment_prefix
+from kcheck.model.names import CLEANED, SWAP, log_name, segment_prefix
 from kcheck.scan.start.files import StartError
 from kcheck.scan.start.ordered import Ordered
 from kcheck.scan.start.recover import build_indexes
@@ -47,7 +47,7 @@ def split(segment: Segment, segments: Ordered[Segment]) -> int | None:
             for suffix in ("", SWAP, CLEANED):
                 folder.remove(segment_prefix(Offset(part.base)) + ending + suffix)
         size = part.end - part.begin
-        name = segment_prefix(Offset(part.base)) + ".log"
+        name = log_name(part.base)
         folder.put(name, content._replace(size=size, begin=content.begin + part.begin, filled=size))
         made = Segment(folder, part.base, context)
         (build_indexes if context.release.splits_batch_by_batch else _index_pieces)(made)

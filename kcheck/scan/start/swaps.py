@@ -2,7 +2,7 @@
 
 from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
 from kcheck.model.java import LONG_MAX, LONG_MIN
-from kcheck.model.names import CLEANED, DELETED, SWAP, segment_prefix
+from kcheck.model.names import CLEANED, DELETED, SWAP, log_name, segment_prefix
 from kcheck.scan.start.files import Folder, StartError
 from kcheck.scan.start.segment import ENDINGS, Segment
 from kcheck.scan.start.values import Context
@@ -54,7 +54,7 @@ def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
     void = {base for base in logs if first is not None and base >= first}
     for base in void:
         _delete_indexes(folder, base, SWAP)
-        folder.remove(f"{segment_prefix(base)}.log{SWAP}")
+        folder.remove(log_name(base) + SWAP)
     for name in sorted(folder.files):
         if name.endswith(CLEANED):
             folder.remove(name)
