@@ -6,6 +6,7 @@ from operator import eq
 from typing import NamedTuple, TypeVar, overload
 
 from kcheck.formats._layout import Layout
+from kcheck.model.mapped import Mapped
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
 
 DEFECT_COUNT_MAX = 1000
@@ -100,9 +101,9 @@ def write(rows: Iterable[tuple[int, ...]], layout: Layout, room: int = 0) -> byt
     return b"".join(layout.pack(*row) for row in rows) + bytes(room)
 
 
-def as_json(rows: Iterable[tuple[int, ...]], layout: Layout) -> tuple[dict[str, int], ...]:
+def as_json(rows: Sequence[tuple[int, ...]], layout: Layout) -> Sequence[dict[str, int]]:
     """Return the entries as JSON shows them."""
-    return tuple(dict(zip(layout.names, row, strict=True)) for row in rows)
+    return Mapped(lambda row: dict(zip(layout.names, row, strict=True)), rows)
 
 
 def defects(data: bytes, layout: Layout, found: Entries, problem: Problem) -> tuple[Defect, ...]:

@@ -5,6 +5,7 @@ LeaderEpochCheckpointFile 0.11 to 4.3.1. What a broker's cache makes of the line
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kcheck.formats._checkpoint_file import Framing, Lines
 from kcheck.formats._checkpoint_file import parse as parse_lines
@@ -12,6 +13,7 @@ from kcheck.formats._checkpoint_file import serialize as serialize_lines
 from kcheck.formats._checkpoint_reader import read
 from kcheck.formats._contract import Format
 from kcheck.model.entries import EpochEntries, EpochEntry
+from kcheck.model.mapped import Mapped
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
@@ -40,8 +42,12 @@ class LeaderEpochCheckpoint:
         return len(self.epochs)
 
 
+@lru_cache(maxsize=1)
 def parse(data: bytes) -> Parsed[LeaderEpochCheckpoint]:
-    """Return every line that can be read, and the defects. The order of the epochs is not judged here."""
+    """Return every line that can be read, and the defects. The order of the epochs is not judged here.
+
+    The last answer is kept, because `broker_reads` is asked next.
+    """
     found = parse_lines(data, _FRAMING)
     return Parsed(value=_checkpoint(found.value), defects=found.defects)
 
@@ -61,7 +67,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
     found = read(data, _FRAMING, release.reader)
     if found.value is None:
         return BrokerReads(value=None, error=found.error)
-    known = parse(data).value  # What has just been asked for, and is the same in the usual file.
+    known = parse(data).value  # The same entries in the usual file.
     value = known if known.epochs is found.value.firsts else _checkpoint(found.value)
     return BrokerReads(value=value.entries)
 
@@ -72,12 +78,16 @@ def _checkpoint(lines: Lines) -> LeaderEpochCheckpoint:
 
 def row(value: LeaderEpochCheckpoint) -> Mapping[str, object]:
     """Return the fields of JSON."""
-    return {"version": value.version, "entries": entry_rows(value.entries)}
+    return {"version": value.version, **_entries_row(value.entries)}
+
+
+def _entries_row(entries: EpochEntries) -> Mapping[str, object]:
+    return {"entries": Mapped(EpochEntry._asdict, entries)}
 
 
 def entry_rows(entries: Iterable[EpochEntry]) -> tuple[Mapping[str, object], ...]:
     """Return entries as JSON rows."""
-    return tuple({"epoch": entry.epoch, "start_offset": entry.start_offset} for entry in entries)
+    return tuple(map(EpochEntry._asdict, entries))
 
 
 FORMAT = Format(
@@ -88,5 +98,5 @@ FORMAT = Format(
     serialize=serialize,
     row=row,
     broker_reads=broker_reads,
-    reads_row=lambda value: {"entries": entry_rows(value)},
+    reads_row=_entries_row,
 )

@@ -3,7 +3,7 @@
 OffsetCheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kcheck.formats._checkpoint_file import Framing, Lines
@@ -12,6 +12,7 @@ from kcheck.formats._checkpoint_file import serialize as serialize_lines
 from kcheck.formats._checkpoint_reader import read
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset, OffsetEntry
+from kcheck.model.mapped import Mapped
 from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.parsed import BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
@@ -105,12 +106,11 @@ def _repeated_count(value: OffsetCheckpoint) -> int:
 
 def row(value: OffsetCheckpoint) -> Mapping[str, object]:
     """Return the fields of JSON."""
-    return {"version": value.version, "entries": entry_rows(value)}
+    return {"version": value.version, **_entries_row(value)}
 
 
-def entry_rows(entries: Iterable[OffsetEntry]) -> tuple[Mapping[str, object], ...]:
-    """Return entries as JSON rows."""
-    return tuple({"topic": e.topic, "partition": e.partition, "offset": e.offset} for e in entries)
+def _entries_row(value: OffsetCheckpoint) -> Mapping[str, object]:
+    return {"entries": Mapped(OffsetEntry._asdict, value)}
 
 
 FORMAT = Format(
@@ -121,5 +121,5 @@ FORMAT = Format(
     serialize=serialize,
     row=row,
     broker_reads=broker_reads,
-    reads_row=lambda value: {"entries": entry_rows(value)},
+    reads_row=_entries_row,
 )

@@ -12,6 +12,7 @@ from kcheck.formats._contract import Format
 from kcheck.formats._entry_file import Unpacked
 from kcheck.formats._layout import Layout
 from kcheck.formats.record_batch import crc32c, decrement_sequence
+from kcheck.model.mapped import Mapped
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
@@ -162,7 +163,7 @@ def _error(data: bytes, found: ProducerSnapshot) -> str | None:
 
 def row(value: ProducerSnapshot) -> Mapping[str, object]:
     """Return the fields of JSON."""
-    return {"version": value.version, "producers": tuple(each._asdict() for each in value.producers)}
+    return {"version": value.version, "producers": Mapped(Producer._asdict, value.producers)}
 
 
 FORMAT = Format(

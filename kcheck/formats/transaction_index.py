@@ -6,6 +6,7 @@ from typing import NamedTuple
 from kcheck.formats import _entry_file
 from kcheck.formats._contract import Format
 from kcheck.formats._layout import Layout
+from kcheck.model.mapped import Mapped
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
@@ -89,7 +90,7 @@ def refuses(entry: AbortedTxn, release: Release) -> bool:
 
 def row(value: AbortedTxns) -> Mapping[str, object]:
     """Return the fields of JSON."""
-    return {"entries": tuple(each._asdict() for each in value)}
+    return {"entries": Mapped(AbortedTxn._asdict, value)}
 
 
 FORMAT = Format(

@@ -6,9 +6,13 @@ from itertools import chain, islice, repeat
 from json.encoder import encode_basestring_ascii
 from typing import Any, Generic, TypeVar
 
+from kcheck.model.mapped import Mapped
 from kcheck.model.report import Block, Part, Row, Rows
 
 T = TypeVar("T")
+
+_PIECE_COUNT = 1000
+"""So many rows are one text."""
 
 
 def blocks_of(rows: Iterator[Row]) -> Iterator[Block]:
@@ -53,6 +57,25 @@ def objects(block: Block) -> Iterator[str]:
         fields.append(f"{json.dumps(name)}: {text}")
     template = f"{{{', '.join(fields)}}}"
     return filled(template, tuple(columns)) if columns else repeat(template % (), block.length)
+
+
+def pieces(value: object) -> Iterator[str]:
+    """Yield a value as `json.dumps` writes it, many rows piece by piece."""
+    if isinstance(value, Mapped):
+        rows, separator = iter(value), "["
+        while some := list(islice(rows, _PIECE_COUNT)):
+            yield separator + json.dumps(some)[1:-1]
+            separator = ", "
+        yield "]" if value else "[]"
+    elif isinstance(value, dict) and any(isinstance(part, (Mapped, dict)) for part in value.values()):
+        separator = "{"
+        for name, part in value.items():
+            yield f"{separator}{json.dumps(name)}: "
+            yield from pieces(part)
+            separator = ", "
+        yield "}"
+    else:
+        yield json.dumps(value)
 
 
 def nested(block: Block) -> dict[str, Sequence[Any]]:

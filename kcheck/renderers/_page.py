@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TextIO, TypeAlias
 
+from kcheck.model.mapped import Mapped
 from kcheck.model.report import Row
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
+
+_SOME_COUNT = 1000
+"""So many rows are laid out at once."""
 
 Cells: TypeAlias = tuple[str, ...]
 Findings: TypeAlias = dict[tuple[object, ...], list[Row]]
@@ -85,6 +90,13 @@ def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
             begin = hanging
 
 
+def _some(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
+    """Yield the rows, many at a time."""
+    each = iter(rows)
+    while some := list(islice(each, _SOME_COUNT)):
+        yield some
+
+
 @lru_cache
 def _padded(widths: tuple[int, ...]) -> str:
     return "  ".join(f"%-{width}s" for width in widths)
@@ -112,9 +124,16 @@ class Page:
             self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
-        """Write columns; where they are too wide, the first stands on a line of its own, or each row is a block."""
-        cells = [tuple(map(cell, row)) for row in rows]
-        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+        """Write columns; where they are too wide, the first stands on a line of its own, or each row is a block.
+
+        Rows that are `Mapped` are cells already, and read twice.
+        """
+        cells = rows if isinstance(rows, Mapped) else [tuple(map(cell, row)) for row in rows]
+        widths = list(map(len, header))
+        for some in _some(cells):
+            widths = [
+                max(widest, *map(len, column)) for widest, column in zip(widths, zip(*some, strict=True), strict=True)
+            ]
         room = self.width - len(indent)
         if sum(widths) + 2 * (len(widths) - 1) <= room:
             self._aligned(header, cells, widths, indent)
@@ -123,20 +142,21 @@ class Page:
         else:
             self._blocks(header, cells, indent)
 
-    def _aligned(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
+    def _aligned(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
         padded = indent + _padded(tuple(widths))
         head = (padded % tuple(header)).rstrip()
-        lines = [(padded % row).rstrip() for row in rows]
-        self._stream.write("\n".join([_styled(head, "bold") if self._color else head, *lines, ""]))
+        self._stream.write((_styled(head, "bold") if self._color else head) + "\n")
+        for some in _some(rows):
+            self._stream.write("\n".join([*((padded % row).rstrip() for row in some), ""]))
 
-    def _under_names(self, header: Sequence[str], rows: list[Cells], widths: list[int], indent: str) -> None:
+    def _under_names(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
         padded = indent + "  " + _padded(tuple(widths))
-        for number, row in enumerate([tuple(header), *rows]):
+        for number, row in enumerate(chain((tuple(header),), rows)):
             style = None if number else "bold"
             self.line(indent + row[0], style)
             self.line((padded % row[1:]).rstrip(), style)
 
-    def _blocks(self, header: Sequence[str], rows: list[Cells], indent: str) -> None:
+    def _blocks(self, header: Sequence[str], rows: Iterable[Cells], indent: str) -> None:
         for row in rows:
             self.line(indent + row[0])
             pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True))

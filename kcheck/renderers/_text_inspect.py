@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from kcheck.model.mapped import Mapped
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Findings, Page, cell, known, plural, size
+from kcheck.renderers._page import Cells, Findings, Page, cell, known, plural, size
 
 
 def inspect(report: Report, page: Page, findings: Findings) -> None:
@@ -98,16 +99,24 @@ def _partition_item(item: Row, report: Report, page: Page, findings: Findings) -
 def _file(item: Row, report: Report, page: Page, findings: Findings) -> None:
     fields = {name: value for name, value in item.items() if name not in ("kind", "path", "broker_reads")}
     page.wrapped(f"{item['path']}   {item['kind']} · Kafka {report.kafka} rules", hanging="    ", style="bold")
-    tables = {name: value for name, value in fields.items() if isinstance(value, (list, tuple)) and value}
+    tables: dict[str, Any] = {name: value for name, value in fields.items() if _is_table(value)}
     single = [f"{name} {_short(value)}" for name, value in fields.items() if name not in tables]
     page.wrapped(" · ".join(single), hanging="    ")
     for value in tables.values():
-        page.table(tuple(value[0]), [tuple(row.values()) for row in value])
+        page.table(tuple(value[0]), Mapped(_cells, value))
     reads: Any = item.get("broker_reads")
     if reads is not None:
         page.wrapped(f"The broker of Kafka {report.kafka} {_reads(reads)}.")
     for row in findings.pop((None, None, item["path"]), []):
         page.finding(row)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, (list, tuple, Mapped)) and len(value) > 0
+
+
+def _cells(row: Row) -> Cells:
+    return tuple(map(cell, row.values()))
 
 
 def _reads(reads: Row) -> str:

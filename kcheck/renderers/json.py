@@ -6,7 +6,7 @@ from typing import TextIO
 
 from kcheck import __version__
 from kcheck.model.report import Report, Rows, finding_row
-from kcheck.renderers._blocks import Made, nested, objects
+from kcheck.renderers._blocks import Made, nested, objects, pieces
 from kcheck.renderers._contract import Options, Renderer
 
 
@@ -47,7 +47,7 @@ def _write(value: object, stream: TextIO) -> None:
             separator = ", "
         stream.write("}")
     else:
-        stream.write(json.dumps(value))
+        stream.writelines(pieces(value))
 
 
 def _write_blocks(rows: Rows, stream: TextIO) -> None:

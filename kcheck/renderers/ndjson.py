@@ -1,12 +1,12 @@
 """One JSON object a line, each with its kind: the same objects as in the document, streamed."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import TextIO
 
 from kcheck.model.report import Report, Row, Rows, finding_row
-from kcheck.renderers._blocks import Made, nested, objects
+from kcheck.renderers._blocks import Made, nested, objects, pieces
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers.json import head
 
@@ -50,7 +50,7 @@ def _tagged(kind: str, text: str) -> str:
 
 
 def _line(row: Row, stream: TextIO) -> None:
-    stream.write(json.dumps(row) + "\n")
+    stream.writelines(chain(pieces(row), ("\n",)))
 
 
 RENDERER = Renderer(name="ndjson", render=render)
