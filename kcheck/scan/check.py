@@ -140,7 +140,7 @@ class _Cluster:
         live = view.state is DirectoryState.CURRENT and not view.is_metadata_log
         if self._coverage.planned["log_dirs"] > 1 and live and broker_id is not None:
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
-            if view.read is not None and len(view.read) < len(view.segments):
+            if view.read is not None and not view.is_read:
                 bases = {segment.base_offset for segment in view.read}
                 slim = slim._replace(
                     read=None, segments=tuple(segment for segment in view.segments if segment.base_offset in bases)

@@ -278,9 +278,9 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
     have none, all are looked at again: CRCs tell these apart. So are those of a log that gets a swap as a segment.
     """
     state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
-    if view.read is None or len(view.read) < len(view.segments):
+    if not view.is_read:
         return state
-    lacks_some = any(segment.lacks_epochs for segment in view.read) or any(is_swap(log) for log in state.logs)
+    lacks_some = any(segment.lacks_epochs for segment in view.read or ()) or any(is_swap(log) for log in state.logs)
     known = None if lacks_some else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
     return state._replace(logs=state.logs or logs_of(view), lineage=known)
 
