@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
+from kcheck.disk.quota import reading_at_most
 from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, word_for
-from kcheck.disk.remote import reading_at_most, store_of
+from kcheck.disk.remote import store_of
 
 T = TypeVar("T")
 

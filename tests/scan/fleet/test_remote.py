@@ -14,7 +14,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from kcheck.disk import remote
+from kcheck.disk import quota, remote
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.scan.fleet import stages as fleet_stages
@@ -302,16 +302,16 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
         return found
 
     monkeypatch.setattr(Store, "read", slow)
-    monkeypatch.setattr(remote, "_SHARE", 1)
-    monkeypatch.setattr(remote, "_BEYOND", BoundedSemaphore(2))
+    monkeypatch.setattr(quota, "_SHARE", 1)
+    monkeypatch.setattr(quota, "_BEYOND", BoundedSemaphore(2))
     monkeypatch.setattr(fleet_stages, "REMOTE_ITEM_COUNT", 1)
     try:
         _, rows = scanned(tmp_path, "memory://large/{broker}/{log_dir}", jobs=8)
     finally:
         system.rm("/large", recursive=True)
     assert (8, 2) == (len(rows["partitions"]), most)
-    assert remote._BEYOND.acquire(blocking=False)
-    assert remote._BEYOND.acquire(blocking=False)
+    assert quota._BEYOND.acquire(blocking=False)
+    assert quota._BEYOND.acquire(blocking=False)
 
 
 def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
