@@ -23,6 +23,7 @@ from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
     LEADER_EPOCHS,
+    LOST_FOUND,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
@@ -34,8 +35,6 @@ from kcheck.model.views import LogDirView
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
-LOST_FOUND = "lost+found"
-"""What file systems put at their root; no broker's."""
 
 
 class Kind(StrEnum):

@@ -12,8 +12,9 @@ from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.model.finding import Finding, Location
+from kcheck.model.names import LOST_FOUND
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.inputs import LOST_FOUND, Kind, targets
+from kcheck.scan.inputs import Kind, targets
 from kcheck.scan.workers import Limits, Task, Workers
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import Lineage, Run, lineage_of_cache
-from kcheck.disk.walk import join
+from kcheck.disk.walk import folder_of, join
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Finding, Location
@@ -97,7 +97,7 @@ def own_row(
         view.is_read,
         lacks_epochs,
         view.is_compacted,
-        join(view.where.log_dir or "", view.where.dir or "").encode(errors="surrogateescape") if state.logs else None,
+        folder_of(view.where).encode(errors="surrogateescape") if state.logs else None,
     )
     runs = runs_of(view) if view.is_read else ()
     return row, (
