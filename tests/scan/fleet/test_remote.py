@@ -22,7 +22,7 @@ from kcheck.scan.fleet.memory import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
 from tests.scan.fleet.test_local import BROKERS, scanned, tables
-from tests.stores import as_on_disk, upload
+from tests.stores import as_on_disk, put, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 """What the clients of stores do."""
@@ -180,9 +180,7 @@ def test_a_store_in_memory(tmp_path: Path) -> None:
     """Any file system that fsspec knows will do; what has the name of a directory alone is none."""
     system = fsspec.filesystem("memory")
     broker(tmp_path / "f" / "1" / "d", run(0, 99))
-    for path in sorted((tmp_path / "f").rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"/fleet/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    put(system, tmp_path / "f", "/fleet")
     try:
         _, rows = scanned(tmp_path, "memory://fleet/{broker}/{log_dir}", jobs=2)
         assert [("memory://fleet/1/d", "t", 100)] == [
@@ -235,9 +233,7 @@ def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypa
     system = fsspec.filesystem("memory")
     for topic in ("a", "bad", "c"):
         partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
-    for path in sorted((tmp_path / "f").rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"/slow/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    put(system, tmp_path / "f", "/slow/1/d")
     original = Store.read
 
     def hang(store: Store, path: str, start: int, end: int) -> bytes:
@@ -262,9 +258,7 @@ def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatc
     system = fsspec.filesystem("memory")
     for topic in ("a", "bad", "c"):
         partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
-    for path in sorted((tmp_path / "f").rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"/much/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    put(system, tmp_path / "f", "/much/1/d")
     original = Store.read
 
     def again(store: Store, path: str, start: int, end: int) -> bytes:
