@@ -1,6 +1,6 @@
-"""How the tests are shared out among processes, and the store that those of them share that need one."""
+"""How the tests are shared out among processes, the store that some of them share, and a bug that some want."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +16,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "tests/spark" if nodeid.startswith("tests/spark/") else nodeid
 
     return Scheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+@pytest.fixture
+def break_partition(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Exception], None]:
+    """Give what lets a bug of ours be met where the directory of that name is read."""
+    from kcheck.scan import partition  # only where it is asked for
+
+    def breaks(name: str, error: Exception) -> None:
+        read = partition.read_partition
+
+        def fails(path: str, *arguments: Any, **more: Any) -> Any:
+            if path.endswith(name):
+                raise error
+            return read(path, *arguments, **more)
+
+        monkeypatch.setattr(partition, "read_partition", fails)
+
+    return breaks
 
 
 @pytest.fixture(scope="session")

@@ -30,10 +30,15 @@ def upload(folder: Path, bucket: str, options: dict[str, Any]) -> str:
     """Copy a folder into a bucket; returns its URL."""
     system = fsspec.filesystem("s3", **options)
     system.call_s3("create_bucket", Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    put(system, folder, f"{bucket}/fleet")
+    return f"s3://{bucket}/fleet"
+
+
+def put(system: Any, folder: Path, target: str) -> None:
+    """Copy the files of a folder below a path of a file system of fsspec."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            system.pipe_file(f"{bucket}/fleet/{path.relative_to(folder)}", path.read_bytes())
-    return f"s3://{bucket}/fleet"
+            system.pipe_file(f"{target}/{path.relative_to(folder)}", path.read_bytes())
 
 
 def as_on_disk(rows: Rows, url: str, folder: Path) -> Rows:

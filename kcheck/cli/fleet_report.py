@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write
-from kcheck.cli.options import Chosen, Judging, with_judging, with_leaving
+from kcheck.cli.options import Judging, with_judging, with_leaving
 from kcheck.errors import UsageError
+from kcheck.model.finding import Chosen
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The directory run=ID, or --out: the newest run in it.")]
 Metrics = Annotated[
@@ -86,7 +87,7 @@ def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
             raise UsageError(f"--storage-option {text}: NAME=VALUE is needed")
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = value
     return found
 

@@ -10,7 +10,7 @@ import typer
 from kcheck.cli.leaving import Leaving, end, leave, renderer_of
 from kcheck.core.releases import NEWEST_TESTED, release, with_profile
 from kcheck.errors import UsageError
-from kcheck.model.finding import Severity, parse_severity
+from kcheck.model.finding import Chosen, parse_severity
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Wanted
 from kcheck.registry import plug_names
@@ -18,10 +18,6 @@ from kcheck.registry import plug_names
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
 Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A replica of each broker.")]
 Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
-
-
-Chosen = Callable[[str, Severity], bool]
-"""Tells by the id of its rule and by its severity whether a finding is meant."""
 
 
 class Judging(NamedTuple):

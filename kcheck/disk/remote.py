@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import FileIO
-from threading import BoundedSemaphore, Lock, local
+from threading import Lock
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from kcheck.errors import KcheckError, TooMuchReadError, UsageError
+from kcheck.disk.quota import take
+from kcheck.errors import KcheckError, UsageError
 
 T = TypeVar("T")
 
@@ -102,7 +103,7 @@ class Store:
 
     def read(self, path: str, start: int, end: int) -> bytes:
         """Return the bytes of a range of a file, fewer where it ends: one request."""
-        _take(end - start)
+        take(end - start)
         try:
             found: bytes = _asked(lambda: self._system.cat_file(self._named(path), start=start, end=end))
         except OSError as error:
@@ -180,47 +181,6 @@ class Store:
             else:
                 sizes[name] = int(about["size"] or 0)
         return Files(sizes, tuple(sorted(below)))
-
-
-class _Left(local):
-    """How many bytes this thread may still read, None without a bound; so many of them before it waits for others."""
-
-    size: int | None = None
-    share: int | None = None
-
-
-_LEFT = _Left()
-_SHARE = 16 << 20
-"""So many bytes every thread may hold: more than what is read of most directories."""
-_BEYOND = BoundedSemaphore(4)
-"""So many threads may hold more, up to their own bound."""
-
-
-@contextmanager
-def reading_at_most(size: int, *, holds: bool) -> Iterator[None]:
-    """Let this thread read so many bytes of stores; TooMuchReadError once they are more.
-
-    If it `holds` what it reads, it waits where too many others hold much.
-    """
-    _LEFT.size, _LEFT.share = size, _SHARE if holds else None
-    try:
-        yield
-    finally:
-        if holds and _LEFT.share is None:
-            _BEYOND.release()
-        _LEFT.size = _LEFT.share = None
-
-
-def _take(size: int) -> None:
-    if _LEFT.size is not None:
-        _LEFT.size -= size
-        if _LEFT.size < 0:
-            raise TooMuchReadError("more is read of it than of any directory that is in order")
-    if _LEFT.share is not None:
-        _LEFT.share -= size
-        if _LEFT.share < 0:
-            _BEYOND.acquire()
-            _LEFT.share = None
 
 
 class RemoteFile:

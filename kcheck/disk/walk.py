@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
+from kcheck.disk.quota import reading_at_most
 from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, word_for
-from kcheck.disk.remote import reading_at_most, store_of
+from kcheck.disk.remote import store_of
+from kcheck.model.finding import Location
 
 T = TypeVar("T")
 
@@ -265,6 +267,11 @@ def is_link(path: str) -> bool:
 def join(directory: str, *names: str) -> str:
     """Return the path of a name in a directory."""
     return os.path.join(directory, *names)
+
+
+def folder_of(where: Location) -> str:
+    """Return the path of the partition directory that a place is in."""
+    return join(where.log_dir or "", where.dir or "")
 
 
 def split(path: str) -> tuple[str, str]:

@@ -3,8 +3,6 @@
 BootstrapDirectory, BatchFileReader, BootstrapMetadata and MetadataVersion.fromFeatureLevel 3.3 to 4.3.1.
 """
 
-from collections.abc import Mapping
-
 from kcheck.formats import _control_record
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CORRUPT, HEADER, MAGIC_AT, body_from, checksum, entry_size, header_of, is_modern
@@ -12,16 +10,6 @@ from kcheck.model.parsed import BrokerReads
 from kcheck.model.release import Release
 
 _METADATA_VERSION = "metadata.version"
-_LEVELS: Mapping[tuple[int, ...], int] = {
-    (3, 3): 7,
-    (3, 4): 8,
-    (3, 5): 11,
-    (3, 6): 14,
-    (3, 7): 20,
-    (3, 8): 21,
-    (3, 9): 23,
-}
-"""The largest level that each line knows; from 4.0 on any is taken here."""
 _OF_KRAFT = _control_record.NAMES[2:]
 _VERSION_MAX = 2**15 - 1
 
@@ -94,7 +82,7 @@ def _is_version(record: Record, release: Release) -> bool:
         raise _RefusedError(f"the record at offset {record.offset}: {said.problem}")
     if said.name != "FeatureLevelRecord" or said.data["name"] != _METADATA_VERSION:
         return False
-    level, most = said.data["featureLevel"], _LEVELS.get(release.version[:2])
+    level, most = said.data["featureLevel"], release.metadata_version_max
     if most is not None and not (isinstance(level, int) and 0 < level <= most):
         raise _RefusedError(f"{_METADATA_VERSION} has the level {level}, up to {most} is known")
     return True

@@ -143,7 +143,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]
     Bytes after the last producer are read over where the CRC covers them too. Up to 0.10.2 there is no such file, and
     0.11.0.0 has errors beside CORRUPT.
     """
-    if release.version < (0, 11):
+    if not release.has_producer_state:
         return BrokerReads(value=ProducerSnapshot(None, ()))
     found = parse(data).value
     error = _error(data, found)

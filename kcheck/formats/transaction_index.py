@@ -72,7 +72,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:
 
     Up to 0.10.2 there is no such file.
     """
-    if release.version < (0, 11):
+    if not release.has_producer_state:
         return BrokerReads(value=())
     found = entries(data)
     if any(refuses(each, release) for each in found):

@@ -1,6 +1,6 @@
 """A finding: what is wrong, where, what the broker will do about it, and what to do."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -23,6 +23,10 @@ class Severity(StrEnum):
     def rank(self) -> int:
         """Order the severities; the largest is the worst."""
         return list(Severity).index(self)
+
+
+Chosen = Callable[[str, Severity], bool]
+"""Tells by the id of its rule and by its severity whether a finding is meant."""
 
 
 class Location(NamedTuple):

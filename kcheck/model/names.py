@@ -29,6 +29,8 @@ METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 COMPACTED = ("__consumer_offsets", "__transaction_state")
 """The topics that brokers make as compacted ones."""
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
+LOST_FOUND = "lost+found"
+"""What file systems put at their root; no broker's."""
 
 
 def ids_differ(one: str | None, other: str | None) -> bool:
@@ -50,6 +52,10 @@ class DirectoryState(StrEnum):
     FUTURE = "future"
     DELETED = "deleted"
     STRAY = "stray"
+
+
+LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
+"""The directories that brokers read and checkpoints are about; the others only wait for their end."""
 
 
 class PartitionDirectory(NamedTuple):
@@ -180,6 +186,8 @@ _OF_A_SEGMENT = {
         FileKind.PRODUCER_SNAPSHOT,
     )
 }
+INDEX_ENDINGS = (".index", ".timeindex", ".txnindex")
+"""What the names of a segment's indexes end in."""
 SNAPSHOT_ENDINGS = (".checkpoint", f".checkpoint{PART}", f".checkpoint{DELETED}")
 """What the names of KRaft's snapshots end in."""
 _PLAIN_PREFIX = re.compile(r"0[0-8][0-9]{18}\.").match

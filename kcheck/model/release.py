@@ -1,5 +1,6 @@
 """Which of Kafka's behaviours a release has. The table that fills these values is `kcheck.core.releases`."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -107,6 +108,11 @@ class ProfileRules(NamedTuple):
     checks_log_start_before_divergence: bool = True
 
 
+_METADATA_VERSION_MAX: Mapping[tuple[int, ...], int] = {
+    (3, 3): 7, (3, 4): 8, (3, 5): 11, (3, 6): 14, (3, 7): 20, (3, 8): 21, (3, 9): 23,
+}  # fmt: skip
+
+
 class Release(NamedTuple):
     """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it.
 
@@ -187,6 +193,11 @@ class Release(NamedTuple):
     def has_log_start_checkpoint(self) -> bool:
         """From 0.11 a log dir holds log-start-offset-checkpoint (KIP-107)."""
         return self.version >= (0, 11)
+
+    @property
+    def metadata_version_max(self) -> int | None:
+        """From 3.3 to 3.9 a bootstrap.checkpoint with a metadata.version newer than it knows ends the start."""
+        return _METADATA_VERSION_MAX.get(self.version[:2])
 
     @property
     def finishes_swaps_by_renaming(self) -> bool:

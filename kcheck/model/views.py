@@ -91,6 +91,16 @@ class PartitionView(NamedTuple):
         return bool(self.cleaned) or self.topic in COMPACTED
 
     @property
+    def is_read(self) -> bool:
+        """Whether every segment was read from its start."""
+        return self.read is not None and len(self.read) == len(self.segments)
+
+    @property
+    def is_replica(self) -> bool:
+        """Whether it is compared with those on other brokers; no broker leads the log of KRaft."""
+        return self.state is DirectoryState.CURRENT and not self.is_metadata_log
+
+    @property
     def is_metadata_log(self) -> bool:
         """Whether this is the log of KRaft: every start reads it from its first batch on, whatever checkpoints say.
 

@@ -105,17 +105,20 @@ def _follower(follower: Row, page: Page) -> None:
 
 
 def _amount(part: Row) -> str:
-    records = part["records"]
-    count = "unknown records" if not isinstance(records, int) else plural(records, "record")
+    count = _records(part)
     return count if part["bytes"] is None else f"{count} ({size(part['bytes'])})"
+
+
+def _records(part: Row) -> str:
+    records = part["records"]
+    return plural(records, "record") if isinstance(records, int) else "unknown records"
 
 
 def _outcome(follower: Row, page: Page) -> None:
     lost: Any = follower["lost"]
     broker = cell(follower["broker_id"])
     if lost:
-        count = "unknown records" if lost["records"] is None else plural(lost["records"], "record")
-        amount = count + ("" if lost["bytes"] is None else f", {size(lost['bytes'])}")
+        amount = _records(lost) + ("" if lost["bytes"] is None else f", {size(lost['bytes'])}")
         below = f"{cell(lost['below_high_watermark'])} below its high watermark {cell(follower['high_watermark'])}"
         at_most = "" if lost["certain"] else "at most "
         text = f"LOST on broker {broker}: {at_most}offsets {lost['from']}–{lost['to'] - 1}, {amount}; {below}"

@@ -116,7 +116,7 @@ def _answer_cells(answer: Row) -> tuple[object, ...]:
 
 def _rules(report: Report, page: Page) -> None:
     rules: Any = report.body["rules"]
-    page.table(("id", "name", "severity", "scope"), [tuple(rule[key] for key in _RULE_KEYS) for rule in rules])
+    page.table(_RULE_KEYS, [tuple(rule[key] for key in _RULE_KEYS) for rule in rules])
 
 
 _RULE_KEYS = ("id", "name", "severity", "scope")

@@ -5,11 +5,8 @@ from collections.abc import Callable, Iterator
 from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import OffsetEntry
-from kcheck.model.names import OFFSET_CHECKPOINTS, DirectoryState
+from kcheck.model.names import LIVE, OFFSET_CHECKPOINTS
 from kcheck.repairs._contract import LogDirSite, PartitionSite, Write
-
-LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-"""The directories that checkpoints are about."""
 
 Change = Callable[[str, OffsetEntry], OffsetEntry | None]
 """Returns what becomes of an entry of a file, None where it is left out."""

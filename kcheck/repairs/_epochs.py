@@ -26,7 +26,7 @@ def write_epochs(site: PartitionSite, entries: EpochEntries) -> Write:
     return Write(path_of(site, LEADER_EPOCHS), leader_epoch_checkpoint.serialize(checkpoint))
 
 
-def listed(entries: EpochEntries) -> str:
+def in_words(entries: EpochEntries) -> str:
     """Return `3 @ 1500, 5 @ 2200`, of many the first and how many more."""
     return joined([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, LISTED_MAX)], len(entries))
 

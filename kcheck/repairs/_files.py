@@ -4,11 +4,10 @@ from collections.abc import Iterable
 
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import log_name, segment_bases
+from kcheck.model.names import INDEX_ENDINGS, log_name, segment_bases
 from kcheck.repairs._contract import Evidence, PartitionSite
 
-SEGMENT_ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
-INDEX_ENDINGS = (".index", ".timeindex", ".txnindex")
+SEGMENT_ENDINGS = (".log", *INDEX_ENDINGS, ".snapshot")
 
 DAMAGE = ("KC141", "KC142", "KC143", "KC144", "KC145", "KC146", "KC147", "KC148", "KC149")
 """The rules that tell of batches that are not as they were written."""

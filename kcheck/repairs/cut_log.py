@@ -13,7 +13,15 @@ from kcheck.core.epoch_rebuild import rebuild
 from kcheck.core.leader_epochs import truncate_from_end
 from kcheck.model.entries import EpochEntries, Offset, OffsetEntry
 from kcheck.model.finding import Finding
-from kcheck.model.names import RECOVERY_POINT, REPLICATION_OFFSET, FileKind, log_name, parse_file, segment_prefix
+from kcheck.model.names import (
+    INDEX_ENDINGS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    FileKind,
+    log_name,
+    parse_file,
+    segment_prefix,
+)
 from kcheck.model.segments import EpochRun
 from kcheck.repairs._contract import (
     Answer,
@@ -32,7 +40,7 @@ from kcheck.repairs._contract import (
 )
 from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
-from kcheck.repairs._files import INDEX_ENDINGS, SEGMENT_ENDINGS, bases, path_of
+from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
 
 _TAILS = ("KC143", "KC144")
 

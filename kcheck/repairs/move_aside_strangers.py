@@ -7,10 +7,8 @@ takes the log dir offline. `lost+found` belongs to the file system and stays: us
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
-from kcheck.model.names import parse_directory
+from kcheck.model.names import LOST_FOUND, parse_directory
 from kcheck.repairs._contract import Answer, Aside, Evidence, LogDirSite, Refused, Repair, Scope, Step
-
-_LOST_AND_FOUND = "lost+found"
 
 
 def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
@@ -18,7 +16,7 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     del site
     for finding in findings:
         name = finding.where.file or finding.where.dir or ""
-        if name == _LOST_AND_FOUND:
+        if name == LOST_FOUND:
             yield Refused(finding, "it belongs to the file system: use a directory below this one as log dir")
         elif finding.where.file is None and parse_directory(name) is not None:
             yield Refused(finding, "it holds a partition that a newer broker reads: its records may be wanted")

@@ -7,8 +7,9 @@ damaged batch, and never says so.
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
+from kcheck.model.names import INDEX_ENDINGS
 from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
-from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, path_of, unsettled, whole_log
+from kcheck.repairs._files import DAMAGE, path_of, unsettled, whole_log
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:

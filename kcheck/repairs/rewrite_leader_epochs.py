@@ -11,7 +11,7 @@ from kcheck.core.epoch_rebuild import RebuiltEpochs, rebuild
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS
 from kcheck.repairs._contract import Answer, PartitionSite, Refused, Repair, Scope, Step
-from kcheck.repairs._epochs import entries_of, joined, listed, write_epochs
+from kcheck.repairs._epochs import entries_of, in_words, joined, write_epochs
 from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 
 _RULES = (
@@ -42,11 +42,11 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
 
 
 def _reason(found: RebuiltEpochs) -> str:
-    words = [f"the epochs are those of the batches: {listed(found.entries) or 'none'}"]
+    words = [f"the epochs are those of the batches: {in_words(found.entries) or 'none'}"]
     if found.unseen:
-        words.append(f"kept from the file, without a batch: {listed(found.unseen)}")
+        words.append(f"kept from the file, without a batch: {in_words(found.unseen)}")
     if found.dropped:
-        words.append(f"left out, against the batches: {listed(found.dropped)}")
+        words.append(f"left out, against the batches: {in_words(found.dropped)}")
     if found.late:
         words.append(f"no line tells where these begin, so with their first batch: {joined(found.late)}")
     return "; ".join(words)

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from kcheck.formats import meta_properties
 from kcheck.formats.meta_properties import MetaProperties
 from kcheck.model.finding import Finding
-from kcheck.model.names import META_PROPERTIES, DirectoryState
+from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState
 from kcheck.repairs._contract import Answer, Evidence, LogDirSite, Refused, Repair, Scope, Step, Write
-from kcheck.repairs._entries import LIVE
 
 _OWN = ("version", "node.id", "broker.id", "cluster.id")
 """What all log dirs of a broker have in common."""

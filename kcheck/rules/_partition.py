@@ -3,7 +3,7 @@
 from kcheck.core.leader_epochs import rise
 from kcheck.core.segments import LOG_SIZE_MAX
 from kcheck.model.entries import EpochEntries
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import LIVE
 from kcheck.model.views import FileView, PartitionView
 from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._words import counted
@@ -11,7 +11,7 @@ from kcheck.rules._words import counted
 
 def served(view: PartitionView) -> bool:
     """Whether a broker loads the directory as a replica; -delete and -stray directories only wait for their end."""
-    return view.state in (DirectoryState.CURRENT, DirectoryState.FUTURE)
+    return view.state in LIVE
 
 
 def is_plain_file(view: FileView) -> bool:

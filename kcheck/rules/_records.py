@@ -6,8 +6,8 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import FaultyRecord, RecordFault, SegmentView
 from kcheck.rules._contract import Rule
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, others
-from kcheck.rules._words import DATA_MAX, kafka
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 ADVICE = (
     f"{KEEP_A_COPY} Compare the batch with the other replicas. {REFETCH} If all hold the same one, it came so from its "
@@ -50,7 +50,8 @@ def records_finding(
     return [
         rule.finding(
             view.where._replace(position=first.position),
-            f"position {first.position}: the batch of {_offsets(first)}{record}: {first.problem}{others(count)}",
+            f"position {first.position}: the batch of {_offsets(first)}{record}: {first.problem}"
+            f"{and_further(count, 'batch', 'batches')}",
             effect=effect(first),
             advice=advice,
             severity=severity,

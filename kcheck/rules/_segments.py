@@ -8,7 +8,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
 from kcheck.rules._partition import offset_range
-from kcheck.rules._words import DATA_MAX, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, counted, kafka
 
 COMPARE = "Compare the log end with the other replicas."
 KEEP_A_COPY = "Stop the broker and keep a copy of the partition directory outside of every log dir."
@@ -59,17 +59,12 @@ def batches_finding(
     return [
         rule.finding(
             view.where._replace(position=first.position),
-            f"position {first.position}: {saying(first)}{others(count)}",
+            f"position {first.position}: {saying(first)}{and_further(count, 'batch', 'batches')}",
             effect=effect,
             advice=advice,
             data={"count": count, "batches": tuple(_row(batch) for batch in found[:DATA_MAX])},
         )
     ]
-
-
-def others(count: int) -> str:
-    """Return how many batches follow the first that is told."""
-    return f" (and {counted(count - 1, 'further batch', 'further batches')})" if count > 1 else ""
 
 
 def _row(batch: FaultyBatch) -> dict[str, object]:
@@ -130,7 +125,6 @@ def entries_finding(
     if index is None or not found:
         return []
     count = sum(index.counts.get(fault, 0) for fault in faults)
-    more = f" (and {counted(count - 1, 'further entry', 'further entries')})" if count > 1 else ""
     position = found[0].number * slot_size
     effect, severity = rebuilt_or_unnoticed(view, release, unnoticed), Severity.ERROR
     if rebuilt(view, release):
@@ -140,7 +134,7 @@ def entries_finding(
     return [
         rule.finding(
             index.where._replace(position=position),
-            f"entry {found[0].number} {saying(found[0])}{more}",
+            f"entry {found[0].number} {saying(found[0])}{and_further(count, 'entry', 'entries')}",
             effect=effect,
             advice=REBUILD,
             severity=severity,

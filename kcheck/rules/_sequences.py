@@ -8,7 +8,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 
 def sequence_finding(
@@ -21,12 +21,11 @@ def sequence_finding(
     if not found:
         return
     count, one = view.producers.counts[fault], found[0]
-    more = f" (and {counted(count - 1, 'further batch', 'further batches')})" if count > 1 else ""
     yield rule.finding(
         view.where,
         f"the batch at offset {one.base_offset} begins with sequence {one.first_sequence} of producer "
         f"{one.producer_id}, epoch {one.producer_epoch}; the batch before ends at offset {one.offset_before} with "
-        f"sequence {one.sequence_before}{more}",
+        f"sequence {one.sequence_before}{and_further(count, 'batch', 'batches')}",
         effect=f"{kafka(release)} {effect}.",
         advice=advice,
         data={"count": count, "batches": tuple(faulty._asdict() for faulty in found[:DATA_MAX])},

@@ -29,6 +29,11 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def and_further(count: int, one: str, many: str | None = None) -> str:
+    """Return ` (and 2 further batches)`: how many of `count` follow the first, which is told; nothing if none does."""
+    return f" (and {counted(count - 1, f'further {one}', many and f'further {many}')})" if count > 1 else ""
+
+
 def listed(things: Iterable[object], count: int | None = None) -> str:
     """Return `a, b and c`, or the first ten and how many more; `count` of many spares a look at all of them."""
     texts = [_short(str(thing)) for thing in (things if count is None else islice(things, LISTED_MAX))]
@@ -61,10 +66,9 @@ def what_stands_there(defect: Defect) -> str:
     return f"{place}: {message}" + ("" if told else f", found {found}")
 
 
-def and_further(defects: Sequence[Defect]) -> str:
+def first_of(defects: Sequence[Defect]) -> str:
     """Return the first defect in words, and how many follow."""
-    further = len(defects) - 1
-    return what_stands_there(defects[0]) + (f" (and {counted(further, 'further defect')})" if further else "")
+    return what_stands_there(defects[0]) + and_further(len(defects), "defect")
 
 
 def at(view: FileView, defect: Defect | None) -> Location:

@@ -32,7 +32,7 @@ from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import repeated_in_words
-from kcheck.rules._words import and_further, at, defect_rows
+from kcheck.rules._words import at, defect_rows, first_of
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -42,7 +42,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
     repeats = repeated_in_words(view) if len(refused) == 1 else ""
-    why = repeats or (and_further(refused) if refused else "it cannot be read")
+    why = repeats or (first_of(refused) if refused else "it cannot be read")
     what = outcome(view.name, view.refusal, release)
     yield RULE.finding(
         at(view, first),

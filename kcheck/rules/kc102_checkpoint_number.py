@@ -30,7 +30,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import CHECKPOINT_KINDS, advice, outcome
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import and_further, at, defect_rows
+from kcheck.rules._words import at, defect_rows, first_of
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -40,7 +40,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
     first = refused[0] if refused else None
     what = outcome(view.name, view.refusal, release)
-    why = f": {and_further(refused)}" if refused else ""
+    why = f": {first_of(refused)}" if refused else ""
     yield RULE.finding(
         at(view, first),
         f"{view.name} holds a number that the broker cannot read{why}",

@@ -23,7 +23,7 @@ from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import CHECKPOINT_KINDS, LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import holds_nothing, readable, repeated
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -43,7 +43,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     why = "other releases refuse it" if refused else "no broker has written it"
     yield RULE.finding(
         at(view, first),
-        f"{view.name} is read, but {why}: {and_further([first, *others])}",
+        f"{view.name} is read, but {why}: {first_of([first, *others])}",
         effect=f"{kafka(release)} reads it without a warning and writes it anew."
         + (" If the file was cut there, the last number is too small." if cut else ""),
         advice="Compare the file with the log and with a backup before the broker starts."

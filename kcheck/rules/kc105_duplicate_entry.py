@@ -20,7 +20,7 @@ from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, offsets_in_words, on_line, partition_name, readable, repeated
-from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+from kcheck.rules._words import DATA_MAX, and_further, kafka, listed
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -32,11 +32,10 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return
     entries = offset_entries(view)
     (topic, partition), indexes = next(iter(keys.items()))
-    others = f" (and {counted(len(keys) - 1, 'further partition')})" if len(keys) > 1 else ""
     yield RULE.finding(
         on_line(view, indexes[1]),
         f"{view.name} lists {partition_name(topic, partition)} {len(indexes)} times: "
-        f"{listed(offsets_in_words(view, indexes))}{others}",
+        f"{listed(offsets_in_words(view, indexes))}{and_further(len(keys), 'partition')}",
         effect=f"{kafka(release)} uses the last line, here {entries[indexes[-1]].offset}, and says nothing.",
         advice="Stop the broker, keep a copy of the file outside of every log dir, and leave one line for each "
         "partition. The lower value is the safe one, except in log-start-offset-checkpoint.",

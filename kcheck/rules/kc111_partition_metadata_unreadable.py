@@ -25,7 +25,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE, OPEN_TRANSACTION
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 KIND = "partition-metadata"
 ONE_PARTITION_IS_NOT_FATAL = (3, 2, 1)
@@ -44,7 +44,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
     yield RULE.finding(
         at(view, refused[0] if refused else None),
-        f"{view.name} is unreadable: {and_further(refused) if refused else 'this release does not know its version'}",
+        f"{view.name} is unreadable: {first_of(refused) if refused else 'this release does not know its version'}",
         effect=f"{kafka(release)} {what} ({view.refusal}).",
         advice="Stop the broker and copy the file from another partition of the same topic. Never invent an id, and do "
         "not delete the file on a KRaft broker.",

@@ -25,7 +25,7 @@ from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import META_PROPERTIES_KIND, names_nothing
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 FIRST_RELEASE = (0, 9)
 READS_ANYTHING = (2, 8)
@@ -59,7 +59,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
 def _problem(view: FileView, release: Release) -> tuple[Severity, str, str] | None:
     assert view.reads is not None
     value, defects = view.parsed.value, view.parsed.defects
-    why = and_further(defects) if defects else "it names no broker"
+    why = first_of(defects) if defects else "it names no broker"
     if view.reads.error is not None:
         return Severity.FATAL, why, _unreadable(release)
     if names_nothing(value.properties) or (release.version >= KRAFT_ONLY and value.broker_id is None):

@@ -17,7 +17,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 KIND = "clean-shutdown"
 HOLDS_EPOCH = (3, 7)
@@ -32,7 +32,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     unclean = release.version >= HAS_ELIGIBLE_LEADERS
     yield RULE.finding(
         at(view, defects[0] if defects else None),
-        f"{view.name} names no broker epoch: {and_further(defects) if defects else 'it is empty, as up to 3.6'}",
+        f"{view.name} names no broker epoch: {first_of(defects) if defects else 'it is empty, as up to 3.6'}",
         effect=f"{kafka(release)} takes the stop for a clean one and registers without its old epoch."
         + (" With eligible leader replicas the controller may treat the restart as unclean." if unclean else ""),
         advice="Nothing. If you do not trust the stop, delete the file while the broker is stopped; never create one.",

@@ -19,7 +19,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -30,7 +30,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     effect = "fails at its next start" if refused else "takes it as it stands: consumers get aborted records"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),
-        and_further(view.parsed.defects),
+        first_of(view.parsed.defects),
         effect=f"{kafka(release)} {effect}.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
         severity=Severity.FATAL if refused else Severity.ERROR,

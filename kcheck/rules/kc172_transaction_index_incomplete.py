@@ -19,7 +19,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH, rebuilt, rebuilt_or_unnoticed
-from kcheck.rules._words import DATA_MAX, counted
+from kcheck.rules._words import DATA_MAX, and_further
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -40,12 +40,11 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         return
     one = lacking[0]
     late = (one.producer_id, one.last_offset) in stated
-    more = f" (and {counted(len(lacking) - 1, 'further one', 'further ones')})" if lacking[1:] else ""
     unnoticed = "consumers that read committed records alone get the aborted ones too"
     yield RULE.finding(
         view.where._replace(file=(view.where.file or "").removesuffix(".log") + ".txnindex"),
         f"the transaction of producer {one.producer_id} from offset {one.first_offset}, aborted at offset "
-        f"{one.last_offset}, {'begins later there' if late else 'is missing'}{more}",
+        f"{one.last_offset}, {'begins later there' if late else 'is missing'}{and_further(len(lacking), 'one')}",
         effect=rebuilt_or_unnoticed(view, release, unnoticed),
         advice=f"{KEEP_A_COPY} {REFETCH}",
         severity=Severity.WARNING if rebuilt(view, release) else Severity.ERROR,

@@ -18,7 +18,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -32,7 +32,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         severity, effect = Severity.FATAL, "does not start once it reads it"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),
-        and_further(view.parsed.defects),
+        first_of(view.parsed.defects),
         effect=f"{kafka(release)} {effect}.",
         advice="Keep a copy. An older snapshot must be left before this one is removed.",
         severity=severity,

@@ -23,7 +23,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._words import DATA_MAX, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 SAYING = {
     SnapshotFault.BEYOND: "names offset {stated} of producer {producer}, which is not below its own",
@@ -53,11 +53,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _finding(snapshot: SnapshotView, release: Release) -> Finding:
     count = sum(snapshot.counts.values())
-    more = f" (and {counted(count - 1, 'further contradiction')})" if count > 1 else ""
     loaded = f"loads it at its next start and believes it: {EFFECTS.get(snapshot.faults[0].fault, REFUSED)}"
     return RULE.finding(
         snapshot.where,
-        f"it {_said(snapshot.faults[0])}{more}",
+        f"it {_said(snapshot.faults[0])}{and_further(count, 'contradiction')}",
         effect=f"{kafka(release)} {loaded}."
         if snapshot.newest
         else f"{kafka(release)} believes it where a start after an unclean stop begins there; a newer one is left.",

@@ -29,7 +29,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     Where the log start reached the log end every snapshot is deleted, and nothing is left to know.
     """
     found = view.producers
-    if found is None or not found.known or not served(view) or release.version < (0, 11):
+    if found is None or not found.known or not served(view) or not release.has_producer_state:
         return
     parsed = map(parse_file, files_beside_segments(view.files))
     if any(file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix for file in parsed):

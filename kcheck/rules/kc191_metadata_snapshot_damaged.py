@@ -22,7 +22,7 @@ from kcheck.model.names import FileKind
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._words import and_further, at, defect_rows, kafka
+from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -38,7 +38,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         advice = "Keep a copy of the directory. If the other controllers are well, let this one fetch everything anew."
     yield RULE.finding(
         at(view, defects[0]),
-        and_further(defects),
+        first_of(defects),
         effect=effect,
         advice=advice,
         data={"defect_count": len(defects), "defects": defect_rows(defects)},

@@ -30,7 +30,7 @@ from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, on_line
 from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
-from kcheck.rules._words import counted, kafka, listed
+from kcheck.rules._words import and_further, counted, kafka, listed
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -42,11 +42,10 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     equals = [i for i in range(1, len(entries)) if entries[i].start_offset == entries[i - 1].start_offset]
     first = falls[0] if falls else equals[0]
     loaded = read_lines(entries, release)
-    further = len(falls or equals) - 1
     yield RULE.finding(
         on_line(view, first),
         f"line {line_of(first)}: {entry_words(entries[first])} follows {entry_words(entries[first - 1])}"
-        + (f" (and {counted(further, 'further line')})" if further else ""),
+        + and_further(len(falls or equals), "line"),
         effect=_effect(entries, loaded, release),
         advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}"
         if falls

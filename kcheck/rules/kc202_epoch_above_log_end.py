@@ -22,7 +22,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_rows, entry_words, loaded_lines
 from kcheck.rules._partition import offset_range, served
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import and_further, counted, kafka
 
 BACKGROUND_WRITE = (3, 8)
 """From here on a truncation writes the file in the background, so a kill leaves the old one."""
@@ -37,11 +37,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if not above:
         return
     killed = view.clean_shutdown is False and release.version >= BACKGROUND_WRITE
-    further = f" (and {counted(len(above) - 1, 'further epoch')})" if len(above) > 1 else ""
     assert view.epochs is not None
     yield RULE.finding(
         view.epochs.where,
-        f"{entry_words(above[0])}, above the log end {end}{further}",
+        f"{entry_words(above[0])}, above the log end {end}{and_further(len(above), 'epoch')}",
         effect=f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. The log once reached "
         f"offset {above[-1].start_offset}. "
         f"No longer here: {offset_range(end, above[-1].start_offset)}, by a truncation or a loss.",

@@ -21,7 +21,7 @@ from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, on_line
 from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import and_further, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -31,10 +31,9 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return
     negative = [i for i, entry in enumerate(entries) if has_negative((entry,))]
     kept = release.epoch_load is EpochLoad.E1
-    further = f" (and {counted(len(negative) - 1, 'further line')})" if len(negative) > 1 else ""
     yield RULE.finding(
         on_line(view, negative[0]),
-        f"line {line_of(negative[0])}: {entry_words(entries[negative[0]])}{further}",
+        f"line {line_of(negative[0])}: {entry_words(entries[negative[0]])}{and_further(len(negative), 'line')}",
         effect=f"{kafka(release)} uses the line as it stands, and may tell followers a wrong end of an epoch."
         if kept
         else f"{kafka(release)} does not start: this line, in one partition, aborts the start of the whole broker.",

@@ -25,7 +25,7 @@ from kcheck.model.views import FileView
 from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
-from kcheck.rules._words import DATA_MAX, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 EFFECTS = {
     RECOVERY_POINT: "scans every segment of the partition after an unclean stop",
@@ -42,13 +42,13 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return
     entries = offset_entries(view)
     first = entries[negative[0]]
-    further = f" (and {counted(len(negative) - 1, 'further entry', 'further entries')})" if len(negative) > 1 else ""
     name = partition_name(first.topic, first.partition)
     keeps = view.name == REPLICATION_OFFSET and not release.high_watermark_floor_is_log_start
     does = "keeps a negative high watermark until the replica leads or fetches" if keeps else EFFECTS.get(view.name)
     yield RULE.finding(
         on_line(view, negative[0]),
-        f"line {line_of(negative[0])}: {name} has the offset {first.offset}{further}",
+        f"line {line_of(negative[0])}: {name} has the offset {first.offset}"
+        f"{and_further(len(negative), 'entry', 'entries')}",
         effect=f"{kafka(release)} {does or 'reads it as it stands'}.",
         advice="Stop the broker, keep a copy of the file outside of every log dir, and drop the line; the count in "
         f"line 2 falls by one.{_only_if(view.name)}",

@@ -25,7 +25,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import offset_range
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH
-from kcheck.rules._words import DATA_MAX, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -36,12 +36,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     one, other = found[0]
     is_known = view.cleaned is False and view.state is DirectoryState.CURRENT
     dense = is_known and not (any(segment.holes for segment in view.read or ()) or _was_begun(view))
-    more = f" (and {counted(len(found) - 1, 'further hole', 'further holes')})" if found[1:] else ""
     maybe = "" if dense else ", unless the topic is or was compacted"
     yield RULE.finding(
         other.where,
         f"no segment holds {offset_range(one.end_offset, other.base_offset)}: that before it, {one.base_offset}, ends "
-        f"at {one.end_offset}{more}",
+        f"at {one.end_offset}{and_further(len(found), 'hole')}",
         effect=f"{kafka(release)} does not notice it: readers go on behind the hole. The records are lost here{maybe}.",
         advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if dense else Severity.INFO,

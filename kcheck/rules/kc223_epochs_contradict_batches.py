@@ -23,7 +23,7 @@ from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import REFETCH_OR_REBUILD, lines_of_file
-from kcheck.rules._words import DATA_MAX, counted, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -39,10 +39,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     assert view.epochs is not None
     run, offset = wrong[0]
     stated = _stated(cache, offset)
-    more = f" (and {counted(len(wrong) - 1, 'further run of batches', 'further runs of batches')})" if wrong[1:] else ""
     yield RULE.finding(
         view.epochs.where,
-        f"it says epoch {stated} of offset {offset}, the batch there has epoch {run.epoch}{more}",
+        f"it says epoch {stated} of offset {offset}, the batch there has epoch {run.epoch}"
+        f"{and_further(len(wrong), 'run of batches', 'runs of batches')}",
         effect=f"{kafka(release)} believes the file: truncations go to wrong offsets.",
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={

@@ -24,7 +24,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
-from kcheck.rules._words import DATA_MAX, counted, kafka, listed
+from kcheck.rules._words import DATA_MAX, and_further, kafka, listed
 
 CLEANER_DIES = (4, 1)
 
@@ -48,7 +48,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 
 
 def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
-    (key, found), further = next(iter(twice.items())), len(twice) - 1
+    key, found = next(iter(twice.items()))
     left_over = next((item for item in found if not _has(item[0], key)), found[1])
     places = listed(f"{offset} in {view.where.log_dir}" for view, _, offset in found)
     differs = any(len({offset for _, _, offset in items}) > 1 for items in twice.values())
@@ -56,7 +56,7 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
     return RULE.finding(
         on_line(left_over[0].files[CLEANER_OFFSET], left_over[1]),
         f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(found)} log dirs: {places}"
-        + (f" (and {counted(further, 'further partition')})" if further else ""),
+        + and_further(len(twice), "partition"),
         effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
         "broker, without any other sign."
         if dies

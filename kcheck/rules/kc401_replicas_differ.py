@@ -18,17 +18,16 @@ from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import offset_range
-from kcheck.rules._words import counted, kafka
+from kcheck.rules._words import and_further, kafka
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     """Tell which replicas differ from the first one."""
     for found in view.different:
-        more = f" (and {counted(found.batches - 1, 'further batch', 'further batches')})" if found.batches > 1 else ""
         yield RULE.finding(
             found.other,
             f"{offset_range(found.base_offset, found.last_offset + 1)} of epoch {found.epoch} are not those of broker "
-            f"{found.one.broker_id}{more}",
+            f"{found.one.broker_id}{and_further(found.batches, 'batch', 'batches')}",
             effect=f"{kafka(release)} does not notice it: consumers get the one or the other.",
             advice="Find out which replica is right, and let the other one be fetched anew.",
             data={

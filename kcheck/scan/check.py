@@ -8,7 +8,7 @@ from kcheck.disk.walk import split
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import DirectoryState, parse_file
+from kcheck.model.names import parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import FINDINGS, Report, Wanted
 from kcheck.model.views import Different, PartitionView, ReplicasView
@@ -132,15 +132,14 @@ class _Cluster:
         self._views: dict[tuple[object, ...], dict[int, PartitionView]] = {}
 
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
-        """Keep what the comparison needs of a replica; the metadata log of KRaft has rules of its own.
+        """Keep what the comparison needs of a replica.
 
         Where segments were left out, the batches do not tell all the epochs: those of the file stand for them.
         """
         broker_id = view.where.broker_id
-        live = view.state is DirectoryState.CURRENT and not view.is_metadata_log
-        if self._coverage.planned["log_dirs"] > 1 and live and broker_id is not None:
+        if self._coverage.planned["log_dirs"] > 1 and view.is_replica and broker_id is not None:
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
-            if view.read is not None and len(view.read) < len(view.segments):
+            if view.read is not None and not view.is_read:
                 bases = {segment.base_offset for segment in view.read}
                 slim = slim._replace(
                     read=None, segments=tuple(segment for segment in view.segments if segment.base_offset in bases)

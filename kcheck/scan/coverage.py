@@ -4,12 +4,9 @@ from collections.abc import Iterable
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join, list_directory, sizes, split
-from kcheck.model.names import DirectoryState, parse_directory
+from kcheck.model.names import LIVE, parse_directory
 from kcheck.model.report import Row, Wanted
 from kcheck.scan.inputs import Kind, Target
-
-READ = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-"""The partitions whose segments are read: no broker reads the others again."""
 
 
 class Coverage:
@@ -42,7 +39,7 @@ class Coverage:
         if found is None or not (wanted is None or wanted.has(found.topic, found.partition)):
             return
         self.planned["partitions"] += 1
-        if deep and found.state in READ:
+        if deep and found.state in LIVE:
             of_logs = sizes(path, ".log")
             self.planned["segments"] += len(of_logs)
             self.planned["bytes"] += sum(of_logs)

@@ -5,16 +5,16 @@ from functools import partial
 from itertools import zip_longest
 
 from kcheck.disk.read import UnreadableError
-from kcheck.disk.walk import join
+from kcheck.disk.walk import folder_of, join
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import FileKind, files_beside_segments, log_name, parse_file, segment_prefix
+from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView, Transactions
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.coverage import READ, Coverage
+from kcheck.scan.coverage import Coverage
 from kcheck.scan.depth import Depth
 from kcheck.scan.partition import read_small
 from kcheck.scan.rules import check_file
@@ -98,10 +98,10 @@ class Deep:
         """Yield each partition and the base offsets of the segments to read, None where none is; then their tasks."""
         for view in views:
             self.coverage.at = view.where.dir or ""
-            if not self._depth.reads_segments or view.state not in READ or not is_whole(view):
+            if not self._depth.reads_segments or view.state not in LIVE or not is_whole(view):
                 yield (view, None), ()
                 continue
-            folder, snapshots = join(_folder(view), ""), snapshot_offsets(files_beside_segments(view.files))
+            folder, snapshots = join(folder_of(view.where), ""), snapshot_offsets(files_beside_segments(view.files))
             wanted: dict[Offset, Task[Segment]] = {}
             for segment, behind in zip_longest(view.segments, view.segments[1:]):
                 base, name = segment.base_offset, log_name(segment.base_offset)
@@ -165,7 +165,7 @@ class Deep:
             read.append(whole)
             if whole.unread:
                 collected.extend(_unread(whole))
-        swaps = tuple(read_swaps(view, _folder(view), collected, verify=self._depth.verifies))
+        swaps = tuple(read_swaps(view, folder_of(view.where), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
@@ -177,7 +177,7 @@ class Deep:
             if kind is not None:
                 where = view.where._replace(file=name)
                 try:
-                    found[name] = read_small(join(_folder(view), name), kind, where, self._release)
+                    found[name] = read_small(join(folder_of(view.where), name), kind, where, self._release)
                 except UnreadableError as error:
                     collected.append(kc001_unreadable.finding(where, str(error)))
                 else:
@@ -200,10 +200,6 @@ def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, .
         return examine(path, where, base, cuts=cuts, **how)
     except UnreadableError as error:
         return kc001_unreadable.finding(where, str(error))
-
-
-def _folder(view: PartitionView) -> str:
-    return join(view.where.log_dir or "", view.where.dir or "")
 
 
 _RULED = {

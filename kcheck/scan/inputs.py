@@ -1,7 +1,7 @@
 """What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
     LEADER_EPOCHS,
+    LOST_FOUND,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
@@ -34,8 +35,6 @@ from kcheck.model.views import LogDirView
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
 _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
-LOST_FOUND = "lost+found"
-"""What file systems put at their root; no broker's."""
 
 
 class Kind(StrEnum):
@@ -178,11 +177,7 @@ def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]
 
 def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
     """Return the log dirs that a broker's configuration names (KafkaConfig: log.dirs, else log.dir)."""
-    try:
-        data = read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX)
-    except UnreadableError as error:
-        raise UsageError(f"{path}: {error}") from error
-    config = properties(data)
+    config = read_properties(path)
     named = config.get("log.dirs") or config.get("log.dir")
     if not named:
         raise NotALogDirError(f"{path} names no log.dirs")
@@ -194,6 +189,14 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
         said_id = own if broker_id is None else broker_id
         yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)
+
+
+def read_properties(path: str) -> Mapping[str, str]:
+    """Return what a `server.properties` says; UsageError if it cannot be read."""
+    try:
+        return properties(read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def paths_of(found: Iterable[Target]) -> tuple[str, ...]:

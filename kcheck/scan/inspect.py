@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError, opened
-from kcheck.disk.walk import file_size, join, list_directory, split
+from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
 from kcheck.formats._contract import Format
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Offset
@@ -135,7 +135,7 @@ def partition_row(view: PartitionView, shown: Shown) -> Row:
 
 
 def _extra(view: PartitionView, row: Row, shown: Shown) -> Row:
-    path = join(view.where.log_dir or "", view.where.dir or "")
+    path = folder_of(view.where)
     extra: dict[str, object] = {}
     if shown.segments:
         extra["segments"] = row["segments"]

@@ -1,6 +1,6 @@
 """`kcheck predict`: what the broker will do with these log dirs at its next start."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
@@ -32,8 +32,7 @@ def predict(arguments: list[str], wish: Wish) -> Predicted:
     for target in targets:
         if target.kind is Kind.FILE:
             raise directory_wanted(target.path, "a start")
-    wish = with_copies(targets, wish)
-    starts = decided([start_of(target, wish, collected) for target in targets], wish.release)
+    starts = _starts(targets, wish, collected)
     report = Report(
         verb="predict",
         kafka=wish.release.name,
@@ -74,9 +73,13 @@ def _severity(found: Prediction) -> Severity:
 def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
     """Return the verdict on each log dir that the paths hold, without its partitions."""
     targets = [target for target in replica_targets(arguments) if target.kind is not Kind.FILE]
+    return tuple({**_log_dir_row(start), "partitions": ()} for start in _starts(targets, wish, []))
+
+
+def _starts(targets: Sequence[Target], wish: Wish, collected: list[Finding]) -> list[LogDirStart]:
+    """Return what becomes of what was named, as the start of one broker or of several."""
     wish = with_copies(targets, wish)
-    starts = decided([start_of(target, wish, []) for target in targets], wish.release)
-    return tuple({**_log_dir_row(start), "partitions": ()} for start in starts)
+    return decided([start_of(target, wish, collected) for target in targets], wish.release)
 
 
 def with_copies(targets: Iterable[Target], wish: Wish) -> Wish:

@@ -8,7 +8,7 @@ from kcheck import __version__
 from kcheck.disk.walk import split
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row, Wanted
@@ -25,8 +25,6 @@ from kcheck.scan.predict import lost_row, with_copies
 from kcheck.scan.rules import all_repairs
 from kcheck.scan.start.host import LogDirStart, Wish, decided
 from kcheck.scan.start.values import Lost, summed
-
-Chosen = Callable[[str, Severity], bool]
 
 _ALONE_COUNT = 8
 """So many steps are judged each by itself; then as many together as there were before them, so that it is soon done."""

@@ -6,7 +6,7 @@ from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.lineage import Lineage
 from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, reading
-from kcheck.disk.walk import join
+from kcheck.disk.walk import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
@@ -152,7 +152,7 @@ def _left_logs(view: PartitionView, start: Prediction) -> tuple[LogFile, ...]:
 
 def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
     """Return the segments of a partition directory."""
-    path = join(view.where.log_dir or "", view.where.dir or "")
+    path = folder_of(view.where)
     return tuple(
         LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
         for segment in view.segments

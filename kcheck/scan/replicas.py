@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.read import read_whole
-from kcheck.disk.walk import exists, join, split
+from kcheck.disk.walk import exists, folder_of, split
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import Offset
@@ -92,7 +92,7 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
     if view.segments or view.log_end_offset is None:  # Else no more is there than what was told.
         from kcheck.scan.start.partition import start_partition  # numpy: worth its import where a start is simulated
 
-        path = join(view.where.log_dir or "", view.where.dir or "")
+        path = folder_of(view.where)
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
         told = Told(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
         stored = stored_of(told, release, clean=view.clean_shutdown is not False)
@@ -106,8 +106,7 @@ def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[Parti
         return ([] if view is None else [view]), log_dir
     log_dir = open_log_dir(target.path, target.broker_id, release)
     found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
-    # The metadata log of a KRaft cluster has rules of its own, and no broker leads it.
-    return [v for v in found if v.state is DirectoryState.CURRENT and not v.is_metadata_log], log_dir
+    return [view for view in found if view.is_replica], log_dir
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:

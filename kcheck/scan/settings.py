@@ -1,13 +1,11 @@
 """Which settings of a broker are meant: those of a server.properties, and those that were said one by one."""
 
 from kcheck.core.startup import INDEX_SIZE, SETTINGS, Settings, settings
-from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.errors import UsageError
-from kcheck.formats.meta_properties import properties
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
+from kcheck.scan.inputs import read_properties
 
-_SIZE_MAX = 1 << 20
 _ALIKE = 0.85
 """Two names that share so much of their letters are one, mistyped."""
 
@@ -20,10 +18,7 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
     named = [path for path in paths if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
     found: dict[str, str] = {}
     for path in [config] if config is not None else named[:1]:
-        try:
-            found |= properties(read_whole(path, follow=True, size_max=_SIZE_MAX))
-        except UnreadableError as error:
-            raise UsageError(f"{path}: {error}") from error
+        found |= read_properties(path)
     said: dict[str, str] = {}
     for text in defined:
         name, equals, value = text.partition("=")

@@ -6,12 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kcheck import __version__
 from kcheck.scan import check as scan_check
-from kcheck.scan import partition
 from tests.builders import partition_dir, run
 from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
 
@@ -137,16 +137,9 @@ def test_what_could_not_be_read_is_3_and_the_rest_is_told(clean: Path) -> None:
     assert "KC001" in done.out
 
 
-def test_a_bug_in_one_partition_is_3_and_the_rest_is_told(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_one_partition_is_3_and_the_rest_is_told(clean: Path, break_partition: Any) -> None:
     partition_dir(clean / "u-0", [run(0, 9)])
-    read = partition.read_partition
-
-    def fails(path: str, *arguments: object, **more: object) -> object:
-        if path.endswith("u-0"):
-            raise RuntimeError("boom\x1b[31m")
-        return read(path, *arguments, **more)
-
-    monkeypatch.setattr(partition, "read_partition", fails)
+    break_partition("u-0", RuntimeError("boom\x1b[31m"))
     done = kcheck("inspect", clean)
     assert (3, f"{UNCHANGED}\n") == (done.code, done.err)
     assert "KC000" in done.out

@@ -14,7 +14,6 @@ NAMES = ("bootstrap.checkpoint", *(path.name for path in sorted(LOG_DIR.glob("__
 FILES = {name: next(LOG_DIR.rglob(name)).read_bytes() for name in NAMES}
 BOOTSTRAP = FILES["bootstrap.checkpoint"]
 FIRST_SIZE = OVERHEAD.size + int(OVERHEAD.unpack_from(BOOTSTRAP)[1])
-FLIPPED = BOOTSTRAP[: FIRST_SIZE - 1] + b"x" + BOOTSTRAP[FIRST_SIZE:]
 NO_HEADER, NO_FOOTER = "no SNAPSHOT_HEADER stands at the begin", "no SNAPSHOT_FOOTER stands at the end"
 
 UNCOVERED = {*range(8), *range(12, 16)}

@@ -8,6 +8,12 @@ from tests.builders import log_dir, partition_dir, partition_metadata, run, writ
 
 
 @pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go where the files of a test are: paths are told as they were given, relative ones too."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
 def data() -> Path:
     """Make a log dir with two segments in one partition and one in another."""
     path = log_dir(

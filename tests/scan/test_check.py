@@ -19,11 +19,7 @@ from kcheck.scan.segments.swaps import read_swaps
 from tests.builders import batch, broker, flip_byte, log, partition_dir, run, write
 from tests.scan.reports import EVERY, document, ids
 
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_folder")
 
 
 SMALL = 162

@@ -11,13 +11,9 @@ from tests.builders import broker, epochs, flip_byte, partition_dir, run, write
 from tests.growth import grows_with_its_input
 from tests.scan.reports import answered
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 FIELDS = ["broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset", "error", "log_end_offset"]
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

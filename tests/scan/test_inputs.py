@@ -13,11 +13,7 @@ from kcheck.scan.inputs import Kind, Target, replica_targets, targets
 from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write
 from tests.scan.reports import inspected, planned
 
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given: relative ones stay relative."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_folder")
 
 
 def kinds(*paths: str) -> list[tuple[Kind, str]]:

@@ -26,6 +26,8 @@ from tests.builders import (
 )
 from tests.scan.reports import ids, inspected
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 FILE_OF = "0123456789abcdef0123456789abcdef"
 LOG = "00000000000000000000.log"
 
@@ -33,12 +35,6 @@ PARTITION_FIELDS = {
     "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
     "high_watermark", "log_end_offset", "size", "leader_epochs", "segments",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
 
 
 def only(path: str, **how: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Directory
 from kcheck.model.report import Wanted
-from kcheck.scan import host, inspect, look, partition
+from kcheck.scan import host, inspect, look
 from tests.builders import (
     broker,
     checkpoint,
@@ -23,13 +23,9 @@ from tests.builders import (
 )
 from tests.scan.reports import ids, inspected
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 LOG = "00000000000000000000.log"
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
 
 
 def unreadable_log(path: Path) -> None:
@@ -158,15 +154,8 @@ def test_a_topic_in_a_checkpoint_may_be_anything() -> None:
     assert ["\x1b[31m", "t\u202e"] == [entry["topic"] for entry in found["items"][0]["entries"]]
 
 
-def test_a_bug_in_one_partition_is_a_finding_and_the_rest_is_told(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = partition.read_partition
-
-    def fails(path: str, *arguments: Any, **more: Any) -> Any:
-        if path.endswith("a-0"):
-            raise ZeroDivisionError("division by zero")
-        return read(path, *arguments, **more)
-
-    monkeypatch.setattr(partition, "read_partition", fails)
+def test_a_bug_in_one_partition_is_a_finding_and_the_rest_is_told(data: Path, break_partition: Any) -> None:
+    break_partition("a-0", ZeroDivisionError("division by zero"))
     found = inspected(data)
     assert "KC302" not in ids(found)
     assert ["b-1"] == [row["dir"] for row in found["items"][0]["partitions"]]
@@ -175,17 +164,10 @@ def test_a_bug_in_one_partition_is_a_finding_and_the_rest_is_told(data: Path, mo
     assert bug["message"] == "kcheck failed here: ZeroDivisionError: division by zero"
 
 
-def test_a_bug_in_a_partition_that_stands_alone_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_a_partition_that_stands_alone_is_a_finding(break_partition: Any) -> None:
     partition_dir(Path("t-0"), [run(0, 9)])
     partition_dir(Path("t-1"), [run(0, 9)])
-    read = partition.read_partition
-
-    def fails(path: str, *arguments: Any, **more: Any) -> Any:
-        if path.endswith("t-0"):
-            raise ZeroDivisionError("division by zero")
-        return read(path, *arguments, **more)
-
-    monkeypatch.setattr(partition, "read_partition", fails)
+    break_partition("t-0", ZeroDivisionError("division by zero"))
     found = inspected("t-0", "t-1")
     assert ["t-1"] == [item["dir"] for item in found["items"]]
     assert ["KC000"] == ids(found)

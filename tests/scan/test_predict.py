@@ -33,6 +33,8 @@ from tests.builders import (
 )
 from tests.scan.reports import document, inspected
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 LOG, INDEX = f"{0:020d}.log", f"{0:020d}.index"
 CASES = Path(__file__).parents[2] / "fixtures" / "cases"
 
@@ -42,12 +44,6 @@ def whole(path: Path, *, clean: bool) -> Path:
     broker(path, run(0, 9), clean=clean)
     write(path / "t-0", {f"{0:020d}.timeindex": b""})
     return path
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
 
 
 def wish(kafka: str = "4.3", *, clean: bool | None = None, **config: str) -> Wish:

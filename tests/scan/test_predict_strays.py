@@ -112,6 +112,15 @@ def test_up_to_3_6_a_log_that_names_no_topic_saves_the_strays(log_dir: Path) -> 
     assert strays(log_dir, kafka="3.6") == []
 
 
+@pytest.mark.parametrize("name", [f"{0:020d}.log.deleted", f"{9999:020d}.log.deleted", "copy.log"])
+def test_what_a_start_takes_for_no_segment_says_nothing(name: str, log_dir: Path) -> None:
+    """KRaft marks the segments below a snapshot as deleted; the next start removes them, unread."""
+    (segment,) = (log_dir / METADATA).glob("*.log")
+    copy = read_copy(str(log_dir / METADATA), 1)
+    (log_dir / METADATA / name).write_bytes(segment.read_bytes()[:1000])
+    assert copy == read_copy(str(log_dir / METADATA), 1) is not None
+
+
 def test_a_replica_of_other_brokers(tmp_path: Path) -> None:
     """`codecs-0` was on the brokers 2 and 1, as the copy of broker 3 tells too; of `whole` that has never heard."""
     shutil.copytree(BROKERS / "stopped" / "broker-3" / "data1", tmp_path / "d")

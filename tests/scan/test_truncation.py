@@ -22,16 +22,12 @@ from tests.builders import (
 from tests.cli.command import kcheck
 from tests.scan.reports import follower_of, ids, partition_of, planned
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 FOLLOWER_FIELDS = {
     "broker_id", "log_end_offset_before", "high_watermark", "steps", "truncate_to", "log_end_offset_after", "lost",
     "refetch", "leader_epochs_after", "diverges_silently_at",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

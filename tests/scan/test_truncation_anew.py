@@ -9,14 +9,10 @@ from kcheck.model.report import Wanted
 from tests.builders import broker, log_dir, offsets, partition_dir, run, write
 from tests.scan.reports import follower_of
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 METADATA = "__cluster_metadata-0"
 TIERED = Path(__file__).parents[2] / "fixtures/brokers/4.3.1/tiered/broker-1/data1"
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_log_that_is_emptied_begins_with_the_batch_of_the_log_start() -> None:

@@ -8,11 +8,7 @@ from kcheck.errors import UsageError
 from tests.builders import epochs, partition_dir, run, write
 from tests.scan.reports import follower_of, partition_of, planned
 
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paths are told as they were given."""
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("in_folder")
 
 
 def test_bare_files_are_replicas() -> None:

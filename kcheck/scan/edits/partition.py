@@ -13,11 +13,20 @@ from kcheck.disk.walk import file_sizes, join
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANED, DELETED, LEADER_EPOCHS, SWAP, parse_directory, parse_file, segment_prefix
+from kcheck.model.names import (
+    CLEANED,
+    DELETED,
+    INDEX_ENDINGS,
+    LEADER_EPOCHS,
+    SWAP,
+    parse_directory,
+    parse_file,
+    segment_prefix,
+)
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
-from kcheck.repairs._files import DAMAGE, INDEX_ENDINGS, RECORDS, bases
+from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.scan.segments.columns import Columns
 from kcheck.scan.start.files import Content, Folder, StartError, made, read_content
 from kcheck.scan.start.log import LogLoader

@@ -8,10 +8,9 @@ from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEAN_SHUTDOWN, PartitionDirectory
+from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
 from kcheck.model.views import LogDirView
 from kcheck.repairs._contract import Edit, Write
-from kcheck.repairs._entries import LIVE
 from kcheck.scan.edits.partition import Partition
 from kcheck.scan.host import FILES, LogDir, checkpoints_of
 from kcheck.scan.partition import view_of

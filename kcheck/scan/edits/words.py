@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kcheck.core.startup import Outcome
 from kcheck.model.finding import Severity
 from kcheck.repairs._contract import Step
-from kcheck.repairs._epochs import listed
+from kcheck.repairs._epochs import in_words
 from kcheck.scan.edits.site import Site
 from kcheck.scan.start.host import LogDirStart
 from kcheck.scan.start.values import Prediction
@@ -69,5 +69,5 @@ def _partition(found: Prediction | None, against: Prediction | None) -> str:
     mended = f" ({found.reason})" if found.reason else ""
     other = None if against is None else against.log
     if other is not None and other.leader_epochs != found.log.leader_epochs:
-        end += f", epochs {listed(found.log.leader_epochs) or 'none'}"
+        end += f", epochs {in_words(found.log.leader_epochs) or 'none'}"
     return f"{end}{read}{mended}"

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from kcheck.disk.output import scratch
 from kcheck.disk.walk import join
-from kcheck.model.finding import Severity
+from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
-from kcheck.scan.fleet.report import Chosen
 from kcheck.scan.fleet.run import FleetRun
 from kcheck.tables import changes, findings
 

@@ -12,8 +12,9 @@ from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.model.finding import Finding, Location
+from kcheck.model.names import LOST_FOUND
 from kcheck.rules import kc001_unreadable
-from kcheck.scan.inputs import LOST_FOUND, Kind, targets
+from kcheck.scan.inputs import Kind, targets
 from kcheck.scan.workers import Limits, Task, Workers
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
         for root in roots:
             count = len(findings)
             of_root = [*_of(root, disks, findings)]
-            paths = disks.ask(_real, [found.path for found in of_root])
+            paths = disks.ask(real, [found.path for found in of_root])
             for found, path in zip(of_root, paths, strict=True):
                 known = found if path is None else by_path.setdefault(path, found)
                 if (known.cluster, known.broker) != (found.cluster, found.broker):
@@ -81,14 +82,6 @@ class _Disks:
         answers = [answer for _, (answer,) in self._workers.run(tasks)]
         self._findings.extend(answer for answer in answers if isinstance(answer, Finding))
         return [None if isinstance(answer, Finding) else answer for answer in answers]
-
-
-def _real(path: str) -> str:
-    return real(path)
-
-
-def _is_link(path: str) -> bool:
-    return is_link(path)
 
 
 def is_inventory(root: str) -> bool:
@@ -167,7 +160,7 @@ def _matching(start: str, layout: Sequence[re.Pattern[str]], disks: _Disks) -> I
             for (_, told), below in zip(level, found, strict=True)
             for path, more in below or ()
         ]
-    links = disks.ask(_is_link, [path for path, _ in level])
+    links = disks.ask(is_link, [path for path, _ in level])
     for (path, known), link in zip(level, links, strict=True):
         if link is False:
             yield FleetLogDir(path, known.get("cluster"), known.get("broker"))

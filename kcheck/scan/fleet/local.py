@@ -10,7 +10,7 @@ from kcheck.disk.output import beside
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, join, real
 from kcheck.errors import UsageError
-from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.finding import Chosen, Finding, Location, Severity
 from kcheck.model.report import Report
 from kcheck.scan.arrow import batch_of, to_bytes
 from kcheck.scan.coverage import Coverage
@@ -36,9 +36,6 @@ _AHEAD = 16
 """For each process so many batches of directories are held, at most."""
 _REPLICAS = "_replicas"
 """What is on the disk only while replicas are put together."""
-
-Chosen = Callable[[str, Severity], bool]
-"""Tells by the id of its rule and by its severity whether a finding is meant."""
 
 
 class Run(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from kcheck.core.startup import Outcome, segments_from
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
-from kcheck.model.names import FileKind, PartitionDirectory, parse_file
+from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
@@ -77,11 +77,8 @@ def _unread(
 
 
 def _log_sizes(path: str) -> dict[int, int]:
-    found = ((parse_file(name), size) for name, size in file_sizes(path).items())
-    return {
-        file.offset: size for file, size in found
-        if file.kind is FileKind.LOG and file.canonical and not file.suffix and file.offset is not None
-    }  # fmt: skip
+    sizes = file_sizes(path)
+    return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 
 
 def start_row(found: Prediction | None) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import Lineage, Run, lineage_of_cache
-from kcheck.disk.walk import join
+from kcheck.disk.walk import folder_of, join
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Finding, Location
@@ -84,8 +84,7 @@ def own_row(
     if view is None or state is None:
         return (False, *(None,) * (len(OWN) - 1)), ((),) * len(LISTS)
     told_differs = _told_differs(view, state)
-    is_read = view.read is not None and len(view.read) == len(view.segments)
-    lacks_epochs = is_read and state.lineage is None
+    lacks_epochs = view.is_read and state.lineage is None
     row = (
         True,
         state.log_start_offset,
@@ -95,12 +94,12 @@ def own_row(
         state.latest_epoch,
         state.problem,
         told_differs,
-        is_read,
+        view.is_read,
         lacks_epochs,
         view.is_compacted,
-        join(view.where.log_dir or "", view.where.dir or "").encode(errors="surrogateescape") if state.logs else None,
+        folder_of(view.where).encode(errors="surrogateescape") if state.logs else None,
     )
-    runs = runs_of(view) if is_read else ()
+    runs = runs_of(view) if view.is_read else ()
     return row, (
         state.cache,
         view.leader_epochs if told_differs else (),

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kcheck.errors import KcheckError
-from kcheck.model.finding import Severity
+from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.scan.fleet.risk import partitions_at_risk
 from kcheck.scan.fleet.run import FleetRun, name_order
@@ -19,8 +19,6 @@ FINDING_COUNT = 50
 """So many findings of each rule and severity are told one by one."""
 _WORST = tuple(reversed(Severity))
 
-Chosen = Callable[[str, Severity], bool]
-"""Tells by the id of its rule and by its severity whether a finding is meant."""
 Place = tuple[str | None, str | None]
 """Cluster and broker."""
 

@@ -17,7 +17,7 @@ from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.formats import meta_properties
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES, DirectoryState, PartitionDirectory, parse_directory
+from kcheck.model.names import META_PROPERTIES, PartitionDirectory, parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
@@ -232,7 +232,7 @@ def _scan(path: str, item: Item, deep: "Deep | None", how: How) -> Scanned:
     if isinstance(start, Finding):
         findings.append(start)
         start = None
-    state = _state(view, log_dir, start, how) if _is_compared(view) else None
+    state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
 
@@ -265,12 +265,6 @@ def _refused(name: str, error: str, where: Location) -> FileView:
     return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
 
 
-def _is_compared(view: PartitionView) -> bool:
-    """Whether it is a replica; the metadata log of KRaft has rules of its own, and no broker leads it."""
-    live = view.state is DirectoryState.CURRENT and not view.is_metadata_log
-    return live and view.where.broker_id is not None
-
-
 def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: How) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
@@ -278,9 +272,9 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
     have none, all are looked at again: CRCs tell these apart. So are those of a log that gets a swap as a segment.
     """
     state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
-    if view.read is None or len(view.read) < len(view.segments):
+    if not view.is_read:
         return state
-    lacks_some = any(segment.lacks_epochs for segment in view.read) or any(is_swap(log) for log in state.logs)
+    lacks_some = any(segment.lacks_epochs for segment in view.read or ()) or any(is_swap(log) for log in state.logs)
     known = None if lacks_some else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
     return state._replace(logs=state.logs or logs_of(view), lineage=known)
 

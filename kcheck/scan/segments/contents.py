@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kcheck.disk.read import UnreadableError, opened
-from kcheck.disk.walk import join
+from kcheck.disk.walk import folder_of, join
 from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
@@ -48,7 +48,7 @@ def _whole(columns: Columns) -> Mask:
 
 def _windows(view: PartitionView) -> Iterator[Columns]:
     """Yield the batches of a partition, segment by segment; what cannot be read is told elsewhere."""
-    folder = join(view.where.log_dir or "", view.where.dir or "")
+    folder = folder_of(view.where)
     for segment in view.segments:
         try:
             with opened(join(folder, log_name(segment.base_offset))) as (descriptor, size):

@@ -1,6 +1,7 @@
 """What the log of KRaft in a log dir tells of its cluster: the newest snapshot, and the log behind it."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from kcheck.core.cluster_image import FROM_SNAPSHOT, Replay
 from kcheck.disk.read import Source, UnreadableError, opened, pread
@@ -10,7 +11,7 @@ from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
-from kcheck.model.names import FileKind, metadata_snapshots, parse_file
+from kcheck.model.names import log_name, metadata_snapshots, segment_bases
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.scan.segments.batches import Walk
@@ -55,9 +56,9 @@ def _copy(path: str, node_id: int | None) -> Copy:
         epoch, end, name = snapshots[-1]
         reading.snapshot(join(path, name))
     snapshot = end
-    logs = sorted((file.offset or 0, name) for name in sizes if (file := parse_file(name)).kind is FileKind.LOG)
-    for at, (base, name) in enumerate(logs):
-        following = logs[at + 1][0] if at + 1 < len(logs) else None
+    bases = segment_bases(sizes)
+    for base, following in zip_longest(bases, bases[1:]):
+        name = log_name(base)
         if following is not None and following <= snapshot:
             intact = _is_intact(join(path, name))
         else:

@@ -9,6 +9,7 @@ from kcheck.disk.walk import join
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
     CLUSTER_METADATA,
+    LIVE,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
     DirectoryState,
@@ -224,11 +225,10 @@ def _is_unformatted(log_dir: LogDir) -> bool:
 
 def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
     """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog, KafkaRaftServer)."""
-    live = (DirectoryState.CURRENT, DirectoryState.FUTURE)
     found: dict[tuple[str, int, DirectoryState], list[tuple[str, str]]] = {}
     for path, each in places:
         topic, number, state, _ = each.directory
-        if each.outcome not in _ABSENT and state in live:
+        if each.outcome not in _ABSENT and state in LIVE:
             found.setdefault((topic, number, state), []).append((path, each.dir))
     return [
         f"{topic}-{number} stands there twice: {' and '.join(join(*place) for place in same)}"

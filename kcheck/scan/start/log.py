@@ -9,19 +9,18 @@ from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
-from kcheck.model.names import SWAP, log_name, segment_prefix
+from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_prefix
 from kcheck.scan.start.epochs import EpochCache
 from kcheck.scan.start.files import Folder, StartError
 from kcheck.scan.start.ordered import Ordered
 from kcheck.scan.start.producers import Producers
 from kcheck.scan.start.recover import OffsetOrderError, SegmentOverflowError, recover
 from kcheck.scan.start.replay import reload_before, reload_log
-from kcheck.scan.start.segment import ENDINGS, Segment, endings
+from kcheck.scan.start.segment import Segment, endings
 from kcheck.scan.start.split import split
 from kcheck.scan.start.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.scan.start.values import Context, Cut, Loaded
 
-_INDEX_ENDINGS = ENDINGS[1:]
 _SPLIT_COUNT_MAX = 1000
 ENDLESS = "offsets do not fit into their segments, however often these are split"
 """Why a start that goes on for ever never ends."""
@@ -162,12 +161,12 @@ class LogLoader:
             number = offset_of(name)
             if number is None:
                 raise StartError(f"NumberFormatException: {name} begins with no number")
-            if ending in _INDEX_ENDINGS:
+            if ending in INDEX_ENDINGS:
                 if log_name(number) not in self.folder:
                     self.reasons.append(f"{name} belongs to no segment")
                     self.folder.remove(name)
                 continue
-            found = {ending for ending in _INDEX_ENDINGS if segment_prefix(number) + ending in self.folder}
+            found = {ending for ending in INDEX_ENDINGS if segment_prefix(number) + ending in self.folder}
             segment = Segment(self.folder, number, self.context)
             why = self._insane(segment, found)
             if why is not None:

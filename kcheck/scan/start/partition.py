@@ -111,7 +111,7 @@ def _folder(path: str) -> Folder:
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
     """Return the id of its topic that the log names; StartError where the file that does it cannot be read."""
-    if PARTITION_METADATA not in folder or release.version < (2, 8):
+    if PARTITION_METADATA not in folder or not release.has_partition_metadata:
         return None
     data, size = folder.read(PARTITION_METADATA)
     found = partition_metadata.broker_reads(data.ljust(size, b"\0"), release)

@@ -12,7 +12,7 @@ from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVER
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, AbortedTxns, serialize
 from kcheck.formats.transaction_index import entries as transaction_entries
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
-from kcheck.model.names import DELETED, segment_prefix
+from kcheck.model.names import DELETED, INDEX_ENDINGS, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import End
 from kcheck.scan.segments.columns import Column, Columns, Reader
@@ -20,7 +20,7 @@ from kcheck.scan.start.files import Content, Folder, StartError, UnseenError, ma
 from kcheck.scan.start.index import OffsetIndex, TimeIndex
 from kcheck.scan.start.values import Context
 
-ENDINGS = (".log", ".index", ".timeindex", ".txnindex")
+ENDINGS = (".log", *INDEX_ENDINGS)
 
 
 def endings(release: Release) -> tuple[str, ...]:

@@ -15,13 +15,12 @@ from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
-from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, DirectoryState, PartitionDirectory, segment_prefix
+from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.scan.start.files import SNAPSHOT, Changes
 from kcheck.scan.start.values import Context, Loaded, Prediction, Stored, unstable
 
-_LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
 _NEEDED = (".log", ".index", ".timeindex")
 _TRANSACTIONS = ".txnindex"
 _PREFIX_SIZE = len(segment_prefix(0))
@@ -43,7 +42,7 @@ def settled(
     release, settings = context.release, context.settings
     plain = stored.clean and release.version >= (3,) and release.epoch_cache
     plain = plain and (stored.log_start is None or not settings.remote_storage)
-    if not plain or directory.state not in _LIVE:
+    if not plain or directory.state not in LIVE:
         return None
     if view.index_size is None or view.log_end_offset is None:
         return None

@@ -2,7 +2,7 @@
 
 from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
 from kcheck.model.java import LONG_MAX, LONG_MIN
-from kcheck.model.names import CLEANED, DELETED, SWAP, log_name, segment_prefix
+from kcheck.model.names import CLEANED, DELETED, INDEX_ENDINGS, SWAP, log_name, segment_prefix
 from kcheck.scan.start.files import Folder, StartError
 from kcheck.scan.start.segment import ENDINGS, Segment
 from kcheck.scan.start.values import Context
@@ -45,7 +45,7 @@ def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
             plain = name.removesuffix(SWAP)
             if plain.endswith(".txnindex") and not release.has_producer_state:
                 continue
-            if plain.endswith(ENDINGS[1:]) and not release.keeps_swapped_indexes:
+            if plain.endswith(INDEX_ENDINGS) and not release.keeps_swapped_indexes:
                 folder.remove(name)
             elif plain.endswith(ENDINGS):
                 _delete_indexes(folder, _number(name), "")
@@ -69,5 +69,5 @@ def _number(name: str) -> int:
 
 
 def _delete_indexes(folder: Folder, base: int, suffix: str) -> None:
-    for ending in ENDINGS[1:]:
+    for ending in INDEX_ENDINGS:
         folder.remove(f"{segment_prefix(base)}{ending}{suffix}")

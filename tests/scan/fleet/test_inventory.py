@@ -1,5 +1,6 @@
 """Which log dirs a fleet has: what a layout matches, what an inventory file names, and nothing behind a link."""
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -181,29 +182,31 @@ def test_what_cannot_be_listed_is_a_finding(fleet: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-@pytest.mark.parametrize("call", ["list_directory", "is_link", "real", "is_directory"])
+@pytest.mark.parametrize("call", ["scandir", "path.islink", "path.realpath", "path.isdir"])
 def test_a_disk_that_does_not_answer_is_a_finding(call: str, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mount whose server is gone answers nothing: not what stands in it, and not what it is."""
-    original = getattr(fleet_inventory, call)
+    *module, name = call.split(".")
+    owner = os.path if module else os
+    original = getattr(owner, name)
     dead = f"{fleet}/east/b1/d1"
     roots = [f"{fleet}/{{cluster}}/{{broker}}/d{{log_dir}}"]
-    if call == "list_directory":
+    if call == "scandir":
         dead = f"{fleet}/east/b1"
-    elif call == "is_directory":
+    elif call == "path.isdir":
         roots = [dead, f"{fleet}/east/b2/d{{log_dir}}"]
 
-    def hang(path: str) -> object:
+    def hang(path: str, **how: Any) -> object:
         if path == dead:
             time.sleep(60)
-        return original(path)
+        return original(path, **how)
 
-    monkeypatch.setattr(fleet_inventory, call, hang)
+    monkeypatch.setattr(owner, name, hang)
     whole = inventory(roots, Limits(0.5, 1 << 30))
     (finding,) = whole.findings
     assert ("KC000", dead) == (finding.id, finding.where.log_dir)
     assert "no answer in 0.5 s" in finding.message
     left = [f"{fleet}/{name}" for name in ("east/b1/d2", "east/b2/d1", "west/b1/d1")]
-    expected = {"list_directory": left[1:], "is_directory": left[1:2]}.get(call, left)
+    expected = {"scandir": left[1:], "path.isdir": left[1:2]}.get(call, left)
     assert expected == [each.path for each in whole.log_dirs]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from kcheck.disk import remote
+from kcheck.disk import quota, remote
 from kcheck.disk.remote import Store
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.scan.fleet import stages as fleet_stages
@@ -22,7 +22,7 @@ from kcheck.scan.fleet.memory import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
 from tests.scan.fleet.test_local import BROKERS, scanned, tables
-from tests.stores import as_on_disk, upload
+from tests.stores import as_on_disk, put, upload
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 """What the clients of stores do."""
@@ -180,9 +180,7 @@ def test_a_store_in_memory(tmp_path: Path) -> None:
     """Any file system that fsspec knows will do; what has the name of a directory alone is none."""
     system = fsspec.filesystem("memory")
     broker(tmp_path / "f" / "1" / "d", run(0, 99))
-    for path in sorted((tmp_path / "f").rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"/fleet/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    put(system, tmp_path / "f", "/fleet")
     try:
         _, rows = scanned(tmp_path, "memory://fleet/{broker}/{log_dir}", jobs=2)
         assert [("memory://fleet/1/d", "t", 100)] == [
@@ -235,9 +233,7 @@ def test_a_store_that_does_not_answer_costs_one_finding(tmp_path: Path, monkeypa
     system = fsspec.filesystem("memory")
     for topic in ("a", "bad", "c"):
         partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
-    for path in sorted((tmp_path / "f").rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"/slow/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    put(system, tmp_path / "f", "/slow/1/d")
     original = Store.read
 
     def hang(store: Store, path: str, start: int, end: int) -> bytes:
@@ -262,9 +258,7 @@ def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatc
     system = fsspec.filesystem("memory")
     for topic in ("a", "bad", "c"):
         partition_dir(tmp_path / "f" / f"{topic}-0", [run(0, 9)])
-    for path in sorted((tmp_path / "f").rglob("*")):
-        if path.is_file():
-            system.pipe_file(f"/much/1/d/{path.relative_to(tmp_path / 'f')}", path.read_bytes())
+    put(system, tmp_path / "f", "/much/1/d")
     original = Store.read
 
     def again(store: Store, path: str, start: int, end: int) -> bytes:
@@ -302,16 +296,16 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
         return found
 
     monkeypatch.setattr(Store, "read", slow)
-    monkeypatch.setattr(remote, "_SHARE", 1)
-    monkeypatch.setattr(remote, "_BEYOND", BoundedSemaphore(2))
+    monkeypatch.setattr(quota, "_SHARE", 1)
+    monkeypatch.setattr(quota, "_BEYOND", BoundedSemaphore(2))
     monkeypatch.setattr(fleet_stages, "REMOTE_ITEM_COUNT", 1)
     try:
         _, rows = scanned(tmp_path, "memory://large/{broker}/{log_dir}", jobs=8)
     finally:
         system.rm("/large", recursive=True)
     assert (8, 2) == (len(rows["partitions"]), most)
-    assert remote._BEYOND.acquire(blocking=False)
-    assert remote._BEYOND.acquire(blocking=False)
+    assert quota._BEYOND.acquire(blocking=False)
+    assert quota._BEYOND.acquire(blocking=False)
 
 
 def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
