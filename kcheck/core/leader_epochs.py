@@ -5,7 +5,7 @@ largest epoch and offset of the answers are those of the entries; log end offset
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from kcheck.model.entries import (
@@ -22,7 +22,7 @@ from kcheck.model.release import Assign, EpochLoad, Lookup, Release
 _UNDEFINED = EpochEndOffset(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
 
 
-def latest_epoch(cache: EpochEntries) -> Epoch:
+def latest_epoch(cache: Sequence[EpochEntry]) -> Epoch:
     """Return the epoch of the last entry, UNDEFINED_EPOCH for an empty cache (`latestEpoch`)."""
     return cache[-1].epoch if cache else UNDEFINED_EPOCH
 
@@ -38,8 +38,13 @@ def assign(cache: EpochEntries, epoch: Epoch, start_offset: Offset, *, how: Assi
     ValueError where the broker throws IllegalArgumentException: a negative epoch, from 2.7 a negative offset too.
     """
     entries = list(cache)
-    _assign(entries, EpochEntry(epoch, start_offset), how)
+    assign_to(entries, EpochEntry(epoch, start_offset), how=how, unsorted=unsorted(cache, how))
     return tuple(entries)
+
+
+def unsorted(cache: Sequence[EpochEntry], how: Assign) -> int:
+    """Return how many entries at the begin of a cache have to be looked at one by one: those of a file as it stands."""
+    return len(cache) if how is Assign.FILTER and not rise(cache) else 0
 
 
 def truncate_from_end(cache: EpochEntries, end_offset: Offset) -> EpochEntries:
@@ -125,11 +130,11 @@ def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
         return told
     entries: list[EpochEntry] = []
     for line in told:
-        _assign(entries, line, Assign.POP)
+        assign_to(entries, line, how=Assign.POP)
     return tuple(entries)
 
 
-def rise(entries: EpochEntries) -> bool:
+def rise(entries: Iterable[EpochEntry]) -> bool:
     """Whether entries are as every broker writes them: from 0 on, and rising in both columns."""
     epoch = offset = -1
     for entry in entries:
@@ -139,23 +144,27 @@ def rise(entries: EpochEntries) -> bool:
     return True
 
 
-def _assign(entries: list[EpochEntry], new: EpochEntry, how: Assign) -> None:
+def assign_to(entries: list[EpochEntry], new: EpochEntry, *, how: Assign, unsorted: int = 0) -> int:
+    """Make `assign` in a list, and return the new `unsorted`: what is assigned to it many times is not copied.
+
+    The first `unsorted` entries may be in any order; those behind them rise, and lie above all of them.
+    """
     latest = entries[-1] if entries else EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     known = bool(entries) and latest.epoch == new.epoch and latest.start_offset <= new.start_offset
     if known and how is not Assign.IGNORE:
-        return  # before the sign is looked at: up to 2.6 a file can hold a negative epoch
+        return unsorted  # before the sign is looked at: up to 2.6 a file can hold a negative epoch
     if new.epoch < 0 or (how is Assign.POP and new.start_offset < 0):
         raise ValueError(f"epoch {new.epoch} from offset {new.start_offset}")
     if how is Assign.IGNORE:
         if new.epoch > latest.epoch and new.start_offset >= latest.start_offset:
             entries.append(new)
-        return
-    if how is Assign.FILTER:
+        return unsorted
+    while len(entries) > unsorted and _contradicts(entries[-1], new):
+        entries.pop()
+    if len(entries) == unsorted:
         entries[:] = [entry for entry in entries if not _contradicts(entry, new)]
-    else:
-        while entries and _contradicts(entries[-1], new):
-            entries.pop()
     entries.append(new)
+    return min(unsorted, len(entries) - 1)
 
 
 def _contradicts(entry: EpochEntry, new: EpochEntry) -> bool:

@@ -25,8 +25,13 @@ from kcheck.repairs._files import whole_log
 
 def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the directory that goes, of whichever log dir it is."""
+    known: dict[tuple[str, int, DirectoryState], list[PartitionSite]] = {}
+    for each in (each for log_dir in (site, *site.siblings) for each in log_dir.partitions):
+        known.setdefault(_key(each), []).append(each)
+    own = {part.dir: part for part in site.partitions}
     for finding in findings:
-        twins = _twins(site, finding)
+        part = own.get(finding.where.dir or "")
+        twins = () if part is None else (part, *(each for each in known[_key(part)] if each is not part))
         if len(twins) != 2:
             yield Refused(finding, f"{len(twins)} of its directories were looked at: name all log dirs of the broker")
             continue
@@ -41,14 +46,6 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
             finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
             held=f"every batch stands in {_place(stays)}", log_dir=goes.log_dir,
         )  # fmt: skip
-
-
-def _twins(site: LogDirSite, finding: Finding) -> list[PartitionSite]:
-    """Return the directories of a partition in the log dirs of a broker, that of the finding first."""
-    own = [part for part in site.partitions if part.dir == finding.where.dir]
-    keys = {_key(part) for part in own}
-    others = (part for log_dir in (site, *site.siblings) for part in log_dir.partitions if part not in own)
-    return [*own, *(part for part in others if _key(part) in keys)]
 
 
 def _key(part: PartitionSite) -> tuple[str, int, DirectoryState]:

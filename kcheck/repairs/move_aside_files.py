@@ -49,7 +49,8 @@ def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
         yield Refused(finding, "a .cleaned file tells the broker which of the .swap files count")
     elif names:
         # The indexes of a segment whose .log was renamed already are left over as well.
-        names += [name for name in _without_log(site) if f"{name[:20]}.log{suffix}" in names]
+        renamed = frozenset(names)
+        names += [name for name in _without_log(site) if f"{name[:20]}.log{suffix}" in renamed]
         words = {CLEANED: "an unfinished compaction", DELETED: "a deletion", TEMPORARY: "an unfinished write"}
         reason = f"nothing is left over from {words[suffix]}"
         yield _aside(site, finding, names, reason, f"no start reads a file that ends in {suffix}")

@@ -145,8 +145,9 @@ def _has_records(partition: PartitionSite) -> bool:
 
 def _ends(site: LogDirSite, kept: tuple[OffsetEntry, ...], stated: tuple[OffsetEntry, ...]) -> Iterator[Evidence]:
     """Yield where the logs end whose values change."""
+    stays = frozenset(kept)
     for entry in dict.fromkeys(stated):
-        if entry in kept:
+        if entry in stays:
             continue
         end, partition = site.end_of(entry.topic, entry.partition)
         if end is not None and partition is not None:

@@ -115,9 +115,14 @@ class Look:
 
     def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
         """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""
+        unread: set[str | None] = set()
+        told = 0
 
         def is_whole(view: PartitionView) -> bool:
-            return not any(finding.where.dir == view.where.dir for finding in log_dir.findings)
+            nonlocal told
+            unread.update(finding.where.dir for finding in log_dir.findings[told:])
+            told = len(log_dir.findings)
+            return view.where.dir not in unread
 
         for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
             if is_whole(view):

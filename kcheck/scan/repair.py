@@ -218,11 +218,12 @@ class _Planner:
 
     def _unknown(self) -> Iterator[tuple[Site, Refused]]:
         """Yield the errors for which no repair has said anything."""
+        repaired = {rule for each in all_repairs() for rule in each.rules}
         for site in self._sites:
             for finding in (*site.findings, *(each for part in site.partitions for each in part.findings)):
                 owner = site.by_dir.get(finding.where.dir or "")
                 answered = (site.path, finding.where.dir, finding.id) in self._answered
-                mended = owner is not None and owner.version and any(finding.id in each.rules for each in all_repairs())
+                mended = owner is not None and owner.version and finding.id in repaired
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:
                     yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))

@@ -1,6 +1,7 @@
 """What holds for every epoch cache, and for every two logs that share a prefix."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from kcheck.core.dialogue import Leader, Replica, Status, Truncation
 from kcheck.core.leader_epochs import (
     around,
     assign,
+    assign_to,
     end_offset_for,
     epoch_for_offset,
     load,
@@ -17,6 +19,7 @@ from kcheck.core.leader_epochs import (
     rise,
     truncate_from_end,
     truncate_from_start,
+    unsorted,
 )
 from kcheck.core.lineage import Fork, Run, fork, lineage_of_batches, lineage_of_cache, ranges
 from kcheck.core.releases import TABLE, release
@@ -66,6 +69,18 @@ def test_an_epoch_is_assigned_as_entry_by_entry(cache: EpochEntries, epoch: int,
             assign(cache, epoch, start, how=how)
     else:
         assert expected == _pairs(assign(cache, epoch, start, how=how))
+
+
+@given(cache=strategies.caches(), found=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12), how=st.sampled_from(Assign))
+def test_many_epochs_are_assigned_as_one_by_one(cache: EpochEntries, found: list[tuple[int, int]], how: Assign) -> None:
+    """What is assigned to it many times is not copied; entries of a file that do not rise are looked at one by one."""
+    entries, loose = [*cache], unsorted(cache, how)
+    for epoch, start in found:
+        with suppress(ValueError):
+            loose = assign_to(entries, EpochEntry(epoch, start), how=how, unsorted=loose)
+        with suppress(ValueError):
+            cache = assign(cache, epoch, start, how=how)
+        assert _pairs(cache) == _pairs(tuple(entries))
 
 
 @given(cache=strategies.caches(), offset=NUMBERS, how=st.sampled_from(Assign))

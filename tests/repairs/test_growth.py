@@ -1,15 +1,22 @@
 """What a plan about many files takes grows with their number."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
-from kcheck.model.names import segment_prefix
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.names import DirectoryState, segment_prefix
 from kcheck.model.plan import Plan
+from kcheck.model.views import PartitionView
 from kcheck.scan import repair as repair_module
+from kcheck.scan.edits import survey as survey_module
+from kcheck.scan.edits.site import Site
+from kcheck.scan.host import open_log_dir
+from kcheck.scan.inputs import Kind, Target
 from kcheck.scan.repair import repair
 from kcheck.scan.start.host import LogDirStart, Wish
 from tests.builders import batch_of, log_dir, partition_dir, record, run, write
@@ -50,6 +57,42 @@ def test_a_plan_about_many_files(make: Callable[[Path, int], None], each: int, t
 
     assert grows_with_its_input(plan, 100)
     assert 100 * each <= len(planned(tmp_path / "100").operations)
+
+
+def views(path: Path, count: int) -> list[PartitionView]:
+    """Return what was seen of so many partitions of a log dir."""
+    where = Location(log_dir=str(path))
+    return [
+        PartitionView(
+            where=where._replace(dir=f"t-{number}"), topic="t", partition=number, state=DirectoryState.CURRENT
+        )
+        for number in range(count)
+    ]
+
+
+def site_of(path: Path, seen: list[PartitionView]) -> Site:
+    """Return a log dir with these partitions, and a finding about each."""
+    target, wish = Target(Kind.LOG_DIR, str(path)), Wish(None, Settings(), release("2.4"))
+    found = [Finding("KC001", "", Severity.ERROR, view.where, "", "", "") for view in seen]
+    return survey_module._site(target, open_log_dir(str(path), 1, wish.release), seen, wish, found)
+
+
+def test_findings_about_many_partitions(tmp_path: Path) -> None:
+    """Each goes to its own partition: not every partition asks for all of them."""
+    path = log_dir(tmp_path)
+    assert all(len(part.findings) == 1 for part in site_of(path, views(path, 3)).partitions)
+    assert grows_with_its_input(lambda count: partial(site_of, path, views(path, count)), 100)
+
+
+def test_many_entries_of_a_checkpoint(tmp_path: Path) -> None:
+    """The directory of a partition is found by its name."""
+    path = log_dir(tmp_path)
+
+    def ask(count: int) -> Callable[[], object]:
+        site = site_of(path, views(path, count))
+        return lambda: [(site.end_of("t", number), site.holds("t", number)) for number in range(count)]
+
+    assert grows_with_its_input(ask, 100)
 
 
 def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """A log dir while edits are planned: as it would lie, and nothing is written."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
@@ -57,9 +58,8 @@ class Site:
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, Partition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
-        for each in self.partitions:
-            live = each.view.state in LIVE and not each.gone
-            if live and (each.view.topic, each.view.partition) == (topic, partition):
+        for each in self._live.get((topic, partition), ()):
+            if not each.gone:
                 if not each.version:
                     return each.view.log_end_offset, each
                 image = each.image()
@@ -68,9 +68,22 @@ class Site:
 
     def holds(self, topic: str, partition: int) -> bool:
         """Whether there is a directory of this partition, looked at or not."""
-        gone = {each.dir for each in self.partitions if each.gone}
-        there = (each for each in self.view.partitions if each.where.dir not in gone and each.state in LIVE)
-        return any((each.topic, each.partition) == (topic, partition) for each in there)
+        looked_at = self._live.get((topic, partition), ())
+        return any(not each.gone for each in looked_at) or len(looked_at) < self._there[topic, partition]
+
+    @cached_property
+    def _live(self) -> Mapping[tuple[str, int], list[Partition]]:
+        """The directories of each partition that were looked at."""
+        found: dict[tuple[str, int], list[Partition]] = {}
+        for each in self.partitions:
+            if each.view.state in LIVE:
+                found.setdefault((each.view.topic, each.view.partition), []).append(each)
+        return found
+
+    @cached_property
+    def _there(self) -> Counter[tuple[str, int]]:
+        """How many directories each partition has, looked at or not."""
+        return Counter((each.topic, each.partition) for each in self.view.partitions if each.state in LIVE)
 
     @cached_property
     def by_dir(self) -> Mapping[str, Partition]:

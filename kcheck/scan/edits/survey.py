@@ -44,14 +44,13 @@ def _site(target: Target, log_dir: LogDir, views: list[PartitionView], wish: Wis
     whole = whole_log_dir(log_dir, [view._replace(epochs=None, segments=(), last_batch=None) for view in views])
     path = whole.where.log_dir
     own = sorted((each for each in findings if each.where.log_dir == path), key=Finding.sort_key)
-    names = {view.where.dir for view in views}
-    site = Site(
-        log_dir, whole, broker_of(target, whole), wish, tuple(each for each in own if each.where.dir not in names)
-    )
+    by_dir: dict[str | None, list[Finding]] = {view.where.dir: [] for view in views}
+    others: list[Finding] = []
+    for each in own:
+        by_dir.get(each.where.dir, others).append(each)
+    site = Site(log_dir, whole, broker_of(target, whole), wish, tuple(others))
     site.real = real(site.path)
-    site.partitions = tuple(
-        Partition(site, view, tuple(each for each in own if each.where.dir == view.where.dir)) for view in views
-    )
+    site.partitions = tuple(Partition(site, view, tuple(by_dir[view.where.dir])) for view in views)
     return site
 
 

@@ -61,6 +61,12 @@ class LogLoader:
 
     def load(self) -> Loaded:
         """Return the log; StartError where the start ends."""
+        try:
+            return self._load()
+        finally:
+            self.epochs.write()
+
+    def _load(self) -> Loaded:
         if self.context.release.finishes_swaps_by_renaming:
             self.reasons += rename_swaps(self.folder, self.context)
             self._retry(self._load_segments)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kcheck.core.leader_epochs import latest_epoch
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import RELATIVE_OFFSET_MAX
 from kcheck.model.release import Assign
@@ -276,7 +275,7 @@ def _take_epochs(segment: Segment, columns: Columns, stop: int, epochs: EpochCac
     before = np.maximum.accumulate(np.concatenate(([-1], found)))[:-1]
     # What was ignored is offered again by the next batch.
     again = segment.context.release.assign is Assign.IGNORE
-    new = np.flatnonzero(found > (latest_epoch(epochs.entries) if again else before))
+    new = np.flatnonzero(found > (epochs.latest if again else before))
     try:
         epochs.take(zip(found[new].tolist(), columns.base_offset[rows[new]].tolist(), strict=True))
     except ValueError as error:
