@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
@@ -81,14 +82,19 @@ def _row(batch: FaultyBatch) -> dict[str, object]:
     }
 
 
-def cut_or_unnoticed(view: SegmentView, release: Release, offset: int, unnoticed: str) -> str:
-    """Return what becomes of a batch that a recovery refuses: LogSegment.recover cuts there."""
-    cut = f"cuts the log at offset {offset} and deletes every segment behind this one"
+def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) -> str:
+    """Return what becomes of a segment that a recovery cuts."""
+    cut = f"cuts the log at offset {recovered_end(view)} and deletes every segment behind this one"
     if view.scanned is None:
         return f"After an unclean stop {kafka(release)} {cut}; after a clean one it does not look: {unnoticed}."
     if view.scanned:
         return f"{kafka(release)} reads this segment at its next start, because the stop was unclean: it {cut}."
     return f"{kafka(release)} does not read this segment at its next start: {unnoticed}."
+
+
+def recovered_end(view: SegmentView) -> Offset:
+    """Return where a recovery of the segment ends its batches: LogSegment.recover cuts at the first wrong CRC."""
+    return next((batch.base_offset for batch in view.faults if batch.fault is BatchFault.CRC), view.end_offset)
 
 
 def beyond_in_words(view: SegmentView) -> str:

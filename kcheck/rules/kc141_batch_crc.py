@@ -35,7 +35,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view,
         (BatchFault.CRC,),
         lambda batch: f"the CRC of the batch at offset {batch.base_offset} does not match its {batch.size} bytes",
-        effect=cut_or_unnoticed(view, release, first.base_offset, unnoticed),
+        effect=cut_or_unnoticed(view, release, unnoticed),
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

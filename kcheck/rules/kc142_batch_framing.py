@@ -37,7 +37,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         f"position {view.valid_size}: what stands there is no batch, {left} cannot be read{beyond_in_words(view)}",
         effect=f"{kafka(release)} fails on it at its next start and stops; the start after that cuts the log there."
         if fatal
-        else cut_or_unnoticed(view, release, view.end_offset, f"reads from offset {view.end_offset} on fail"),
+        else cut_or_unnoticed(view, release, f"reads from offset {view.end_offset} on fail"),
         advice=f"{KEEP_A_COPY} {REFETCH}",
         severity=Severity.FATAL if fatal else Severity.ERROR,
         data={"valid_size": view.valid_size, "end_offset": view.end_offset, "beyond": beyond_row(view)},

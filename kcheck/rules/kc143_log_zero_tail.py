@@ -22,7 +22,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, made_of_size
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, made_of_size, recovered_end
 from kcheck.rules._words import counted, kafka
 
 _READABLE_SIZE_MAX = 17
@@ -45,7 +45,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
-    who, end = kafka(release), view.end_offset
+    who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
     too_large = made_of_size(view.size, release)
     if too_large is not None:
         return too_large

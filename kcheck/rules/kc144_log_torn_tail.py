@@ -19,7 +19,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row, recovered_end
 from kcheck.rules._words import counted, kafka
 
 
@@ -40,7 +40,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
-    who, end = kafka(release), view.end_offset
+    who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
     if view.scanned is None:
         return Severity.WARNING, f"After an unclean stop {who} cuts it off; after a clean one it appends behind it."
     if view.scanned and view.active:

@@ -24,6 +24,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, offset_entries, on_line, partition_name, readable
+from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, and_further, kafka, listed
 
 CLEANER_DIES = (4, 1)
@@ -42,14 +43,17 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
         last = {(entry.topic, entry.partition): (i, entry.offset) for i, entry in enumerate(offset_entries(file))}
         for key, (index, offset) in last.items():
             listings.setdefault(key, []).append((view, index, offset))
-    twice = {key: found for key, found in sorted(listings.items()) if len(found) > 1}
-    if twice:
-        yield _finding(twice, release)
+    twice: dict[str, dict[tuple[str, int], Listed]] = {}
+    for key, found in sorted(listings.items()):
+        if len(found) > 1:
+            twice.setdefault(str(_left_over(key, found)[0].where.log_dir), {})[key] = found
+    for _, of_one in sorted(twice.items()):
+        yield _finding(of_one, release)
 
 
 def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
     key, found = next(iter(twice.items()))
-    left_over = next((item for item in found if not _has(item[0], key)), found[1])
+    left_over = _left_over(key, found)
     places = listed(f"{offset} in {view.where.log_dir}" for view, _, offset in found)
     differs = any(len({offset for _, _, offset in items}) > 1 for items in twice.values())
     dies = release.version >= CLEANER_DIES
@@ -74,8 +78,13 @@ def _row(key: tuple[str, int], found: Listed) -> dict[str, object]:
     return {"topic": key[0], "partition": key[1], "listed": tuple(places)}
 
 
+def _left_over(key: tuple[str, int], found: Listed) -> tuple[LogDirView, int, int]:
+    """Return the line to drop: of a log dir that has no directory of the partition, or has it marked as gone."""
+    return next((item for item in found if not _has(item[0], key)), found[1])
+
+
 def _has(view: LogDirView, key: tuple[str, int]) -> bool:
-    return any((partition.topic, partition.partition) == key for partition in view.partitions)
+    return any((each.topic, each.partition) == key for each in view.partitions if served(each))
 
 
 RULE = Rule(

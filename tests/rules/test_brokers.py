@@ -222,6 +222,21 @@ def test_a_partition_in_two_cleaner_files(kafka: str, value: bytes, severity: Se
     assert (found.where.log_dir, found.where.line) == (D1, 5)
 
 
+def test_moved_both_ways() -> None:
+    """Brokers of 1.1 to 2.5 left the line, and the directory until it was removed: each file is told by itself."""
+    one = cleaned(D1, b"0\n2\nt 0 5\nu 0 7\n", "t-0", "u-0")
+    two = cleaned(D2, b"0\n2\nu 0 5\nt 0 7\n", "u-0", "t-0")
+    found = found_by(KC307, tuple(view._replace(partitions=_first_deleted(view)) for view in (one, two)))
+    assert [(D1, 3, "t-0"), (D2, 3, "u-0")] == [
+        (each.where.log_dir, each.where.line, each.message.partition(" ")[0]) for each in found
+    ]
+
+
+def _first_deleted(view: LogDirView) -> tuple[PartitionView, ...]:
+    first, *rest = view.partitions
+    return first._replace(state=DirectoryState.DELETED), *rest
+
+
 def test_a_partition_in_two_log_dirs_and_files() -> None:
     """Where both hold it, the second is named; KC304 says the rest."""
     both = (cleaned(D1, b"0\n1\nt 0 5\n", "t-0"), cleaned(D2, b"0\n1\nt 0 5\n", "t-0"))
