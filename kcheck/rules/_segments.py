@@ -82,9 +82,10 @@ def _row(batch: FaultyBatch) -> dict[str, object]:
     }
 
 
-def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) -> str:
-    """Return what becomes of a segment that a recovery cuts."""
-    cut = f"cuts the log at offset {recovered_end(view)} and deletes every segment behind this one"
+def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: Offset | None = None) -> str:
+    """Return what becomes of a segment that a recovery cuts, at `end` if that is not where any release cuts it."""
+    end = recovered_end(view) if end is None else end
+    cut = f"cuts the log at offset {end} and deletes every segment behind this one"
     if view.scanned is None:
         return f"After an unclean stop {kafka(release)} {cut}; after a clean one it does not look: {unnoticed}."
     if view.scanned:

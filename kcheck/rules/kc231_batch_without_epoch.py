@@ -19,8 +19,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._segments import others
-from kcheck.rules._words import kafka
+from kcheck.rules._words import and_further, kafka
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -33,7 +32,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     assert first is not None
     yield RULE.finding(
         found[0].where._replace(position=first.position),
-        f"position {first.position}: the batch at offset {first.base_offset} has no leader epoch{others(count)}",
+        f"position {first.position}: the batch at offset {first.base_offset} has no leader epoch"
+        + and_further(count, "batch", "batches"),
         effect=f"{kafka(release)} serves it; a follower that fetches it fails, so that no new replica catches up.",
         advice="Keep the replicas that are in sync; do not reassign the partition before these keys are written anew.",
         data={"count": count, "position": first.position, "base_offset": first.base_offset},

@@ -34,7 +34,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             yield RULE.finding(
                 segment.where,
                 f"the batch at offset {offset} has magic 2, {kafka(release)} knows 0 and 1",
-                effect=cut_or_unnoticed(segment, release, offset, "consumers and followers fail there"),
+                effect=cut_or_unnoticed(segment, release, "consumers and followers fail there", offset),
                 advice=f"{KEEP_A_COPY} Start a broker of 0.11 or later on it.",
                 data={"base_offset": offset},
             )
