@@ -10,13 +10,12 @@ from kcheck.core.leader_epochs import (
     truncate_from_start,
     unsorted,
 )
-from kcheck.core.startup import Outcome, failed_read
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
 from kcheck.model.release import Assign, Release
-from kcheck.scan.start.files import Content, Folder, QueuedError, StartError, made
+from kcheck.scan.start.files import Content, Folder, StartError, failed, made
 
 
 class EpochCache:
@@ -34,11 +33,9 @@ class EpochCache:
         if LEADER_EPOCHS not in folder:
             folder.put(LEADER_EPOCHS, Content(0))
             return
-        data, size = folder.read(LEADER_EPOCHS)
-        found = leader_epoch_checkpoint.broker_reads(data.ljust(size, b"\0"), release)
+        found = leader_epoch_checkpoint.broker_reads(folder.read_whole(LEADER_EPOCHS), release)
         if found.value is None:
-            failed = failed_read(LEADER_EPOCHS, found.error or "", release)
-            raise QueuedError(failed.reason, offline=failed.outcome is Outcome.OFFLINE, queued=failed.queued)
+            raise failed(LEADER_EPOCHS, found.error or "", release)
         try:
             self._hold(read_lines(found.value, release))
         except ValueError as error:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from kcheck.core.startup import Outcome, failed_read
 from kcheck.disk.read import SMALL_FILE_SIZE_MAX, Source, UnreadableError, opened, pread, read_filled
 from kcheck.disk.walk import join
 from kcheck.formats.record_batch import Patches
+from kcheck.model.release import Release
 from kcheck.scan.start.ordered import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -33,6 +35,12 @@ class QueuedError(StartError):
         """Take the reason, and what follows from it."""
         super().__init__(reason, offline=offline)
         self.queued = queued
+
+
+def failed(name: str, error: str, release: Release) -> QueuedError:
+    """Return what follows from a file of a partition that the broker cannot read."""
+    found = failed_read(name, error, release)
+    return QueuedError(found.reason, offline=found.outcome is Outcome.OFFLINE, queued=found.queued)
 
 
 class Content(NamedTuple):
@@ -135,6 +143,11 @@ class Folder:
     def read(self, name: str) -> tuple[bytes, int]:
         """Return the bytes of a file up to the zeros at its end that a file system does not keep, and its size."""
         return read_content(name, self.files[name])
+
+    def read_whole(self, name: str) -> bytes:
+        """Return the bytes of a small file; UnseenError where it cannot be read."""
+        data, size = self.read(name)
+        return data.ljust(size, b"\0")
 
     def as_it_lay(self, name: str) -> Content | None:
         """Return what the file was before the start, None where there was none."""

@@ -39,7 +39,7 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
     if kept and release.version >= (3, 8):
         newest = _name(max(kept))
         if newest in folder:
-            _refused(newest, _metadata_snapshot.broker_reads(_bytes(folder, newest), release))
+            _refused(newest, _metadata_snapshot.broker_reads(folder.read_whole(newest), release))
         elif release.version < (4, 3):
             raise _misnamed(kept[max(kept)], newest)
     forgotten = _elections(folder, release)
@@ -78,11 +78,6 @@ def _misnamed(found: str, name: str) -> StartError:
     return StartError(f"UncheckedIOException: {found} is looked for as {name}")
 
 
-def _bytes(folder: Folder, name: str) -> bytes:
-    data, size = folder.read(name)
-    return data.ljust(size, b"\0")
-
-
 def _refused(name: str, reads: BrokerReads[Any]) -> None:
     if reads.error is not None:
         raise StartError(f"{name} cannot be read: {reads.error}")
@@ -93,7 +88,7 @@ def _elections(folder: Folder, release: Release) -> str | None:
     name, forgotten = FileKind.QUORUM_STATE, None
     folder.remove(f"{name}{TEMPORARY}")
     if name in folder:
-        reads = _quorum_state.broker_reads(_bytes(folder, name), release)
+        reads = _quorum_state.broker_reads(folder.read_whole(name), release)
         _refused(name, reads)
         if reads.value is None:
             return None

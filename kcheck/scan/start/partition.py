@@ -6,7 +6,7 @@ import numpy as np
 
 from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import Outcome, failed_read, nameless
+from kcheck.core.startup import Outcome, nameless
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
@@ -23,7 +23,7 @@ from kcheck.model.release import Release
 from kcheck.scan.segments.beyond import intact_batches
 from kcheck.scan.segments.columns import Columns, Reader
 from kcheck.scan.start import metadata as start_metadata
-from kcheck.scan.start.files import Folder, QueuedError, StartError, UnseenError
+from kcheck.scan.start.files import Folder, QueuedError, StartError, UnseenError, failed
 from kcheck.scan.start.host import is_metadata_log
 from kcheck.scan.start.index import made_with
 from kcheck.scan.start.log import LogLoader
@@ -113,11 +113,9 @@ def _topic_id(folder: Folder, release: Release) -> str | None:
     """Return the id of its topic that the log names; StartError where the file that does it cannot be read."""
     if PARTITION_METADATA not in folder or not release.has_partition_metadata:
         return None
-    data, size = folder.read(PARTITION_METADATA)
-    found = partition_metadata.broker_reads(data.ljust(size, b"\0"), release)
+    found = partition_metadata.broker_reads(folder.read_whole(PARTITION_METADATA), release)
     if found.error is not None:
-        failed = failed_read(PARTITION_METADATA, found.error, release)
-        raise QueuedError(failed.reason, offline=failed.outcome is Outcome.OFFLINE, queued=failed.queued)
+        raise failed(PARTITION_METADATA, found.error, release)
     return None if found.value is None else found.value.topic_id
 
 

@@ -152,8 +152,7 @@ class Producers:
 
     def _read(self, name: str) -> Sequence[Producer] | None:
         """Return the producers of a snapshot, None where the broker deletes it; StartError where its start ends."""
-        data, size = self._folder.read(name)
-        found = producer_snapshot.broker_reads(data.ljust(size, b"\0"), self.release)
+        found = producer_snapshot.broker_reads(self._folder.read_whole(name), self.release)
         if found.error not in (None, producer_snapshot.CORRUPT):
             raise StartError(f"{found.error}: {name} cannot be read")
         return None if found.value is None else found.value.producers

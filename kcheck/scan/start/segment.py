@@ -253,8 +253,7 @@ class Segment:
         name = self.name(".txnindex")
         if name not in self.folder:
             return ()
-        data, size = self.folder.read(name)
-        return transaction_entries(data.ljust(size, b"\0"))
+        return transaction_entries(self.folder.read_whole(name))
 
     def truncate_transactions(self, offset: int) -> None:
         """Forget the aborted transactions that end at an offset or behind it."""
