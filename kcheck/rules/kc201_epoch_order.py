@@ -19,6 +19,7 @@ move this partition directory out of the log dir, and let the broker fetch it an
 the batch headers of all segments. Never invent epochs.
 """
 
+from array import array
 from collections.abc import Iterable
 
 from kcheck.core.leader_epochs import read_lines, rise
@@ -38,9 +39,10 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     entries = lines_of_file(view, release)
     if rise(entries) or has_negative(entries):
         return  # KC205: from 2.7 the load ends there.
-    falls = [i for i in range(1, len(entries)) if _falls(entries, i)]
-    equals = [i for i in range(1, len(entries)) if entries[i].start_offset == entries[i - 1].start_offset]
-    first = falls[0] if falls else equals[0]
+    # What does not fall, and yet does not rise, has the offset of the line before it.
+    falls = any(_falls(entries, i) for i in range(1, len(entries)))
+    wrong = array("q", (i for i in range(1, len(entries)) if _falls(entries, i) or not (falls or _rises(entries, i))))
+    first, further = wrong[0], len(wrong) - 1
     loaded = read_lines(entries, release)
     yield RULE.finding(
         on_line(view, first),
@@ -60,13 +62,17 @@ def _falls(entries: EpochEntries, index: int) -> bool:
     return entry.epoch <= before.epoch or entry.start_offset < before.start_offset
 
 
+def _rises(entries: EpochEntries, index: int) -> bool:
+    return entries[index].start_offset > entries[index - 1].start_offset
+
+
 def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> str:
     if release.epoch_load is EpochLoad.E1:
         return f"{kafka(release)} uses the lines as they stand; the search for an epoch can then give a wrong offset."
     kept = frozenset(loaded)
-    dropped = [entry for entry in entries if entry not in kept]
-    words = listed(entry_words(entry) for entry in dropped)
-    verb = "is" if len(dropped) == 1 else "are"
+    count = sum(entry not in kept for entry in entries)
+    words = listed((entry_words(entry) for entry in entries if entry not in kept), count)
+    verb = "is" if count == 1 else "are"
     return (
         f"{kafka(release)} replays the lines and the last one wins: {counted(len(loaded), 'entry', 'entries')} of "
         f"{len(entries)} stay, {words or 'a repeated line'} {verb} dropped."

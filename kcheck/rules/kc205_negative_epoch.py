@@ -12,6 +12,7 @@ the partition directory out of the log dir and let the broker fetch it anew. Oth
 headers of all segments.
 """
 
+from array import array
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
@@ -21,7 +22,7 @@ from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import line_of, on_line
 from kcheck.rules._epochs import REFETCH_OR_REBUILD, entry_rows, entry_words, has_negative, lines_of_file
-from kcheck.rules._words import and_further, kafka
+from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -29,7 +30,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     entries = lines_of_file(view, release)
     if not has_negative(entries):
         return
-    negative = [i for i, entry in enumerate(entries) if has_negative((entry,))]
+    negative = array("q", (i for i, entry in enumerate(entries) if has_negative((entry,))))
     kept = release.epoch_load is EpochLoad.E1
     yield RULE.finding(
         on_line(view, negative[0]),
@@ -39,7 +40,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         else f"{kafka(release)} does not start: this line, in one partition, aborts the start of the whole broker.",
         advice=f"Keep a copy of the file outside of every log dir. {REFETCH_OR_REBUILD}",
         severity=Severity.ERROR if kept else Severity.FATAL,
-        data={"entries": entry_rows(tuple(entries[i] for i in negative))},
+        data={"entries": entry_rows(tuple(entries[i] for i in negative[:DATA_MAX]))},
     )
 
 

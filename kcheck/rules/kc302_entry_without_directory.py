@@ -16,7 +16,8 @@ What to do: nothing, if you know that the partition left. In cleaner-offset-chec
 while the broker is stopped; the count in line 2 falls by one.
 """
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANER_OFFSET
@@ -36,12 +37,12 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
         file = view.files[name]
         found = offset_entries(file)
         named = enumerate(zip(found.topics, found.partitions, strict=True)) if readable(file) else ()
-        absent = [index for index, partition in named if partition not in present]
+        absent = array("q", (index for index, partition in named if partition not in present))
         if absent:
             yield _finding(file, absent, release)
 
 
-def _finding(file: FileView, absent: list[int], release: Release) -> Finding:
+def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding:
     found = offset_entries(file)
     entries = [found[index] for index in absent[:DATA_MAX]]
     names = listed((partition_name(found.topics[index], found.partitions[index]) for index in absent), len(absent))

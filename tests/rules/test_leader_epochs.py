@@ -1,5 +1,7 @@
 """KC201 to KC206: the leader-epoch-checkpoint alone, and beside its log."""
 
+import tracemalloc
+
 import pytest
 
 from kcheck.core.leader_epochs import read_lines
@@ -8,6 +10,7 @@ from kcheck.model.entries import EpochEntry
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.rules import kc201_epoch_order
+from kcheck.rules._contract import Rule
 from kcheck.rules.kc201_epoch_order import RULE as KC201
 from kcheck.rules.kc202_epoch_above_log_end import RULE as KC202
 from kcheck.rules.kc203_epoch_below_log_start import RULE as KC203
@@ -54,6 +57,23 @@ def test_what_is_dropped_is_named() -> None:
     assert "(and 2 further lines)" in found.message
     assert "2 entries of 5 stay" in found.effect
     assert "epoch 5 from offset 200, epoch 3 from offset 100 and epoch 2 from offset 50 are dropped" in found.effect
+
+
+@pytest.mark.parametrize(
+    ("rule", "lines", "further"), [(KC201, b"5 5\n1 1\n", 19_999), (KC205, b"-1 0\n-1 0\n", 39_999)]
+)
+def test_many_wrong_lines_are_counted(rule: Rule, lines: bytes, further: int) -> None:
+    """Of a million of them there is no text, and no list of places of 40 bytes each."""
+    count = 20_000
+    view = epochs(b"0\n%d\n%s" % (2 * count, lines * count))
+    found_by(rule, view)
+    tracemalloc.start()
+    try:
+        (found,) = found_by(rule, view)
+        assert tracemalloc.get_traced_memory()[1] <= 20 * 2 * count
+    finally:
+        tracemalloc.stop()
+    assert f"(and {further} further lines)" in found.message
 
 
 def test_up_to_2_6_lines_are_used_as_they_stand() -> None:
