@@ -42,12 +42,11 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     # What does not fall, and yet does not rise, has the offset of the line before it.
     falls = any(_falls(entries, i) for i in range(1, len(entries)))
     wrong = array("q", (i for i in range(1, len(entries)) if _falls(entries, i) or not (falls or _rises(entries, i))))
-    first, further = wrong[0], len(wrong) - 1
-    loaded = read_lines(entries, release)
+    first, loaded = wrong[0], read_lines(entries, release)
     yield RULE.finding(
         on_line(view, first),
         f"line {line_of(first)}: {entry_words(entries[first])} follows {entry_words(entries[first - 1])}"
-        + and_further(len(falls or equals), "line"),
+        + and_further(len(wrong), "line"),
         effect=_effect(entries, loaded, release),
         advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}"
         if falls
