@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kcheck.disk.read import Source, pread
+from kcheck.disk.read import Source, next_data, pread
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.java import LONG_MAX
@@ -66,3 +66,17 @@ def _run(descriptor: Source, size: int, first: Batch, *, high: int) -> Beyond:
 
 def _total(piece: bytes, at: int) -> int:
     return int(OVERHEAD.unpack_from(piece, at)[1]) + OVERHEAD.size
+
+
+def only_zeros(descriptor: Source, position: int, size: int) -> bool:
+    """Whether nothing but zeros stands from `position` to the end of a file."""
+    while position < size:
+        begin = next_data(descriptor, position)
+        if begin is None:
+            return True
+        position = begin
+        part = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        if not part or part.count(0) != len(part):
+            return False
+        position += len(part)
+    return True

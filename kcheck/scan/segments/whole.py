@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kcheck.disk.read import Filled, Source, next_data, pread
+from kcheck.disk.read import Filled, Source
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
@@ -21,7 +21,7 @@ from kcheck.model.segments import (
     Gap,
     SegmentView,
 )
-from kcheck.scan.segments.beyond import intact_batches
+from kcheck.scan.segments.beyond import intact_batches, only_zeros
 from kcheck.scan.segments.columns import Column, Columns, Mask, Reader, highest_before, newest
 from kcheck.scan.segments.following import FollowingProducers
 from kcheck.scan.segments.indexes import OffsetIndexCheck, TimeIndexCheck
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kcheck.scan.segments.records import Records
 
 _EPOCH_COUNT_MAX = 10_000
-_PIECE_SIZE = 1 << 20
 
 
 def whole(
@@ -64,7 +63,7 @@ def whole(
             if check is not None:
                 check.take(columns)
     views = {ending: None if check is None else check.view() for ending, check in checks.items()}
-    zeros = reader.end in (End.TORN, End.CORRUPT) and _only_zeros(descriptor, reader.position, size)
+    zeros = reader.end in (End.TORN, End.CORRUPT) and only_zeros(descriptor, reader.position, size)
     beyond = None
     if reader.end in (End.TORN, End.CORRUPT) and not zeros:
         beyond = intact_batches(descriptor, reader.position, size, base=base, after=batches.last_offset)
@@ -216,17 +215,3 @@ class _Batches:
                 self._epochs_are_whole = False
                 break
         self._highest_epoch = max(self._highest_epoch, int(epoch.max()))
-
-
-def _only_zeros(descriptor: Source, position: int, size: int) -> bool:
-    """Whether nothing but zeros stands from `position` to the end of a file."""
-    while position < size:
-        begin = next_data(descriptor, position)
-        if begin is None:
-            return True
-        position = begin
-        part = pread(descriptor, min(_PIECE_SIZE, size - position), position)
-        if not part or part.count(0) != len(part):
-            return False
-        position += len(part)
-    return True

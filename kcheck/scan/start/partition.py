@@ -20,7 +20,7 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
-from kcheck.scan.segments.beyond import intact_batches
+from kcheck.scan.segments.beyond import intact_batches, only_zeros
 from kcheck.scan.segments.columns import Columns, Reader
 from kcheck.scan.start import metadata as start_metadata
 from kcheck.scan.start.files import Folder, QueuedError, StartError, UnseenError, failed
@@ -155,15 +155,20 @@ def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:
 
 
 def counted(cut: Cut, mark: int | None) -> Lost:
-    """Return what stands in the part of a `.log` that goes, by the headers that can be found there."""
+    """Return what stands in the part of a `.log` that goes, by the headers that can be found there.
+
+    Zeros behind the batches, as a preallocated file has them, are no bytes that are lost.
+    """
     try:
         with opened(cut.path) as (descriptor, size):
             reader = Reader(descriptor, min(size, cut.size), verify=False, position=cut.position)
             count = _Count(mark)
             for columns in reader:
                 count.take(columns)
-            behind = None
-            if reader.position < cut.size:
+            behind, filled = None, cut.size
+            if only_zeros(descriptor, reader.position, cut.size):
+                filled = reader.position
+            else:
                 after = Offset(cut.base_offset - 1 if count.end is None else count.end - 1)
                 behind = intact_batches(descriptor, reader.position, cut.size, base=cut.base_offset, after=after)
     except UnreadableError:
@@ -172,7 +177,7 @@ def counted(cut: Cut, mark: int | None) -> Lost:
         start = min(cut.end_offset, behind.base_offset, cut.end_offset if count.start is None else count.start)
         end = max(behind.last_offset + 1, count.end or 0)
         return Lost(Offset(start), Offset(end), None, cut.size - cut.position, None)
-    return count.lost(cut.size - cut.position)
+    return count.lost(filled - cut.position)
 
 
 def _hidden(segment: Segment, log: Loaded, mark: int | None) -> Lost | None:

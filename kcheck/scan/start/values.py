@@ -67,8 +67,9 @@ class Loaded(NamedTuple):
 class Lost(NamedTuple):
     """Records that stand in the files now and that the broker will not have.
 
-    Offsets `start` to below `end`, None where they are not known; so is `records`. `bytes` are those cut or deleted.
-    `below_high_watermark` counts the records that consumers may have read, None where that is not known.
+    Offsets `start` to below `end`, None where they are not known; so is `records`. `bytes` are those cut or
+    deleted, without zeros at the end. `below_high_watermark` counts the records that consumers may have read, None
+    where that is not known.
     """
 
     start: Offset | None
