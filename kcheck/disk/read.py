@@ -11,7 +11,9 @@ from kcheck.errors import KcheckError
 _HOLE_SIZE_MIN = 64 << 10
 """A smaller file is read faster than it is asked for holes."""
 SMALL_FILE_SIZE_MAX = 256 << 20
-"""A text checkpoint or index larger than this is not read: no broker writes one."""
+"""An index or another small file larger than this is not read: no broker writes one."""
+_CHECKPOINT_SIZE_MAX = 64 << 20
+"""Nor is a text checkpoint larger than this, of about a million lines: its entries take many times its bytes."""
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
@@ -165,8 +167,14 @@ def next_data(descriptor: Source, position: int) -> int | None:
         return None if error.errno == errno.ENXIO else position
 
 
-def read_whole(path: str, *, follow: bool = False, size_max: int = SMALL_FILE_SIZE_MAX, at: int | None = None) -> bytes:
+def small_size_max(name: str) -> int:
+    """Return how large a small file may be to be read, by its name or path."""
+    return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
+
+
+def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, at: int | None = None) -> bytes:
     """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
+    size_max = small_size_max(path) if size_max is None else size_max
     store = None if at is not None else store_of(path)
     if store is not None and not store.is_held(path):
         return _read_unlisted(store, path, size_max)

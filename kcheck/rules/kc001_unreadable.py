@@ -4,9 +4,9 @@ The operating system refused it, it is a symbolic link or a device, or it is far
 kcheck says about the rest holds; about this one it says nothing, and it ends with exit code 3. What vanished from a
 partition while kcheck looked is an information: a broker that runs removes segments and partitions.
 
-What the broker will do: the same user meets the same refusal. An I/O error or a missing permission takes the log dir
-offline, or ends the start when it is met while logs are loaded. A symbolic link to a directory is followed by the
-broker, not by kcheck, unless it stays inside of the log dir.
+What the broker will do: the same user meets the same refusal, but for a file that is too large for kcheck. An I/O
+error or a missing permission takes the log dir offline, or ends the start when it is met while logs are loaded. A
+symbolic link to a directory is followed by the broker, not by kcheck, unless it stays inside of the log dir.
 
 What to do: run kcheck as the user of the broker; look into the kernel's log for I/O errors; name the target of a link
 as a path of its own.
@@ -31,6 +31,7 @@ GONE = "No such file or directory"
 LINK = "a link out of the log dir: not followed"
 """It leads to a directory."""
 _NOT_FOLLOWED = "not followed"
+_TOO_LARGE = "too many for a file of this kind"
 
 
 def finding(where: Location, why: str) -> Finding:
@@ -49,6 +50,13 @@ def finding(where: Location, why: str) -> Finding:
             f"cannot be read: {why}",
             effect="The broker follows it; kcheck looks at nothing that stands elsewhere.",
             advice="Name what it leads to as a path of its own.",
+        )
+    if why.endswith(_TOO_LARGE):
+        return RULE.finding(
+            where,
+            f"cannot be read: {why}",
+            effect="Only kcheck refuses it: a broker reads the file where its heap has room for what stands in it.",
+            advice="Find out what wrote it: no broker writes so much.",
         )
     return RULE.finding(
         where,

@@ -159,8 +159,7 @@ def try_partition(
 
 def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
     """Return a small file parsed, with what the broker reads in it; UnreadableError if it cannot be read."""
-    data = read_whole(path) if size_max is None else read_whole(path, size_max=size_max)
-    return view_of(data, kind, where, release)
+    return view_of(read_whole(path, size_max=size_max), kind, where, release)
 
 
 def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:

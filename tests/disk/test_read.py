@@ -67,6 +67,17 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
         read_filled(str(path))
 
 
+@pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "replication-offset-checkpoint"])
+def test_a_text_checkpoint_has_a_limit_of_its_own(name: str, tmp_path: Path) -> None:
+    """Its entries take many times its bytes; of an index they do not."""
+    for each in (name, "00000000000000000000.index"):
+        with (tmp_path / each).open("wb") as file:
+            os.truncate(file.name, (64 << 20) + 1)
+    with pytest.raises(UnreadableError, match="67108865 bytes are too many for a file of this kind"):
+        read_whole(str(tmp_path / name))
+    assert len(read_whole(str(tmp_path / "00000000000000000000.index"))) == (64 << 20) + 1
+
+
 def test_opened_tells_the_size(file: Path) -> None:
     with opened(str(file)) as (descriptor, size):
         assert (4, b"0\n0\n") == (size, os.read(descriptor, 100))

@@ -88,6 +88,13 @@ def test_what_could_not_be_read_is_the_scans_finding() -> None:
     assert finding(Location(file="x"), "Permission denied").message == "cannot be read: Permission denied"
 
 
+def test_a_file_that_is_too_large_is_refused_by_kcheck_alone() -> None:
+    """A broker has no such limit but its heap, and permissions have nothing to do with it."""
+    found = finding(Location(file="x"), "99 bytes are too many for a file of this kind")
+    assert found.effect.startswith("Only kcheck refuses it")
+    assert "kcheck as the broker's user" not in found.advice
+
+
 def test_what_a_running_broker_removes_is_no_failure() -> None:
     """In a partition. A log dir that is not there is one."""
     gone = "No such file or directory"

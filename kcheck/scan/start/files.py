@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import SMALL_FILE_SIZE_MAX, Source, UnreadableError, opened, pread, read_filled
+from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max
 from kcheck.disk.walk import join
 from kcheck.formats.record_batch import Patches
 from kcheck.model.release import Release
@@ -204,7 +204,7 @@ def read_content(name: str, content: Content) -> tuple[bytes, int]:
     if content.path is None:
         return content.data, content.size
     with unreadable(name):
-        if content.size > SMALL_FILE_SIZE_MAX:  # who asks may write out the zeros
+        if content.size > small_size_max(name):  # who asks may write out the zeros
             raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
         data, _ = read_filled(content.path)
     return data[: content.filled], content.size
