@@ -116,7 +116,7 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
         if ours != theirs:
             differ.append(f"{topic}: {ours}, not {theirs}\n{pairs[topic]}\n{row['steps']}")
     assert not differ, "\n".join(differ)
-    assert len(known) > 0.8 * COUNT
+    assert len(known) > 0.7 * COUNT  # Before 2.3 a thread that dies leaves its other partitions untold.
 
 
 def _lead(cluster: Cluster, pairs: Mapping[str, Pair]) -> None:
