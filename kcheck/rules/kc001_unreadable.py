@@ -44,26 +44,15 @@ def finding(where: Location, why: str) -> Finding:
             advice="Nothing.",
             severity=Severity.INFO,
         )
+    effect = "A broker under the same user meets the same; an I/O error takes its log dir offline."
+    advice = "Run kcheck as the broker's user, and look into the kernel's log for I/O errors."
     if why.endswith(_NOT_FOLLOWED):
-        return RULE.finding(
-            where,
-            f"cannot be read: {why}",
-            effect="The broker follows it; kcheck looks at nothing that stands elsewhere.",
-            advice="Name what it leads to as a path of its own.",
-        )
-    if why.endswith(_TOO_LARGE):
-        return RULE.finding(
-            where,
-            f"cannot be read: {why}",
-            effect="Only kcheck refuses it: a broker reads the file where its heap has room for what stands in it.",
-            advice="Find out what wrote it: no broker writes so much.",
-        )
-    return RULE.finding(
-        where,
-        f"cannot be read: {why}",
-        effect="A broker under the same user meets the same; an I/O error takes its log dir offline.",
-        advice="Run kcheck as the broker's user, and look into the kernel's log for I/O errors.",
-    )
+        effect = "The broker follows it; kcheck looks at nothing that stands elsewhere."
+        advice = "Name what it leads to as a path of its own."
+    elif why.endswith(_TOO_LARGE):
+        effect = "Only kcheck refuses it: a broker reads the file where its heap has room for what stands in it."
+        advice = "Find out what wrote it: no broker writes so much."
+    return RULE.finding(where, f"cannot be read: {why}", effect=effect, advice=advice)
 
 
 RULE = Rule(id="KC001", name="unreadable", severity=Severity.ERROR, scope=Scope.FILE, check=check, page=__doc__)

@@ -25,13 +25,13 @@ from kcheck.rules._words import and_further, kafka
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Tell the first of them that a follower would fetch."""
     start = view.log_start_offset or 0
-    found = [each for each in view.read or () if each.epochless is not None and each.end_offset > start]
+    read = (each for each in view.read or () if each.end_offset > start)
+    found = [(each.where, each.epochless) for each in read if each.epochless is not None]
     if not found or not release.epoch_cache or not served(view):
         return
-    count, first = sum(each.epochless.batches for each in found if each.epochless is not None), found[0].epochless
-    assert first is not None
+    (where, first), count = found[0], sum(each.batches for _, each in found)
     yield RULE.finding(
-        found[0].where._replace(position=first.position),
+        where._replace(position=first.position),
         f"position {first.position}: the batch at offset {first.base_offset} has no leader epoch"
         + and_further(count, "batch", "batches"),
         effect=f"{kafka(release)} serves it; a follower that fetches it fails, so that no new replica catches up.",
