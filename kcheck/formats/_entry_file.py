@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
-from operator import eq
 from typing import NamedTuple, TypeVar, overload
 
 from kcheck.formats._layout import Layout
-from kcheck.model.mapped import Mapped
+from kcheck.model.mapped import Mapped, OnDemand
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect
 
 DEFECT_COUNT_MAX = 1000
@@ -20,10 +19,10 @@ Problem = Callable[[int, Sequence[int], Sequence[int]], str | None]
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Unpacked(Sequence[T_co]):
+class Unpacked(OnDemand[T_co]):
     """Entries of one layout that stand in `data`, from `begin` to before `end`: each is made when it is asked for.
 
-    A file of millions is held as its bytes. Equal to any sequence of the same entries.
+    A file of millions is held as its bytes.
     """
 
     __slots__ = ("_begin", "_data", "_end", "_layout", "_make")
@@ -53,12 +52,6 @@ class Unpacked(Sequence[T_co]):
         if isinstance(found, int):
             return self._make(self._layout.unpack_from(self._data, found))
         return tuple(self._make(self._layout.unpack_from(self._data, at)) for at in found)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether a sequence has the same entries."""
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-
-    __hash__ = None  # type: ignore[assignment]  # what is equal to lists and tuples has no hash
 
 
 class Entries(NamedTuple):

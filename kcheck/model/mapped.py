@@ -1,4 +1,4 @@
-"""A sequence of what is made of the items of another one."""
+"""Sequences whose items are made when they are asked for."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import eq
@@ -7,6 +7,19 @@ from typing import Generic, Protocol, TypeVar, overload
 S_co = TypeVar("S_co", covariant=True)
 S = TypeVar("S")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class OnDemand(Sequence[T_co]):
+    """Items that are made when they are asked for, each time. Equal to any sequence of the same items."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether a sequence has the same items."""
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # what is equal to lists and tuples has no hash
 
 
 class Items(Protocol[S_co]):
@@ -17,11 +30,8 @@ class Items(Protocol[S_co]):
     def __getitem__(self, index: int, /) -> S_co: ...
 
 
-class Mapped(Sequence[T], Generic[S, T]):
-    """Items that are made when they are asked for, each time: rows of a file of millions are never held together.
-
-    Equal to any sequence of the same items.
-    """
+class Mapped(OnDemand[T], Generic[S, T]):
+    """What is made of the items of another sequence: rows of a file of millions are never held together."""
 
     __slots__ = ("_make", "_source")
 
@@ -46,9 +56,3 @@ class Mapped(Sequence[T], Generic[S, T]):
         if isinstance(index, int):
             return self._make(self._source[index])
         return tuple(self[at] for at in range(*index.indices(len(self))))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether a sequence has the same items."""
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-
-    __hash__ = None  # type: ignore[assignment]  # what is equal to lists and tuples has no hash
