@@ -55,4 +55,4 @@ def finding(where: Location, why: str) -> Finding:
     return RULE.finding(where, f"cannot be read: {why}", effect=effect, advice=advice)
 
 
-RULE = Rule(id="KC001", name="unreadable", severity=Severity.ERROR, scope=Scope.FILE, check=check, page=__doc__)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check)

@@ -54,12 +54,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC104",
-    name="checkpoint-not-canonical",
-    severity=Severity.INFO,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=CHECKPOINT_KINDS,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)

@@ -92,12 +92,4 @@ def _is_reserved(directory_id: str) -> bool:
     return not any(raw[:8]) and int.from_bytes(raw[8:], "big", signed=True) < RESERVED_IDS
 
 
-RULE = Rule(
-    id="KC121",
-    name="meta-properties-unreadable",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(META_PROPERTIES_KIND,),
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=(META_PROPERTIES_KIND,))

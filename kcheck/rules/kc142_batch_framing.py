@@ -49,11 +49,4 @@ def _is_passed(view: SegmentView) -> bool:
     return view.offset_index is not None and EntryFault.BEYOND in view.offset_index.counts
 
 
-RULE = Rule(
-    id="KC142",
-    name="batch-framing",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

@@ -62,11 +62,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     return Severity.ERROR, f"{who} leaves them there and appends behind them: what is produced then cannot be read."
 
 
-RULE = Rule(
-    id="KC143",
-    name="log-zero-tail",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

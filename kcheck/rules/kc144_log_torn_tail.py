@@ -53,11 +53,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     return Severity.ERROR, f"{who} does not look: readers go on in the next segment, without what stood from {end} on."
 
 
-RULE = Rule(
-    id="KC144",
-    name="log-torn-tail",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

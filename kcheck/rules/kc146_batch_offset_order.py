@@ -38,11 +38,4 @@ def _saying(batch: FaultyBatch) -> str:
     return f"the batch at offset {batch.base_offset} follows offset {batch.before}"
 
 
-RULE = Rule(
-    id="KC146",
-    name="batch-offset-order",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

@@ -30,11 +30,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC150",
-    name="log-shrunk",
-    severity=Severity.INFO,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.FAULTY_SEGMENT, check=check)

@@ -36,11 +36,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from torn_finding(RULE, view, view.offset_index, release)
 
 
-RULE = Rule(
-    id="KC151",
-    name="offset-index-order",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

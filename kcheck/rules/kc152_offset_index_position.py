@@ -46,11 +46,4 @@ def _saying(entry: FaultyEntry) -> str:
     return f"(offset {entry.offset}) points to position {entry.value}, where no batch begins"
 
 
-RULE = Rule(
-    id="KC152",
-    name="offset-index-position",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

@@ -39,11 +39,4 @@ def _saying(entry: FaultyEntry) -> str:
     return f"names offset {entry.offset}, but its batch lies before position {entry.value}"
 
 
-RULE = Rule(
-    id="KC153",
-    name="offset-index-offset",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

@@ -45,11 +45,4 @@ def _finding(view: SegmentView, name: str, effect: str) -> Finding:
     )
 
 
-RULE = Rule(
-    id="KC154",
-    name="index-missing",
-    severity=Severity.WARNING,
-    scope=Scope.SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.SEGMENT, check=check)

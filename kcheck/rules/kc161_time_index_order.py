@@ -34,11 +34,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from torn_finding(RULE, view, view.time_index, release)
 
 
-RULE = Rule(
-    id="KC161",
-    name="time-index-order",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

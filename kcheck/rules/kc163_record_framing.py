@@ -25,11 +25,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from records_finding(RULE, view, (RecordFault.PASSED,), lambda _: passed)
 
 
-RULE = Rule(
-    id="KC163",
-    name="record-framing",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=f"{__doc__}{UNDECODED_PAGE}",
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, shared_page=UNDECODED_PAGE)

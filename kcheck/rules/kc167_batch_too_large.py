@@ -31,11 +31,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC167",
-    name="batch-too-large",
-    severity=Severity.INFO,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.FAULTY_SEGMENT, check=check)

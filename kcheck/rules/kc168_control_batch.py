@@ -71,11 +71,4 @@ def _at_start(view: SegmentView, release: Release, failing: str) -> str:
     return f"{who} does not read this segment at its next start. Followers cannot append it."
 
 
-RULE = Rule(
-    id="KC168",
-    name="control-batch",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)

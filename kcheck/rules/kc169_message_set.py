@@ -19,11 +19,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     return records_finding(RULE, view, (RecordFault.MESSAGE,), undecoded(release))
 
 
-RULE = Rule(
-    id="KC169",
-    name="message-set",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=f"{__doc__}{UNDECODED_PAGE}",
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, shared_page=UNDECODED_PAGE)

@@ -85,11 +85,4 @@ def _contradiction(batch: Batch, entries: EpochEntries, log_start: int) -> str |
     return None
 
 
-RULE = Rule(
-    id="KC206",
-    name="epoch-lost",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -43,7 +43,7 @@ def _report(verb: str, rules: tuple[Rule, ...]) -> Report:
 
 
 def _row(rule: Rule) -> Row:
-    page = (rule.page or "").strip()
+    page = rule.page.strip()
     return {
         "id": rule.id,
         "name": rule.name,
