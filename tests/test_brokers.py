@@ -8,15 +8,15 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
+from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.end_offset import Question, end_offsets
-from kcheck.scan.host import open_log_dir, partitions
-from kcheck.scan.predict import predict
-from kcheck.scan.start.host import Wish
-from kcheck.scan.truncation import Election, plan
+from kcheck.replicas.end_offset import Question, end_offsets
+from kcheck.replicas.truncation import Election, plan
+from kcheck.startup.log_manager import Wish
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import predict
+from kcheck.views.log_dir import open_log_dir, partitions
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 RELEASES = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())

@@ -27,10 +27,10 @@ def check(
     progress: ShowProgress = None,
 ) -> None:
     """Say what is wrong, and what the broker will do about it."""
-    from kcheck.scan.check import Reading
-    from kcheck.scan.check import check as look
-    from kcheck.scan.depth import parse_depth
-    from kcheck.scan.segments.window import Window
+    from kcheck.model.depth import parse_depth
+    from kcheck.segments.time_span import Window
+    from kcheck.verbs.check import Reading
+    from kcheck.verbs.check import check as look
 
     looked = parse_depth(depth)
     window, processes = Window(*parse_span(since, until)), parse_jobs(jobs)

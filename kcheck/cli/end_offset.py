@@ -23,7 +23,7 @@ def end_offset(
     profile: Profile = None,
 ) -> None:
     """Answer OffsetsForLeaderEpoch from the files."""
-    from kcheck.scan.end_offset import Question, end_offsets
+    from kcheck.replicas.end_offset import Question, end_offsets
 
     for each in epoch or ():
         within("--epoch", each, INT_MIN, INT_MAX)

@@ -39,8 +39,8 @@ def report(
 ) -> None:
     """Tell what a run found, worst first; writes a page."""
     from kcheck.disk.remote import mounted
-    from kcheck.scan.fleet.report import report as look
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.report import report as look
+    from kcheck.fleet.run import open_run
 
     can_be_written("-o", page)
     can_be_written("--prometheus", prometheus)
@@ -68,8 +68,8 @@ def diff(
 ) -> None:
     """Tell what is new, gone and changed between two runs."""
     from kcheck.disk.remote import mounted
-    from kcheck.scan.fleet.diff import diff as look
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.diff import diff as look
+    from kcheck.fleet.run import open_run
 
     shown, fails = judging.chosen()
     with mounted([before, after], storage_options(storage_option)):
@@ -94,8 +94,8 @@ def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
 
 def measure(run: str, shown: Chosen, file: str) -> None:
     """Write the metrics of a run that was just written."""
-    from kcheck.scan.fleet.report import report as look
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.report import report as look
+    from kcheck.fleet.run import open_run
 
     write(look(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
 

@@ -16,11 +16,11 @@ def look(paths: Paths, common: Common) -> None:
     """Say what is wrong, and what the next start makes of it."""
     import shlex
 
-    from kcheck.scan.check import check
-    from kcheck.scan.depth import Depth
-    from kcheck.scan.predict import verdict_rows
-    from kcheck.scan.settings import settings_of
-    from kcheck.scan.start.host import Wish
+    from kcheck.model.depth import Depth
+    from kcheck.startup.log_manager import Wish
+    from kcheck.verbs.check import check
+    from kcheck.verbs.predict import verdict_rows
+    from kcheck.views.broker_settings import settings_of
 
     release, wanted = common.release(), common.wanted()
     wish = Wish(None, settings_of(paths, None, (), release), release, wanted)

@@ -9,7 +9,7 @@ from kcheck.renderers._page import size
 from kcheck.renderers._printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.scan.coverage import Coverage
+    from kcheck.views.coverage import Coverage
 
 _INTERVAL = 0.2
 _NAME_WIDTH_MIN = 8

@@ -32,13 +32,13 @@ from kcheck.core.releases import NEWEST_TESTED, release  # noqa: E402 - the path
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
+from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from kcheck.model.report import Wanted  # noqa: E402 - the same
-from kcheck.scan.check import Reading, check  # noqa: E402 - the same
-from kcheck.scan.depth import Depth  # noqa: E402 - the same
-from kcheck.scan.segments.segment import examine  # noqa: E402 - the same
+from kcheck.segments.segment import examine  # noqa: E402 - the same
+from kcheck.verbs.check import Reading, check  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
 from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.model.depth import Depth
 from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
+from kcheck.verbs.check import check
 from tests.cases.test_cases import CASES
 
 BLOCK_SIZE = 512

@@ -17,8 +17,9 @@ from termios import TIOCSWINSZ
 import pytest
 
 from kcheck.cli.progress import line
-from kcheck.scan import check, deep
-from kcheck.scan.coverage import Coverage
+from kcheck.verbs import check
+from kcheck.views import segment_scan as deep
+from kcheck.views.coverage import Coverage
 from tests.builders import broker, flip_byte, partition_dir, run
 from tests.cli.command import KCHECK, UNCHANGED, drained, environment, kcheck, left_to_nobody, shell
 
@@ -137,7 +138,7 @@ def test_any_number_of_processes_gives_the_same_bytes(scene: str, style: str, mo
 
 def test_a_little_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That would take longer than it saves."""
-    monkeypatch.setattr("kcheck.scan.workers._start", lambda _: pytest.fail("a process"))
+    monkeypatch.setattr("kcheck.jobs.workers._start", lambda _: pytest.fail("a process"))
     assert 0 == kcheck("check", broker(tmp_path / "data", run(0, 99)), "--jobs", "4").code
 
 
@@ -172,7 +173,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*arguments: object, **more: object) -> object:
         raise RuntimeError(f"boom {arguments[2]} {more['verify']}")
 
-    monkeypatch.setattr("kcheck.scan.deep.examine", fails)
+    monkeypatch.setattr("kcheck.views.segment_scan.examine", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
     assert (3, "kcheck failed here: RuntimeError: boom 0 False") == (

@@ -10,9 +10,9 @@ import pytest
 
 from kcheck.disk.lock import locked_by
 from kcheck.model.report import Wanted
-from kcheck.scan.inspect import Shown, inspect_paths
+from kcheck.verbs.inspect import Shown, inspect_paths
 from tests.builders import broker, fingerprint, run
-from tests.scan.reports import NEWEST, document
+from tests.reports import NEWEST, document
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the lock can be asked for on Linux alone")
 

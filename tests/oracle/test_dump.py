@@ -15,13 +15,13 @@ from random import Random
 
 import pytest
 
+from kcheck.dumps.filter import Filter, Shown
 from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 from kcheck.renderers.kafka import render
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.filter import Filter, Shown
+from kcheck.verbs.dump import dump
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 from tests.records import with_overhead, wrapper

@@ -14,6 +14,8 @@ from random import Random
 
 import pytest
 
+from kcheck.dumps.decode import with_decoded
+from kcheck.dumps.filter import Filter, Shown
 from kcheck.formats._messages import _remote_log
 from kcheck.formats._messages.schema import parse_table
 from kcheck.formats._record import Record, read_records
@@ -21,9 +23,7 @@ from kcheck.formats.record_batch import HEADER, OVERHEAD, header_of
 from kcheck.renderers._contract import Options
 from kcheck.renderers._jackson import printable_json
 from kcheck.renderers.kafka import render
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.decode import with_decoded
-from kcheck.scan.dumps.filter import Filter, Shown
+from kcheck.verbs.dump import dump
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 from tests.records import batch_of, record

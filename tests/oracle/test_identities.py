@@ -12,9 +12,9 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.model.finding import Finding
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.predict import start_of
-from kcheck.scan.start.host import Wish, decided
+from kcheck.startup.log_manager import Wish, decided
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import Kind, Target
 from tests.builders import log_dir
 from tests.oracle.ask import SEED, SWEEP, Ask, flips
 from tests.oracle.test_predict import WHOLE

@@ -28,12 +28,12 @@ from kcheck.model.names import (
     FileKind,
     parse_file,
 )
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.predict import start_of
-from kcheck.scan.start.files import Content
-from kcheck.scan.start.host import LogDirStart, Wish, decided
-from kcheck.scan.start.log import ENDLESS
-from kcheck.scan.start.values import Prediction
+from kcheck.startup.log_loader import ENDLESS
+from kcheck.startup.log_manager import LogDirStart, Wish, decided
+from kcheck.startup.prediction import Prediction
+from kcheck.startup.virtual_files import Content
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import Kind, Target
 from tests.builders import Made, batch, log_dir, partition_dir, run
 from tests.damage import cases, nearest
 from tests.damage_made import made

@@ -16,10 +16,10 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
-from kcheck.scan.start.files import Content
-from kcheck.scan.start.host import begin
-from kcheck.scan.start.partition import start_partition
-from kcheck.scan.start.values import Context, Prediction, Stored
+from kcheck.startup.log_manager import begin
+from kcheck.startup.partition import start_partition
+from kcheck.startup.prediction import Context, Prediction, Stored
+from kcheck.startup.virtual_files import Content
 from tests.damage import IN_PARTITIONS
 from tests.oracle.ask import SEED, SWEEP, Ask
 from tests.oracle.test_predict import WHOLE

@@ -25,10 +25,10 @@ from kcheck.formats.record_batch import (
     header_of,
     is_modern,
 )
+from kcheck.model.depth import Depth
 from kcheck.model.report import Wanted
 from kcheck.model.segments import BatchFault, RecordFault
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
+from kcheck.verbs.check import check
 from tests.docs.examples import ROOT
 from tests.fuzz import with_crcs
 from tests.oracle.ask import READERS, SEED, SWEEP, Ask, assert_equal, flips, sampled

@@ -16,14 +16,14 @@ import pytest
 
 from kcheck.core.startup import Outcome
 from kcheck.disk.apply import apply
+from kcheck.dumps.filter import Filter, Shown
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.filter import Filter, Shown
-from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start.host import LogDirStart
-from kcheck.scan.start.values import Prediction
+from kcheck.plans.repair import Repaired, plan_bytes, repair
+from kcheck.startup.log_manager import LogDirStart
+from kcheck.startup.prediction import Prediction
+from kcheck.verbs.dump import dump
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
 from tests.oracle.histories import topic_id

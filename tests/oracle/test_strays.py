@@ -12,14 +12,14 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
-from kcheck.scan.predict import predict
-from kcheck.scan.start.host import Wish
+from kcheck.startup.log_manager import Wish
+from kcheck.verbs.predict import predict
 from tests.oracle import histories
 from tests.oracle.ask import SWEEP
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.test_predict import WHOLE
-from tests.scan.reports import document
+from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 

@@ -22,9 +22,9 @@ from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, log_name
 from kcheck.model.release import Release
 from kcheck.model.report import Wanted
-from kcheck.scan.loss import batches_of
-from kcheck.scan.replica import LogFile
-from kcheck.scan.truncation import Election, plan
+from kcheck.replicas.loss import batches_of
+from kcheck.replicas.replica import LogFile
+from kcheck.replicas.truncation import Election, plan
 from tests.builders import write
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.histories import epoch_lines, topic_id

@@ -13,7 +13,7 @@ from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import Wanted
 from kcheck.renderers._contract import Options
-from kcheck.scan.inspect import Shown, inspect_paths
+from kcheck.verbs.inspect import Shown, inspect_paths
 
 COUNT = 50_000
 EACH = tuple(range(1, COUNT))

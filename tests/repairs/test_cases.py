@@ -18,14 +18,14 @@ from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
 from kcheck.errors import KcheckError
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.inputs import Kind, replica_targets
-from kcheck.scan.predict import start_of
-from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start.host import LogDirStart, Wish, decided
+from kcheck.plans.repair import Repaired, plan_bytes, repair
+from kcheck.startup.log_manager import LogDirStart, Wish, decided
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import Kind, replica_targets
 from tests.cases.test_cases import FOUND, releases
 
 BAD = (Severity.ERROR, Severity.FATAL)

@@ -10,10 +10,10 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
-from kcheck.scan.inputs import replica_targets
-from kcheck.scan.predict import start_of
-from kcheck.scan.repair import plan_bytes, repair
-from kcheck.scan.start.host import decided
+from kcheck.plans.repair import plan_bytes, repair
+from kcheck.startup.log_manager import decided
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import replica_targets
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.repairs.test_cases import contents, told, wish

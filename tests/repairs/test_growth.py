@@ -12,13 +12,13 @@ from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.names import DirectoryState, segment_prefix
 from kcheck.model.plan import Plan
 from kcheck.model.views import PartitionView
-from kcheck.scan import repair as repair_module
-from kcheck.scan.edits import survey as survey_module
-from kcheck.scan.edits.site import Site
-from kcheck.scan.host import open_log_dir
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.repair import repair
-from kcheck.scan.start.host import LogDirStart, Wish
+from kcheck.plans import diagnosis as survey_module
+from kcheck.plans import repair as repair_module
+from kcheck.plans.edited_log_dir import Site
+from kcheck.plans.repair import repair
+from kcheck.startup.log_manager import LogDirStart, Wish
+from kcheck.views.log_dir import open_log_dir
+from kcheck.views.targets import Kind, Target
 from tests.builders import batch_of, log_dir, partition_dir, record, run, write
 from tests.growth import grows_with_its_input
 

@@ -7,7 +7,7 @@ import pytest
 
 from kcheck.disk.apply import apply
 from kcheck.model.plan import Patch, Plan, SetAside, Write
-from kcheck.scan.repair import Repaired, plan_bytes, repair
+from kcheck.plans.repair import Repaired, plan_bytes, repair
 from tests.builders import (
     broker,
     epochs,

@@ -12,10 +12,10 @@ import pytest
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.plan import Write
 from kcheck.model.report import Row
+from kcheck.plans.repair import Repaired, repair
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
-from kcheck.scan.repair import Repaired, repair
-from kcheck.scan.start import host
+from kcheck.startup import log_manager as host
 from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
 from tests.cases.test_cases import CASES

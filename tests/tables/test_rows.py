@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.scan_rows import tables_of
+from kcheck.fleet.steps import How, identify, list_items, look_at_broker, scan_batches
+from kcheck.model.depth import Depth
 from kcheck.model.report import Wanted
-from kcheck.scan.arrow import batch_of, from_bytes
-from kcheck.scan.depth import Depth
-from kcheck.scan.fleet.inventory import FleetLogDir
-from kcheck.scan.fleet.rows import tables_of
-from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_batches
-from kcheck.scan.host import open_log_dir, partitions
-from kcheck.scan.segments.segment import examine
+from kcheck.segments.segment import examine
 from kcheck.tables import checkpoints, leader_epochs, log_dirs, segments
 from kcheck.tables import partitions as partitions_table
+from kcheck.tables._arrow import batch_of, from_bytes
+from kcheck.views.log_dir import open_log_dir, partitions
 from tests.builders import log_dir, partition_dir, run
 
 NEWEST = release("4.3")

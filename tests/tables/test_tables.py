@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from kcheck.dumps.filter import Filter, Shown
 from kcheck.registry import discover
 from kcheck.renderers import parquet as renderer
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.filter import Filter, Shown
 from kcheck.tables._contract import Table
+from kcheck.verbs.dump import dump
 from tests.builders import log, run
 from tests.cli.command import kcheck
 
