@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from kcheck.core.releases import release
-from kcheck.model.report import Report, Wanted
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
-from kcheck.replicas.end_offset import Question, end_offsets
+from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 from kcheck.replicas.truncation import Election, plan
-from kcheck.verbs.inspect import Shown, inspect_paths
+from kcheck.verbs.inspect import InspectDetail, inspect_paths
 
 NEWEST = release("4.3")
-EVERY = Wanted()
+EVERY = PartitionFilter()
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -26,11 +26,13 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def inspected(
-    *paths: str | Path, kafka: str = "4.3", as_kind: str | None = None, wanted: Wanted = EVERY, **shown: bool
+    *paths: str | Path, kafka: str = "4.3", as_kind: str | None = None, wanted: PartitionFilter = EVERY, **shown: bool
 ) -> dict[str, Any]:
     """Return what `kcheck inspect` says."""
     texts = [str(path) for path in paths]
-    return document(inspect_paths(texts, as_kind=as_kind, wanted=wanted, shown=Shown(**shown), release=release(kafka)))
+    return document(
+        inspect_paths(texts, as_kind=as_kind, wanted=wanted, shown=InspectDetail(**shown), release=release(kafka))
+    )
 
 
 def planned(
@@ -39,7 +41,7 @@ def planned(
     leader_epoch: int | None = None,
     live: bool = False,
     kafka: str = "4.3",
-    wanted: Wanted = EVERY,
+    wanted: PartitionFilter = EVERY,
 ) -> dict[str, Any]:
     """Return what `kcheck truncation` says."""
     election = Election(leader=leader, leader_epoch=leader_epoch, live=live)
@@ -69,7 +71,7 @@ def answered(
     kafka: str = "4.3",
 ) -> dict[str, Any]:
     """Return what `kcheck end-offset` says."""
-    question = Question(
+    question = EndOffsetQuery(
         epochs=epochs, current_leader_epoch=current, log_end_offset=log_end, after_start=after_start
     )  # fmt: skip
     return document(end_offsets([str(path) for path in paths], question, wanted=EVERY, release=release(kafka)))

@@ -18,8 +18,8 @@ from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    from kcheck.fleet.local_engine import Run
-    from kcheck.fleet.steps import How
+    from kcheck.fleet.local_engine import ScanRun
+    from kcheck.fleet.steps import ScanOptions
     from kcheck.model.report import Report
 
 Roots = Annotated[
@@ -60,7 +60,7 @@ def scan(
     common: Common,
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="Write the tables of the run below DIR.")],
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much is read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="ScanOptions much is read.")
     ] = "checkpoints",
     engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="What runs the scan.")] = "local",
     master: Annotated[
@@ -82,8 +82,8 @@ def scan(
     """Check all log dirs of a fleet; writes Parquet tables."""
     from kcheck.disk.remote import is_url, mounted
     from kcheck.fleet.inventory import is_inventory
-    from kcheck.fleet.local_engine import Run
-    from kcheck.fleet.steps import How
+    from kcheck.fleet.local_engine import ScanRun
+    from kcheck.fleet.steps import ScanOptions
     from kcheck.model.depth import parse_depth
 
     looked = parse_depth(depth)
@@ -103,7 +103,7 @@ def scan(
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
-    how = How(depth=looked, wanted=common.wanted(), release=common.release())
+    how = ScanOptions(depth=looked, wanted=common.wanted(), release=common.release())
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
     with mounted([*roots, out, since or ""], options):
@@ -111,7 +111,7 @@ def scan(
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
         with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
-            asked = Run(
+            asked = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options,
             )  # fmt: skip
@@ -164,8 +164,8 @@ def submit(
 
 
 def _remembering(
-    how: "How", out: str, run: str | None, since: str | None, resume: str | None
-) -> "tuple[str | None, How]":
+    how: "ScanOptions", out: str, run: str | None, since: str | None, resume: str | None
+) -> "tuple[str | None, ScanOptions]":
     """Return the name of a run that remembers, and how it is done: with what which run has left."""
     from kcheck.fleet.remembered import kept_by, left_by
     from kcheck.fleet.run import open_run
@@ -179,7 +179,7 @@ def _remembering(
     return name, how._replace(since=left_by(out, name), remembers=True)
 
 
-def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":
+def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "ScanRun") -> "tuple[Report, bool]":
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
         from kcheck.fleet.local_engine import scan as scan_here

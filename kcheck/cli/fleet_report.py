@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write
-from kcheck.cli.options import Judging, with_judging, with_leaving
+from kcheck.cli.options import FindingFilter, with_judging, with_leaving
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
 
@@ -27,7 +27,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but erro
 @with_judging
 def report(
     run: Run,
-    judging: Judging,
+    judging: FindingFilter,
     page: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="Write the page to FILE.")
     ] = "report.html",
@@ -62,7 +62,7 @@ def report(
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A run, as for report.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="A later one.")],
-    judging: Judging,
+    judging: FindingFilter,
     leaving: Leaving,
     storage_option: StorageOption = None,
 ) -> None:

@@ -15,7 +15,7 @@ _INTERVAL = 0.2
 _NAME_WIDTH_MIN = 8
 
 
-class Progress:
+class TerminalProgress:
     """A context that draws what it is told; nothing if stderr is no terminal, or if the user wants none."""
 
     def __init__(self, wanted: bool | None, *, quiet: bool) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from kcheck.core.cluster_image import ClusterImage, Stray, directory_of, stray
 
 
-class Copy(NamedTuple):
+class MetadataCopy(NamedTuple):
     """A copy of the metadata of a cluster, and whose it is.
 
     What lies below the offset `snapshot` is committed. `epoch` is that of the controllers at the offset `end`, where
@@ -21,13 +21,13 @@ class Copy(NamedTuple):
     image: ClusterImage
 
 
-class Judge(NamedTuple):
+class StrayDetector(NamedTuple):
     """Tells the strays of a broker by the newest copy that is here; `own`: one copy is that of the broker itself.
 
     `directory_id` is that of the log dir that is looked at.
     """
 
-    copy: Copy
+    copy: MetadataCopy
     broker_id: int | None
     own: bool
     directory_id: str | None = None
@@ -59,7 +59,9 @@ class Judge(NamedTuple):
         return f"offset {found.since} of those metadata may not be committed" if uncommitted else None
 
 
-def judge(copies: tuple[Copy, ...], broker_id: int | None, directory_id: str | None) -> Judge | None:
+def stray_detector(
+    copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None
+) -> StrayDetector | None:
     """Return the judge of a log dir by the copies of its cluster, None without any."""
     newest = max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
-    return newest and Judge(newest, broker_id, any(copy.node_id == broker_id for copy in copies), directory_id)
+    return newest and StrayDetector(newest, broker_id, any(copy.node_id == broker_id for copy in copies), directory_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kcheck.dumps.filter import Shown
+from kcheck.dumps.filter import DumpDetail
 from kcheck.dumps.records import DECODED_COLUMNS, header_names, header_rows, problem_of, texts
 from kcheck.formats._compression import decompress
 from kcheck.formats._decompressed import Decompressed
@@ -22,8 +22,8 @@ from kcheck.formats.record_batch import (
     TRANSACTIONAL,
 )
 from kcheck.model.java import INT_MAX
-from kcheck.model.report import Block, Part, Rows
-from kcheck.segments.header_columns import PADDING, Column, Columns, Mask
+from kcheck.model.report import Block, Rows, RowSlice
+from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
 from kcheck.segments.record_columns import Bodies, Buffer, Fields, fields, step
 
 RECORD_COUNT = 1 << 15
@@ -40,7 +40,7 @@ A batch that is larger, or compressed, is looked at record by record.
 _TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
 
-def batch_block(columns: Columns) -> Block:
+def batch_block(columns: HeaderColumns) -> Block:
     """Return the rows of batches of magic 2 and up."""
     assert columns.valid is not None
     flags, sequence = columns.attributes, columns.base_sequence.astype(np.int64)
@@ -71,7 +71,7 @@ def batch_block(columns: Columns) -> Block:
     )
 
 
-def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) -> list[Part | None]:
+def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: DumpDetail) -> list[RowSlice | None]:
     """Return the records of the first of these batches, as many as are held at a time.
 
     The window begins at position `start`. None: the batch is to be looked at record by record, for it has damage, says
@@ -89,7 +89,7 @@ def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) 
     held = np.where(plain, each, 0)
     taken = int(np.searchsorted(np.cumsum(held) - held, most))
     rows = np.flatnonzero(plain[:taken])
-    parts: list[Part | None] = [None] * taken
+    parts: list[RowSlice | None] = [None] * taken
     if not rows.size:
         return parts
     buffer: Buffer = window
@@ -97,7 +97,7 @@ def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) 
     if (columns.attributes[rows] & CODEC_MASK).any():
         buffer, rows, begin, end, stop = _unpacked(columns, memoryview(window), rows, begin, end)
         del parts[stop:]
-    batches = Columns._make(None if column is None else column[rows] for column in columns)
+    batches = HeaderColumns._make(None if column is None else column[rows] for column in columns)
     bodies = Bodies(begin, end, batches.record_count)
     steps = step(buffer, bodies)
     whole = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
@@ -113,12 +113,12 @@ def record_parts(columns: Columns, window: bytearray, start: int, shown: Shown) 
     source = Rows(blocks)
     for row, good, count in zip(rows.tolist(), whole.tolist(), bodies.stated.tolist(), strict=True):
         if good:
-            parts[row] = Part(source, count)
+            parts[row] = RowSlice(source, count)
     return parts
 
 
 def _unpacked(
-    columns: Columns, window: memoryview, rows: Column, begin: Column, end: Column
+    columns: HeaderColumns, window: memoryview, rows: Column, begin: Column, end: Column
 ) -> tuple[Buffer, Column, Column, Column, int]:
     """Return a buffer with the records of batches, which batches, where in it, and before which one it was full.
 
@@ -141,7 +141,7 @@ def _unpacked(
 
 
 def _record_blocks(
-    batches: Columns, buffer: Buffer, pieces: list[Fields], whole: Mask, shown: Shown
+    batches: HeaderColumns, buffer: Buffer, pieces: list[Fields], whole: Mask, shown: DumpDetail
 ) -> Iterator[Block]:
     for piece in pieces:
         good = whole[piece.batch]
@@ -155,7 +155,7 @@ def _damaged(block: Block) -> Iterator[int]:
     return (position for position, *said in rows if any(problem_of(each) is not None for each in said))
 
 
-def _record_block(batches: Columns, buffer: Buffer, piece: Fields, shown: Shown) -> Block:
+def _record_block(batches: HeaderColumns, buffer: Buffer, piece: Fields, shown: DumpDetail) -> Block:
     batch, delta = piece.batch, piece.offset_delta
     appended, sequence = _appended(batches), batches.base_sequence.astype(np.int64)[batch]
     created = batches.base_timestamp.astype(np.int64)[batch] + piece.timestamp_delta
@@ -201,7 +201,7 @@ def _slices(buffer: Buffer, size: Column, end: Column) -> list[Buffer | None]:
     return [buffer[first:last] if first <= last else None for first, last in bounds]
 
 
-def _appended(columns: Columns) -> Mask:
+def _appended(columns: HeaderColumns) -> Mask:
     """Return in which batches all records have the time of the broker."""
     appended: Mask = columns.attributes & LOG_APPEND_TIME != 0
     return appended

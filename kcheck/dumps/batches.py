@@ -8,7 +8,7 @@ import numpy as np
 
 from kcheck.disk.read import pread
 from kcheck.dumps.batch_columns import batch_block, record_parts
-from kcheck.dumps.filter import BATCH_SPAN, Filter, Found, Shown
+from kcheck.dumps.filter import BATCH_SPAN, DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import File
 from kcheck.dumps.records import first_known, has_damage, record_rows
 from kcheck.formats.record_batch import (
@@ -22,19 +22,19 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.report import Block, Row
 from kcheck.model.segments import End
-from kcheck.segments.header_columns import Columns, Mask, Reader
+from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 _BATCH_COUNT = 8192
 """So many batches are held as rows at a time."""
 _ALL = Filter()
 
 
-def batch_blocks(file: File, wanted: Filter, shown: Shown) -> Iterator[Block]:
+def batch_blocks(file: File, wanted: Filter, shown: DumpDetail) -> Iterator[Block]:
     """Yield the rows of the batches that are wanted; tell what is wrong in all of them.
 
     Records are read in those that are wanted alone, while the row is looked at; where damage is asked for, in all.
     """
-    reader = Reader(file.descriptor, file.size, verify=True)
+    reader = HeaderReader(file.descriptor, file.size, verify=True)
     least: int | None = file.base_offset
     for columns in reader:
         start = int(columns.position[0])
@@ -42,7 +42,7 @@ def batch_blocks(file: File, wanted: Filter, shown: Shown) -> Iterator[Block]:
             block = batch_block(run) if run.magic[0] >= 2 else _old_block(run, reader.window, start)
             if damaged:
                 _tell(file, next(block.rows()))
-            batches = _Batches(run, block, reader.window, start)
+            batches = _BatchWindow(run, block, reader.window, start)
             if wanted != _ALL:
                 batches = _those(batches, _kept(file, block, least, wanted, shown, damaged=damaged))
                 least = int(run.last_offset[-1]) + 1
@@ -53,16 +53,16 @@ def batch_blocks(file: File, wanted: Filter, shown: Shown) -> Iterator[Block]:
         file.tell(reader.position, left, f"{left} bytes are no batch: {why}", tail=True)
 
 
-class _Batches(NamedTuple):
+class _BatchWindow(NamedTuple):
     """Batches as columns and as rows, and the window with their bytes, which begins at position `start`."""
 
-    columns: Columns
+    columns: HeaderColumns
     block: Block
     window: bytearray
     start: int
 
 
-def _runs(columns: Columns) -> Iterator[tuple[Columns, bool]]:
+def _runs(columns: HeaderColumns) -> Iterator[tuple[HeaderColumns, bool]]:
     """Yield batches of one kind that follow each other, and one that is damaged alone: it is told in its turn."""
     assert columns.valid is not None
     old = columns.magic < 2
@@ -75,8 +75,8 @@ def _runs(columns: Columns) -> Iterator[tuple[Columns, bool]]:
         yield _some(columns, slice(begin, end)), bool(damaged[begin])
 
 
-def _some(columns: Columns, which: Mask | slice) -> Columns:
-    return Columns._make(None if column is None else column[which] for column in columns)
+def _some(columns: HeaderColumns, which: Mask | slice) -> HeaderColumns:
+    return HeaderColumns._make(None if column is None else column[which] for column in columns)
 
 
 def _tell(file: File, row: Row) -> None:
@@ -92,23 +92,25 @@ def _tell(file: File, row: Row) -> None:
         file.tell(position, size, f"the compression {str(compression).removeprefix('unknown-')} is not known")
 
 
-def _kept(file: File, block: Block, least: int | None, wanted: Filter, shown: Shown, *, damaged: bool) -> list[bool]:
+def _kept(
+    file: File, block: Block, least: int | None, wanted: Filter, shown: DumpDetail, *, damaged: bool
+) -> list[bool]:
     """Return which of some batches are wanted; those whose records have damage are damaged, where records are shown."""
     keep = []
     lasts: Any = block.columns["last_offset"]
     for row, last in zip(block.rows(), lasts, strict=True):
         hurt = damaged or (shown.records and wanted.only_damaged and has_damage(file, row))
-        keep.append(wanted.wants(Found(row, hurt, least), BATCH_SPAN))
+        keep.append(wanted.wants(DumpRow(row, hurt, least), BATCH_SPAN))
         least = last + 1
     return keep
 
 
-def _those(batches: _Batches, keep: list[bool]) -> _Batches:
+def _those(batches: _BatchWindow, keep: list[bool]) -> _BatchWindow:
     rows = {name: tuple(compress(column, keep)) for name, column in batches.block.columns.items()}
     return batches._replace(columns=_some(batches.columns, np.array(keep)), block=Block(rows))
 
 
-def _with_records(file: File, batches: _Batches, wanted: Filter, shown: Shown) -> Iterator[Block]:
+def _with_records(file: File, batches: _BatchWindow, wanted: Filter, shown: DumpDetail) -> Iterator[Block]:
     """Yield the rows with their records."""
     columns, block = batches.columns, batches.block
     plain = columns.magic[0] >= 2 and wanted.offsets is None and wanted.times is None
@@ -125,7 +127,7 @@ def _with_records(file: File, batches: _Batches, wanted: Filter, shown: Shown) -
         begin += len(parts)
 
 
-def _old_block(run: Columns, window: bytearray, start: int) -> Block:
+def _old_block(run: HeaderColumns, window: bytearray, start: int) -> Block:
     """Return the rows of messages: where one is in a window no CRC is chained, so that all of their bytes are there."""
     assert run.valid is not None
     rows = []

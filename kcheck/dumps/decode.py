@@ -1,13 +1,13 @@
 """What the records of internal topics say, as fields of their rows: `kcheck dump --decode`."""
 
-from kcheck.dumps.filter import Decode, Shown
+from kcheck.dumps.filter import Decode, DumpDetail
 from kcheck.errors import UsageError
 from kcheck.formats._messages.records import DECODERS, Message
 from kcheck.formats._record import Data
 from kcheck.model.report import Row
 
 
-def with_decoded(shown: Shown, kind: str) -> Shown:
+def with_decoded(shown: DumpDetail, kind: str) -> DumpDetail:
     """Return the same, with these fields in the row of each record; UsageError where no topic is of this kind."""
     if kind not in DECODERS:
         raise UsageError(f"--decode {kind} is not known; known are {', '.join(DECODERS)}")

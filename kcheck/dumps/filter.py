@@ -20,7 +20,7 @@ Bounds = tuple[int | None, int | None]
 """The first and the last that is wanted, None without a bound."""
 
 
-class Found(NamedTuple):
+class DumpRow(NamedTuple):
     """A row, and whether what it tells of is damaged.
 
     `least` is where the offsets of a wrapper can begin, whose first is known only after decompression.
@@ -35,7 +35,7 @@ Decode = Callable[[Data | None, Data | None], tuple[Row | None, Row | None]]
 """Takes key and value of a record, None for null; returns rows of `Message`, None where there is none."""
 
 
-class Shown(NamedTuple):
+class DumpDetail(NamedTuple):
     """How much of a batch is shown beside its header.
 
     `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: texts are
@@ -58,7 +58,7 @@ class Filter(NamedTuple):
     only_damaged: bool = False
     times: Bounds | None = None
 
-    def wants(self, found: Found, span: tuple[str, str]) -> bool:
+    def wants(self, found: DumpRow, span: tuple[str, str]) -> bool:
         """Whether a row is wanted; `span` names the fields that hold its first and last offset."""
         row = found.row
         if self.only_damaged and not found.damaged:

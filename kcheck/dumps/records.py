@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
 from kcheck.disk.read import pread
-from kcheck.dumps.filter import Filter, Shown
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.dumps.open_file import File
 from kcheck.formats import _control_record
 from kcheck.formats._record import BODY_SIZE_MAX, Header, Record, Unread, read_records
@@ -28,7 +28,7 @@ DATA = tuple(_WRITE)
 """How keys and values can be written."""
 
 
-def columns(shown: Shown) -> tuple[Column, ...]:
+def columns(shown: DumpDetail) -> tuple[Column, ...]:
     """Return the columns of the table of records that are shown."""
     hidden = (*(() if shown.data else DATA_COLUMNS), *(() if shown.decode else DECODED_COLUMNS))
     return tuple(column for column in records.TABLE.columns if column.name not in hidden)
@@ -39,7 +39,7 @@ def first_known(batch: Row) -> object:
     return batch["last_offset"] if batch["base_offset"] is None else batch["base_offset"]
 
 
-def record_rows(file: File, batch: Row, wanted: Filter, shown: Shown) -> Iterator[Row]:
+def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> Iterator[Row]:
     """Yield a row for each record of a batch that is wanted; tell what cannot be read in it."""
     position, size = _place(batch)
     nested = batch["producer_id"] is None and batch["compression"] != "none"
@@ -97,7 +97,7 @@ def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
     yield from read_records(data)
 
 
-def _row(batch: Row, record: Record, control: _control_record.ControlRecord | None, shown: Shown) -> Row:
+def _row(batch: Row, record: Record, control: _control_record.ControlRecord | None, shown: DumpDetail) -> Row:
     modern = batch["producer_id"] is not None
     row: dict[str, object] = {
         "batch_position": batch["position"],
@@ -121,13 +121,13 @@ def _row(batch: Row, record: Record, control: _control_record.ControlRecord | No
     return row
 
 
-def _size(data: Data | None, stated: int | None, shown: Shown) -> int | None:
+def _size(data: Data | None, stated: int | None, shown: DumpDetail) -> int | None:
     """Return the size of a key or a value; of a null none, or to Java the negative number that states it."""
     null = stated if shown.java else None
     return null if data is None else len(data)
 
 
-def _data(record: Record, shown: Shown) -> Row:
+def _data(record: Record, shown: DumpDetail) -> Row:
     """Return key, value and headers as text; `escaped` names those in which a byte that is no UTF-8 is escaped."""
     key, key_escaped = _nullable(record.key, shown)
     value, value_escaped = _nullable(record.value, shown)
@@ -137,19 +137,19 @@ def _data(record: Record, shown: Shown) -> Row:
     return {"key": key, "value": value, "headers": headers, "escaped": escaped}
 
 
-def header_names(headers: tuple[Header, ...], shown: Shown) -> tuple[str, ...]:
+def header_names(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[str, ...]:
     """Return the names of headers."""
     return tuple(_text(bytes(name), shown)[0] for name, _ in headers)
 
 
-def header_rows(headers: tuple[Header, ...], shown: Shown) -> tuple[tuple[Row, ...], bool]:
+def header_rows(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[tuple[Row, ...], bool]:
     """Return headers as rows, and whether a byte of them is escaped."""
     found = [(_text(bytes(name), shown), _nullable(content, shown)) for name, content in headers]
     rows = tuple({"key": name, "value": content} for (name, _), (content, _) in found)
     return rows, any(flag for _, flag in chain.from_iterable(found))
 
 
-def texts(column: list[Data | None], shown: Shown) -> tuple[list[str | None], set[int]]:
+def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None], set[int]]:
     """Return keys or values as text, and in which of them a byte is escaped."""
     assert shown.data is not None
     write = _WRITE[shown.data]
@@ -160,7 +160,7 @@ def texts(column: list[Data | None], shown: Shown) -> tuple[list[str | None], se
         return [text for text, _ in found], {number for number, (_, flag) in enumerate(found) if flag}
 
 
-def _nullable(data: Data | None, shown: Shown) -> tuple[str | None, bool]:
+def _nullable(data: Data | None, shown: DumpDetail) -> tuple[str | None, bool]:
     if data is None:
         return None, False
     if shown.data == "utf8":
@@ -168,7 +168,7 @@ def _nullable(data: Data | None, shown: Shown) -> tuple[str | None, bool]:
     return _WRITE[str(shown.data)](data), False
 
 
-def _text(data: bytes, shown: Shown) -> tuple[str, bool]:
+def _text(data: bytes, shown: DumpDetail) -> tuple[str, bool]:
     r"""Return text, and whether it has escapes: then `\xff` is a byte that is no UTF-8, and `\\` is a backslash."""
     if shown.java:
         return java_text(data), False

@@ -127,7 +127,7 @@ def _producers(file: File) -> Iterator[Row]:
         }
 
 
-class Kind(NamedTuple):
+class DumpKind(NamedTuple):
     """How files of a format are dumped: `rows` is their name in the document, `span` the fields with their offsets.
 
     `read` gives the rows of entries; it is None for a log of batches.
@@ -149,9 +149,9 @@ class Kind(NamedTuple):
 KINDS = {
     kind.format.kind: kind
     for kind in (
-        Kind(record_batch.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _no_head, None),
-        Kind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _metadata_head, None),
-        Kind(
+        DumpKind(record_batch.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _no_head, None),
+        DumpKind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _metadata_head, None),
+        DumpKind(
             offset_index.FORMAT,
             "entries",
             offset_index_entries.TABLE,
@@ -159,7 +159,7 @@ KINDS = {
             _room(offset_index.OFFSET_INDEX_ENTRY),
             _offset_index,
         ),
-        Kind(
+        DumpKind(
             time_index.FORMAT,
             "entries",
             time_index_entries.TABLE,
@@ -167,7 +167,7 @@ KINDS = {
             _room(time_index.TIME_INDEX_ENTRY),
             _time_index,
         ),
-        Kind(
+        DumpKind(
             transaction_index.FORMAT,
             "entries",
             transaction_index_entries.TABLE,
@@ -175,7 +175,7 @@ KINDS = {
             _no_head,
             _transaction_index,
         ),
-        Kind(
+        DumpKind(
             producer_snapshot.FORMAT,
             "entries",
             producer_snapshot_entries.TABLE,

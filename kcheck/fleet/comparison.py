@@ -30,7 +30,7 @@ from kcheck.fleet.truncation_columns import (
     Caches,
     Mask,
     Numbers,
-    Replicas,
+    ReplicaColumns,
     dialogues,
     expand,
     forks_of,
@@ -174,7 +174,7 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
     counts = counts[number]
     first = np.cumsum(counts) - counts
     own = np.repeat(np.arange(len(number)), counts)
-    replicas = Replicas(
+    replicas = ReplicaColumns(
         caches._replace(begin=caches.begin[kept], size=caches.size[kept], content=caches.content[kept]),
         log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own],
     )  # fmt: skip

@@ -9,7 +9,7 @@ from pyarrow import compute
 
 from kcheck.core.lineage import contradict
 from kcheck.fleet.replicas import PLANS, SETS
-from kcheck.fleet.truncation_columns import NONE, Afterwards, Forks, Mask, Numbers, Pairs, Replicas, pair_of
+from kcheck.fleet.truncation_columns import NONE, Afterwards, Forks, Mask, Numbers, Pairs, ReplicaColumns, pair_of
 from kcheck.tables._arrow import schema_of
 
 _NEVER = np.iinfo(np.int64).max
@@ -25,13 +25,13 @@ class Group(NamedTuple):
     number: Numbers
     counts: Numbers
     first: Numbers
-    replicas: Replicas
+    replicas: ReplicaColumns
     seen_epoch: Numbers
     compacted: Mask
     rows: "pa.RecordBatch"
 
 
-class Losses(NamedTuple):
+class LossColumns(NamedTuple):
     """What followers lose: from where on, whether anything, how many offsets, how many below their high watermark."""
 
     begin: Numbers
@@ -47,14 +47,14 @@ def numbers_of(values: "pa.Array", unknown: int = NONE) -> Numbers:
     return found
 
 
-def losses_of(replicas: Replicas, pairs: Pairs, forks: Forks, after: Afterwards) -> Losses:
+def losses_of(replicas: ReplicaColumns, pairs: Pairs, forks: Forks, after: Afterwards) -> LossColumns:
     """Return what each follower loses."""
     before, parts = replicas.log_end[pairs.follower], forks.common_prefix
     # NONE is below every log start.
     begin = np.maximum(np.maximum(after.log_end, parts), replicas.log_start[pairs.follower])
     is_lost = begin < before
     below = np.maximum(0, np.minimum(replicas.high_watermark[pairs.follower], before) - begin)
-    return Losses(begin, is_lost, np.where(is_lost, before - begin, 0), np.where(is_lost, below, 0))
+    return LossColumns(begin, is_lost, np.where(is_lost, before - begin, 0), np.where(is_lost, below, 0))
 
 
 def _sum(values: Numbers, pairs: Pairs) -> Numbers:
@@ -64,7 +64,7 @@ def _sum(values: Numbers, pairs: Pairs) -> Numbers:
     return found
 
 
-def best_of(plain: Group, pairs: Pairs, losses: Losses) -> Numbers:
+def best_of(plain: Group, pairs: Pairs, losses: LossColumns) -> Numbers:
     """Return the best leader of each partition: the first with the least cost, as `scan.truncation.cost` says."""
     replicas = plain.replicas
     is_best = np.ones(len(replicas.group), bool)
@@ -90,7 +90,7 @@ def parted_of(plain: Group, pairs: Pairs, forks: Forks) -> Numbers:
     return found
 
 
-def _cache(replicas: Replicas, at: int) -> tuple[Iterator[tuple[int, int]], int]:
+def _cache(replicas: ReplicaColumns, at: int) -> tuple[Iterator[tuple[int, int]], int]:
     """Return the entries of a replica, and its log end."""
     caches = replicas.caches
     part = slice(int(caches.begin[at]), int(caches.begin[at] + caches.size[at]))
@@ -110,7 +110,13 @@ def _texts(texts: "pa.Array", numbers: Numbers) -> "pa.StringArray":
 
 
 def plans_of(
-    batch: "pa.RecordBatch", plain: Group, pairs: Pairs, forks: Forks, after: Afterwards, best: Numbers, losses: Losses
+    batch: "pa.RecordBatch",
+    plain: Group,
+    pairs: Pairs,
+    forks: Forks,
+    after: Afterwards,
+    best: Numbers,
+    losses: LossColumns,
 ) -> "pa.StructArray":
     """Return rows of PLANS, one for each pair."""
     replicas, (lost_from, is_lost, _, below) = plain.replicas, losses
@@ -163,7 +169,7 @@ def plans_of(
 
 
 def sets_of(
-    batch: "pa.RecordBatch", plain: Group, pairs: Pairs, forks: Forks, best: Numbers, losses: Losses
+    batch: "pa.RecordBatch", plain: Group, pairs: Pairs, forks: Forks, best: Numbers, losses: LossColumns
 ) -> "pa.StructArray":
     """Return rows of SETS, one for each partition."""
     replicas = plain.replicas

@@ -15,7 +15,7 @@ from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LOST_FOUND
 from kcheck.rules import kc001_unreadable
-from kcheck.views.targets import Kind, targets
+from kcheck.views.targets import TargetKind, targets
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
         return NotALogDirError(f"{root}: {error}")
     except KcheckError as error:
         return error
-    if any(target.kind is not Kind.LOG_DIR for target in found):
+    if any(target.kind is not TargetKind.LOG_DIR for target in found):
         return UsageError(f"{root} is one partition: name the log dir that it stands in")
     return tuple(FleetLogDir(target.path, folder=target.folder) for target in found)
 

@@ -16,7 +16,7 @@ from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.run_output import RunOutput
 from kcheck.fleet.scan_rows import Place, findings_batch, seen_of, tables_of
-from kcheck.fleet.steps import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Chosen, Finding, Location, Severity
@@ -38,7 +38,7 @@ _REPLICAS = "_replicas"
 """What is on the disk only while replicas are put together."""
 
 
-class Run(NamedTuple):
+class ScanRun(NamedTuple):
     """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
 
     `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
@@ -49,7 +49,7 @@ class Run(NamedTuple):
 
     name: str
     out: str
-    how: How
+    how: ScanOptions
     jobs: int | None
     seconds: float
     now: Callable[[], int]
@@ -59,7 +59,7 @@ class Run(NamedTuple):
     options: Mapping[str, object] = {}
 
 
-def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
+def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
     """Look at every log dir that the roots name and write the tables of the run.
 
     Returns how much it was, and whether there is a finding that `fails`.
@@ -71,7 +71,7 @@ def scan(roots: Sequence[str], run: Run) -> tuple[Report, bool]:
         return _scan(roots, run, started)
 
 
-def _scan(roots: Sequence[str], run: Run, started: int) -> tuple[Report, bool]:
+def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, bool]:
     from kcheck.fleet.replica_groups import Groups
 
     found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
@@ -94,7 +94,7 @@ def _scan(roots: Sequence[str], run: Run, started: int) -> tuple[Report, bool]:
     return report, engine.judged.failed
 
 
-def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
+def _workers(run: ScanRun, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
     """Return what runs the steps: a store is asked by threads, which wait for most of their time."""
     assert run.jobs is not None
     if in_threads:
@@ -102,10 +102,10 @@ def _workers(run: Run, tick: Callable[[], None], *, in_threads: bool) -> Workers
     return Workers(run.jobs, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
 
 
-class Judged:
+class FindingCounts:
     """The findings of a run: `counts` of those that are written, by severity; whether it `failed` or is `finished`."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: ScanRun) -> None:
         self.counts = {str(severity): 0 for severity in Severity}
         self.failed = False
         self.finished = True
@@ -120,12 +120,14 @@ class Judged:
         return is_shown
 
 
-def about(run: Run) -> dict[str, str]:
+def about(run: ScanRun) -> dict[str, str]:
     """Return what stands in the manifest of a run and in each file."""
     return {"kafka": run.how.release.name, "depth": str(run.how.depth)}
 
 
-def conclude(run: Run, roots: Sequence[str], started: int, output: RunOutput, judged: Judged, carried: int) -> Report:
+def conclude(
+    run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, judged: FindingCounts, carried: int
+) -> Report:
     """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
     release, depth = run.how.release.name, str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
@@ -163,11 +165,11 @@ class _Engine:
     """One run, and what is to be said of its findings."""
 
     def __init__(
-        self, run: Run, workers: Workers | Threads, output: RunOutput, coverage: Coverage, notes: Notes
+        self, run: ScanRun, workers: Workers | Threads, output: RunOutput, coverage: Coverage, notes: Notes
     ) -> None:
         assert run.jobs is not None
         self._jobs = run.jobs
-        self.judged = Judged(run)
+        self.judged = FindingCounts(run)
         self._run = run
         self._workers = workers
         self._retry = Retry(workers, run.how)

@@ -13,8 +13,8 @@ from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
 from kcheck.startup.log_manager import LogDirStart, begin, is_metadata_log
-from kcheck.startup.prediction import Context, Lost, Prediction, Stored
-from kcheck.startup.unchanged import settled
+from kcheck.startup.prediction import Context, LoadInputs, Lost, Prediction
+from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.tables import predictions
 from kcheck.tables._contract import DIRECTORY, LOG_DIR
 from kcheck.verbs.predict import partition_row, verdict
@@ -38,7 +38,7 @@ LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "sta
 
 
 def predicted(
-    path: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, context: Context,
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
     *, complete: bool, reads: bool,
 ) -> Prediction | None:  # fmt: skip
     """Return what the start makes of a directory, None if it loads none of its name.
@@ -52,7 +52,7 @@ def predicted(
         return None
     stored, context = begun
     if stored.clean:
-        found = settled(path, name, directory, view, stored, context) if complete else None
+        found = unchanged_prediction(path, name, directory, view, stored, context) if complete else None
         if found is not None:
             return found
     elif not reads:
@@ -65,7 +65,12 @@ def predicted(
 
 
 def _unread(
-    path: str, name: str, directory: PartitionDirectory, view: PartitionView | None, stored: Stored, release: Release
+    path: str,
+    name: str,
+    directory: PartitionDirectory,
+    view: PartitionView | None,
+    stored: LoadInputs,
+    release: Release,
 ) -> Prediction:
     """Return how much of a directory a start after an unclean stop reads, and nothing else."""
     try:

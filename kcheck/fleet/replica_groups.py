@@ -57,9 +57,9 @@ class Groups:
 
     def batches(self) -> "Iterator[pa.RecordBatch]":
         """Yield the partitions, as `fleet/comparison.py` takes them, sorted by cluster, topic and number."""
-        runs = [_Run(self._read(path)) for path in self._runs]
+        runs = [_SortedReplicas(self._read(path)) for path in self._runs]
         if self._held:
-            runs.append(_Run(self._sorted()))
+            runs.append(_SortedReplicas(self._sorted()))
         yield from _merged(runs)
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
@@ -87,7 +87,7 @@ class Groups:
             yield from reader
 
 
-class _Run:
+class _SortedReplicas:
     """Sorted replicas, read part by part."""
 
     def __init__(self, parts: "Iterator[pa.RecordBatch]") -> None:
@@ -120,10 +120,10 @@ class _Run:
 
 def grouped(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
     """Yield the partitions of replicas that are sorted: KEY and FIELDS, as `Groups` takes them."""
-    return _merged([_Run(_encoded(batch) for batch in batches if batch.num_rows)])
+    return _merged([_SortedReplicas(_encoded(batch) for batch in batches if batch.num_rows)])
 
 
-def _merged(runs: Sequence[_Run]) -> "Iterator[pa.RecordBatch]":
+def _merged(runs: Sequence[_SortedReplicas]) -> "Iterator[pa.RecordBatch]":
     is_sorted = len(runs) == 1
     while runs := [run for run in runs if not run.is_over]:
         upto = min(run.reaches() for run in runs)

@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.core.lineage import Lineage, Run, lineage_of_cache
+from kcheck.core.lineage import EpochRange, Lineage, lineage_of_cache
 from kcheck.disk.walk import folder_of, join
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
@@ -120,14 +120,14 @@ def runs_of(view: PartitionView) -> tuple[EpochRun, ...]:
 
 def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None) -> Lineage:
     """Return what the batches of a log say that begins at segment `first`; a gap in one epoch does not end its run."""
-    found: list[Run] = []
+    found: list[EpochRange] = []
     for run in (run for run in runs if run.last_offset >= first):
         epoch = run.epoch if run.epoch >= 0 else None
         stop = Offset(run.last_offset + 1 if end is None else min(run.last_offset + 1, end))
         if found and found[-1].epoch == epoch and run.first_offset < stop:
-            found[-1] = Run(found[-1].start, stop, epoch)
+            found[-1] = EpochRange(found[-1].start, stop, epoch)
         elif run.first_offset < stop:
-            found.append(Run(run.first_offset, stop, epoch))
+            found.append(EpochRange(run.first_offset, stop, epoch))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcheck.fleet.replicas import KEY, tables_of_compared
 from kcheck.fleet.scan_rows import findings_batch, items_batch, items_of
-from kcheck.fleet.steps import How, Identified, compare_partitions, look_at_broker, scan_items
+from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, look_at_broker, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.finding import Finding, Location
@@ -29,11 +29,13 @@ OfBroker = Sequence[tuple[Identified, Sequence[bytes]]]
 class Retry:
     """Runs steps by processes, and again for each thing alone where that failed."""
 
-    def __init__(self, workers: Workers | Threads, how: How) -> None:
+    def __init__(self, workers: Workers | Threads, how: ScanOptions) -> None:
         self._workers = workers
         self._how = how
 
-    def task(self, stage: Callable[[Any, How], Any], given: Any, where: Location, *, first: bool = False) -> Task[Any]:
+    def task(
+        self, stage: Callable[[Any, ScanOptions], Any], given: Any, where: Location, *, first: bool = False
+    ) -> Task[Any]:
         """Return a step to run."""
         return Task(partial(stage, given, self._how), where, _FIRST if first else 0)
 

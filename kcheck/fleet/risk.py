@@ -39,7 +39,7 @@ def partitions_at_risk(run: FleetRun, found: Mapping[Kind, int]) -> tuple[int, t
     return number, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
 
 
-class _Losses(NamedTuple):
+class _PartitionLosses(NamedTuple):
     """What the best leader would have others lose, and what it alone has: offsets, and those below a high watermark."""
 
     leader: str | None = None
@@ -58,7 +58,7 @@ class _Risk:
         self.counts = dict.fromkeys(map(str, _AT_RISK), 0)
         self.brokers: set[str | None] = set()
         self.rules: set[str] = set()
-        self.losses = _Losses()
+        self.losses = _PartitionLosses()
 
     @property
     def verdict(self) -> Severity:
@@ -111,7 +111,7 @@ def _add_losses(run: FleetRun, found: dict[Partition, _Risk], wanted: Callable[[
         alone = None if end is None or start is None else end - start
         is_at_risk = lost_below or (alone_below and replicas > 1)
         if (key in found or is_at_risk) and wanted(key):
-            found.setdefault(key, _Risk()).losses = _Losses(leader, lost, lost_below, alone, alone_below)
+            found.setdefault(key, _Risk()).losses = _PartitionLosses(leader, lost, lost_below, alone, alone_below)
 
 
 class _Replicas(NamedTuple):

@@ -22,7 +22,7 @@ _BATCH_COUNT = 16_384
 """So many rows are held at once."""
 
 
-class Part(NamedTuple):
+class RunFile(NamedTuple):
     """A file of a table: its path, how many rows and bytes it has."""
 
     path: str
@@ -41,7 +41,7 @@ class FleetRun(NamedTuple):
     started: int | None
     ended: int | None
     finished: bool
-    parts: Mapping[str, Sequence[Part]]
+    parts: Mapping[str, Sequence[RunFile]]
 
     def rows(self, table: str) -> int:
         """How many rows a table has; none if the run does not have it."""
@@ -108,7 +108,7 @@ def _manifest(path: str) -> FleetRun | None:
 
 
 def _run(path: str, found: Mapping[str, Any]) -> FleetRun:
-    parts: dict[str, tuple[Part, ...]] = {}
+    parts: dict[str, tuple[RunFile, ...]] = {}
     known = run_tables()
     missing = _NEEDED.difference(found["tables"])
     if missing:
@@ -128,14 +128,14 @@ def _run(path: str, found: Mapping[str, Any]) -> FleetRun:
     return FleetRun(path, *texts, *times, finished=found["finished"] is True, parts=parts)  # type: ignore[misc]  # their types were looked at
 
 
-def _part(folder: str, about: Mapping[str, Any]) -> Part:
+def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
     name, rows, size = about["file"], about["rows"], about["size"]
     if "/" in name or "\0" in name or name in {"", ".", ".."} or type(rows) is not int or type(size) is not int:
         raise ValueError(f"{about} is no part of a table")
-    return Part(join(folder, name), rows, size)
+    return RunFile(join(folder, name), rows, size)
 
 
-def _batches(part: Part, schema: "pa.Schema", known: Collection[str]) -> "Iterator[pa.RecordBatch]":
+def _batches(part: RunFile, schema: "pa.Schema", known: Collection[str]) -> "Iterator[pa.RecordBatch]":
     import pyarrow as pa
     from pyarrow import parquet
 

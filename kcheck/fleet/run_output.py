@@ -24,7 +24,7 @@ _PART_COUNT = 5_000_000
 """A file has so many rows, and those of the group that ends it."""
 
 
-class Part(NamedTuple):
+class WrittenFile(NamedTuple):
     """A file of a table: its name, or path; how many rows and bytes it has."""
 
     file: str
@@ -74,7 +74,7 @@ class RunOutput:
         """Return where the files of a table stand."""
         return join(self.path, name)
 
-    def take_over(self, name: str, parts: Iterable[Part]) -> None:
+    def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
         """Make files that somebody else wrote those of a table, in their order."""
         _guarded(lambda: self._tables[name].take_over(parts))
 
@@ -105,7 +105,7 @@ class TableOutput:
         self._version = table.version
         self._folder = join(folder, table.name)
         self._schema = schema_of(table.run_columns, {**about, "table": f"{table.name}/{table.version}"})
-        self._parts: list[Part] = []
+        self._parts: list[WrittenFile] = []
         self._held: list[pa.RecordBatch] = []
         self._held_count = self._held_size = self._part_count = 0
         self._stream: BinaryIO | None = None
@@ -124,7 +124,7 @@ class TableOutput:
             if self._part_count >= _PART_COUNT:
                 self._close()
 
-    def take_over(self, parts: Iterable[Part]) -> None:
+    def take_over(self, parts: Iterable[WrittenFile]) -> None:
         """Move files to the others."""
         for part in parts:
             name = _part(len(self._parts))
@@ -132,7 +132,7 @@ class TableOutput:
             self.count += part.rows
             self._parts.append(part._replace(file=name))
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[WrittenFile]:
         """Write the rest, and return the files, each with its path."""
         self._finish()
         return [part._replace(file=join(self._folder, part.file)) for part in self._parts]
@@ -167,7 +167,7 @@ class TableOutput:
         self._writer.close()
         size = self._stream.tell()
         settle(self._stream)
-        self._parts.append(Part(_part(len(self._parts)), self._part_count, size))
+        self._parts.append(WrittenFile(_part(len(self._parts)), self._part_count, size))
         self._stream, self._part_count = None, 0
 
 

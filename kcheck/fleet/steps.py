@@ -30,22 +30,22 @@ from kcheck.fleet.scan_rows import (
     replicas_batch,
 )
 from kcheck.formats import meta_properties
-from kcheck.jobs.guard import attempt
+from kcheck.jobs.guard import guarded
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Location
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, PartitionDirectory, parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
-from kcheck.startup.log_manager import LogDirStart, decided, judged, mode_of_log_dir
-from kcheck.startup.prediction import Context, Prediction, Stored, stored_of
+from kcheck.startup.log_manager import LogDirStart, combined_starts, log_dir_start, mode_of_log_dir
+from kcheck.startup.prediction import Context, LoadInputs, Prediction, load_inputs
 from kcheck.tables import checkpoints, log_dirs, predictions
 from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
-from kcheck.views.log_dir import LogDir, open_log_dir, tell_links, wanted_directories
-from kcheck.views.partition import Told, read_small, try_partition
+from kcheck.views.log_dir import LogDir, open_log_dir, report_links, wanted_directories
+from kcheck.views.partition import CheckpointOffsets, read_small, try_partition
 from kcheck.views.recheck import confirmed, remaining, suspects
 from kcheck.views.rule_runner import check_broker, check_partition
 from kcheck.views.survey import checked_log_dir, concerns, whole_log_dir
@@ -53,7 +53,7 @@ from kcheck.views.survey import checked_log_dir, concerns, whole_log_dir
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kcheck.views.segment_scan import Deep
+    from kcheck.views.segment_scan import SegmentScan
 
 ITEM_COUNT = 256
 """So many directories are looked at as one task, where little is read of each."""
@@ -69,15 +69,15 @@ _READ_SIZE_MAX = 256 << 20
 _META_SIZE_MAX = 1 << 20
 
 
-class How(NamedTuple):
-    """How a fleet is looked at.
+class ScanOptions(NamedTuple):
+    """ScanOptions a fleet is looked at.
 
     `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
     whether what is found is to be remembered.
     """
 
     depth: Depth
-    wanted: Wanted
+    wanted: PartitionFilter
     release: Release
     since: str | None = None
     remembers: bool = False
@@ -93,7 +93,7 @@ class Identified(NamedTuple):
     broker_id: int | None
 
 
-def identify(log_dir: FleetLogDir, how: How) -> Identified:
+def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     """Return whose a log dir is: what is told about it, else what its meta.properties says."""
     where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
     path = join(log_dir.path, META_PROPERTIES)
@@ -115,7 +115,7 @@ def identify(log_dir: FleetLogDir, how: How) -> Identified:
     return Identified(group, log_dir.path, cluster, broker, broker_id)
 
 
-def list_items(log_dir: Identified, how: How) -> tuple[tuple[int, bytes], ...]:
+def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
     """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
     with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
         hold_listing(log_dir.path)
@@ -153,7 +153,7 @@ def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
     return iter(lambda: list(islice(items, count)), [])
 
 
-def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
+def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     """Return what was found in the directories of a batch of items, as batches of directories.
 
     What is remembered of some of them stands in their places.
@@ -173,14 +173,14 @@ def scan_items(data: bytes, how: How) -> tuple[bytes, ...]:
     return tuple(map(to_bytes, found))
 
 
-def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.RecordBatch]":
+def scan_batches(batches: "Iterator[pa.RecordBatch]", how: ScanOptions) -> "Iterator[pa.RecordBatch]":
     """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
     deep = _deep(how) if how.depth.reads_segments else None
     held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
     segments = 0
     for batch in batches:
         for item in items_of(batch):
-            found = attempt(partial(_bounded, item, deep, how), item.where)
+            found = guarded(partial(_bounded, item, deep, how), item.where)
             scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
             held.append(directory_row(scanned))
             segments += 0 if scanned.view is None else len(scanned.view.segments)
@@ -191,14 +191,14 @@ def scan_batches(batches: "Iterator[pa.RecordBatch]", how: How) -> "Iterator[pa.
         yield replicas_batch(held)
 
 
-def _deep(how: How) -> "Deep":
+def _deep(how: ScanOptions) -> "SegmentScan":
     from kcheck.jobs.workers import Workers
-    from kcheck.views.segment_scan import Deep  # worth its import where segments are read whole
+    from kcheck.views.segment_scan import SegmentScan  # worth its import where segments are read whole
 
-    return Deep(how.depth, how.release, Workers(1))
+    return SegmentScan(how.depth, how.release, Workers(1))
 
 
-def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
+def _bounded(item: Item, deep: "SegmentScan | None", how: ScanOptions) -> Scanned:
     path = join(item.log_dir, item.name)
     if not is_remote(path):
         scanned = _scan(path, item, deep, how)
@@ -210,13 +210,13 @@ def _bounded(item: Item, deep: "Deep | None", how: How) -> Scanned:
         return _scan(path, item, deep, how)
 
 
-def _scan(path: str, item: Item, deep: "Deep | None", how: How) -> Scanned:
+def _scan(path: str, item: Item, deep: "SegmentScan | None", how: ScanOptions) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
     where = item.where
     log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
-    told = Told(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    told = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
     view, unread = try_partition(
         path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
     )  # fmt: skip
@@ -227,8 +227,8 @@ def _scan(path: str, item: Item, deep: "Deep | None", how: How) -> Scanned:
         (view,) = deep.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    stored = stored_of(told, how.release, clean=item.clean_shutdown)
-    start = attempt(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
+    stored = load_inputs(told, how.release, clean=item.clean_shutdown)
+    start = guarded(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
@@ -237,7 +237,7 @@ def _scan(path: str, item: Item, deep: "Deep | None", how: How) -> Scanned:
 
 
 def _start(
-    path: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, mode: str | None, how: How,
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None, how: ScanOptions,
     *, complete: bool,
 ) -> Prediction | None:  # fmt: skip
     """Return what the next start makes of a directory; logs are read through where all batches are."""
@@ -265,7 +265,7 @@ def _refused(name: str, error: str, where: Location) -> FileView:
     return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
 
 
-def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: How) -> ReplicaState:
+def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: ScanOptions) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them. Where some
@@ -279,21 +279,23 @@ def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, h
     return state._replace(logs=state.logs or logs_of(view), lineage=known)
 
 
-def compare_partitions(data: bytes, how: How) -> tuple[bytes, ...]:
+def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     """Return the replicas of partitions compared: batches of `fleet/replica_groups.py` and of `fleet/comparison.py`."""
     from kcheck.fleet.comparison import compare  # worth its import where partitions are compared
 
     return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
 
 
-def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How) -> tuple[tuple[str, bytes], ...]:
+def look_at_broker(
+    found: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
+) -> tuple[tuple[str, bytes], ...]:
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
     starts: list[LogDirStart] = []
     for log_dir, seen in found:
         opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
-        tell_links(opened, how.wanted)
+        report_links(opened, how.wanted)
         light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
         partitions = [view for view, *_ in light]
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
@@ -312,7 +314,7 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
         views.append(whole)
     of_starts = [
         (each.cluster, each.broker, each.broker_id, each.path, *log_dir_row(start))
-        for (each, _), start in zip(found, decided(starts, how.release), strict=True)
+        for (each, _), start in zip(found, combined_starts(starts, how.release), strict=True)
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     first = found[0][0]
@@ -323,9 +325,9 @@ def look_at_broker(found: Sequence[tuple[Identified, Sequence[bytes]]], how: How
 
 def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
     context = _context(mode_of_log_dir(opened, settings({}, release), release), release)
-    start = judged(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
+    start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
     return start._replace(broker=log_dir.group)
 
 
-def _sorted(found: Iterable[Finding], how: How) -> list[Finding]:
+def _sorted(found: Iterable[Finding], how: ScanOptions) -> list[Finding]:
     return sorted((each for each in found if concerns(each, how.wanted)), key=Finding.sort_key)

@@ -26,8 +26,8 @@ class Caches(NamedTuple):
     content: Numbers
 
 
-class Replicas(NamedTuple):
-    """Replicas by partition, and by broker id in it: `group` is the partition, `first` its first replica."""
+class ReplicaColumns(NamedTuple):
+    """ReplicaColumns by partition, and by broker id in it: `group` is the partition, `first` its first replica."""
 
     caches: Caches
     log_start: Numbers
@@ -80,7 +80,7 @@ def rising(caches: Caches) -> Mask:
     return found
 
 
-def pairs_of(replicas: Replicas, counts: Numbers) -> Pairs:
+def pairs_of(replicas: ReplicaColumns, counts: Numbers) -> Pairs:
     """Return the pairs; `counts` are the replicas of the partition of each replica."""
     every = np.arange(len(counts))
     size = counts - 1
@@ -90,13 +90,13 @@ def pairs_of(replicas: Replicas, counts: Numbers) -> Pairs:
     return Pairs(leader, follower + (follower >= leader), block)
 
 
-def pair_of(replicas: Replicas, pairs: Pairs, leader: Numbers, follower: Numbers) -> Numbers:
+def pair_of(replicas: ReplicaColumns, pairs: Pairs, leader: Numbers, follower: Numbers) -> Numbers:
     """Return the numbers of pairs."""
     found: Numbers = pairs.block[leader] + follower - replicas.first[leader] - (follower > leader)
     return found
 
 
-def forks_of(replicas: Replicas, pairs: Pairs) -> Forks:
+def forks_of(replicas: ReplicaColumns, pairs: Pairs) -> Forks:
     """Return where the logs of each pair part."""
     one, other = pairs.leader, pairs.follower
     begin = np.maximum(replicas.log_start[one], replicas.log_start[other])
@@ -202,7 +202,7 @@ def _count_below(values: Numbers, begin: Numbers, size: Numbers, limit: Numbers,
     return low - begin
 
 
-def dialogues(replicas: Replicas, pairs: Pairs) -> Afterwards:
+def dialogues(replicas: ReplicaColumns, pairs: Pairs) -> Afterwards:
     """Return what the dialogue of each follower with its leader leaves (`core.truncation.plan_truncation`)."""
     caches, leader, follower = replicas.caches, pairs.leader, pairs.follower
     found = _Logs(replicas, follower)
@@ -252,7 +252,7 @@ def _epoch(caches: Caches, place: Numbers, there: Mask) -> Numbers:
 class _Logs:
     """The logs of followers while they change: of a cache the first `size` entries are left."""
 
-    def __init__(self, replicas: Replicas, follower: Numbers) -> None:
+    def __init__(self, replicas: ReplicaColumns, follower: Numbers) -> None:
         self._caches = replicas.caches
         self._begin = replicas.caches.begin[follower]
         self.size = replicas.caches.size[follower]

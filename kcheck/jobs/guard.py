@@ -11,15 +11,17 @@ BUG = "KC000"
 """The id of what is no rule: a bug of ours."""
 
 
-def attempt(run: Callable[[], T], where: Location) -> T | Finding:
+def guarded(run: Callable[[], T], where: Location) -> T | Finding:
     """Return what `run` returns; whatever it raises becomes finding KC000."""
     try:
         return run()
     except Exception as error:  # noqa: BLE001 - one bad place must not hide the others
-        return failed(where, f"{type(error).__name__}: {error}", "Please report it together with `kcheck --version`")
+        return bug_finding(
+            where, f"{type(error).__name__}: {error}", "Please report it together with `kcheck --version`"
+        )
 
 
-def failed(where: Location, why: str, advice: str) -> Finding:
+def bug_finding(where: Location, why: str, advice: str) -> Finding:
     """Return the finding of a place that kcheck did not get through: the rest is looked at all the same."""
     return Finding(
         id=BUG,

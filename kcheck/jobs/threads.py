@@ -7,7 +7,7 @@ from queue import PriorityQueue
 from threading import Condition, Thread
 from typing import Any, NamedTuple, Self, TypeVar
 
-from kcheck.jobs.guard import attempt, failed
+from kcheck.jobs.guard import bug_finding, guarded
 from kcheck.jobs.workers import AHEAD, Answers, Task
 
 K = TypeVar("K")
@@ -29,7 +29,7 @@ class Threads:
         self._count = count
         self._tick = tick
         self._seconds = seconds
-        self._waiting: PriorityQueue[_Ticket] = PriorityQueue()
+        self._waiting: PriorityQueue[_ThreadTicket] = PriorityQueue()
         self._changed = Condition()
         self._serial = 0
         self._started = 0
@@ -43,7 +43,7 @@ class Threads:
         while not self._waiting.empty():
             self._waiting.get_nowait()
         for _number in range(self._started):
-            self._waiting.put(_Ticket(_LAST, 0, None))
+            self._waiting.put(_ThreadTicket(_LAST, 0, None))
 
     def run(
         self, groups: Iterable[tuple[K, Sequence[Task[T]]]], ahead: int | None = None
@@ -70,7 +70,7 @@ class Threads:
     def _begin(self, task: Task[Any]) -> "_Job":
         job = _Job(task)
         self._serial += 1
-        self._waiting.put(_Ticket(-task.size, self._serial, job))
+        self._waiting.put(_ThreadTicket(-task.size, self._serial, job))
         if self._started < self._count:
             self._start()
         return job
@@ -82,7 +82,7 @@ class Threads:
     def _serve(self) -> None:
         while (job := self._waiting.get().job) is not None:
             job.began = time.monotonic()
-            answer = attempt(job.task.run, job.task.where)
+            answer = guarded(job.task.run, job.task.where)
             with self._changed:
                 if job.is_over:
                     return  # It was given up: another thread is there instead.
@@ -98,7 +98,7 @@ class Threads:
             for job in jobs:
                 if not job.is_over and job.began is not None and job.began < latest:
                     why = f"no answer in {self._seconds:g} s"
-                    job.answer, job.is_over = failed(job.task.where, why, "See whether its store answers"), True
+                    job.answer, job.is_over = bug_finding(job.task.where, why, "See whether its store answers"), True
                     self._start()
 
 
@@ -112,7 +112,7 @@ class _Job:
         self.is_over = False
 
 
-class _Ticket(NamedTuple):
+class _ThreadTicket(NamedTuple):
     """A job that waits; the largest is the least, of two alike the earlier. Without a job a thread ends."""
 
     order: int

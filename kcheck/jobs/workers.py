@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from kcheck.disk.descriptors import let_go_sockets
 from kcheck.disk.memory import bound_memory
-from kcheck.jobs.guard import attempt, failed
+from kcheck.jobs.guard import bug_finding, guarded
 from kcheck.model.finding import Finding, Location
 
 K = TypeVar("K")
@@ -99,7 +99,7 @@ class Workers:
             answers: Answers[T] = [None] * len(tasks)
             try:
                 for number, task in enumerate(tasks):
-                    answers[number] = attempt(task.run, task.where)
+                    answers[number] = guarded(task.run, task.where)
                     self._done(task.size)
                     self._tick()
             except KeyboardInterrupt:
@@ -179,7 +179,7 @@ class Workers:
                 self._bury(worker)
         while self._waiting and not self._workers:  # The system gives us no process at all.
             ticket = heappop(self._waiting)
-            self._settle(ticket, attempt(ticket.task.run, ticket.task.where))
+            self._settle(ticket, guarded(ticket.task.run, ticket.task.where))
 
     def _idle(self) -> "_Worker | None":
         """Return a process that has nothing to do, a new one if there may be more of them."""
@@ -213,7 +213,7 @@ class Workers:
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             why = too_long or f"the process that read it ended: {why}"
             advice = "See whether its disk answers" if too_long else "If memory ran out, use fewer --jobs"
-            self._settle(ticket, failed(ticket.task.where, why, advice))
+            self._settle(ticket, bug_finding(ticket.task.where, why, advice))
         for ticket in worker.tickets:
             heappush(self._waiting, ticket)
 
@@ -300,6 +300,6 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
             # A limit is one of each task; without, an answer to several at once is much cheaper.
             count = len(tasks) if limits is None else 1
             for begin in range(0, len(tasks), count):
-                connection.send([attempt(run, where) for run, where in tasks[begin : begin + count]])
+                connection.send([guarded(run, where) for run, where in tasks[begin : begin + count]])
     except (EOFError, OSError):
         return

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kcheck.core.startup import Outcome
 from kcheck.model.finding import Severity
-from kcheck.plans.edited_log_dir import Site
+from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs._contract import Step
 from kcheck.repairs._epochs import in_words
 from kcheck.startup.log_manager import LogDirStart
@@ -14,7 +14,7 @@ _DIR_COUNT = 4
 """So many partitions are told of one operation."""
 
 
-class Between:
+class StartComparison:
     """What the start does before and after some steps, which are judged together."""
 
     def __init__(self, before: Iterable[LogDirStart], after: Iterable[LogDirStart], *, steps: int) -> None:
@@ -23,7 +23,7 @@ class Between:
         self._found: dict[str, tuple[dict[str, Prediction], dict[str, Prediction], list[str]]] = {}
         self._alone = steps == 1
 
-    def now_and_after(self, site: Site, step: Step) -> tuple[str, str]:
+    def now_and_after(self, site: EditedLogDir, step: Step) -> tuple[str, str]:
         """Return what the start does with a log dir before a step and after it, and with the partitions it changes."""
         one, other = (starts[site.path] for starts in self._starts)
         first, second, changed = self._of(site.path)

@@ -9,24 +9,24 @@ from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
 from kcheck.model.views import PartitionView
-from kcheck.plans.edited_log_dir import Site
-from kcheck.plans.edited_partition import Partition
-from kcheck.startup.log_manager import Wish
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.plans.edited_partition import EditedPartition
+from kcheck.startup.log_manager import StartOptions
 from kcheck.views.log_dir import LogDir
-from kcheck.views.segment_scan import Deep
-from kcheck.views.survey import Look, whole_log_dir
-from kcheck.views.targets import Target, agree, broker_of
+from kcheck.views.segment_scan import SegmentScan
+from kcheck.views.survey import Survey, whole_log_dir
+from kcheck.views.targets import Target, broker_of, require_same_broker
 
 
-def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> list[Site]:
+def diagnose(targets: Iterable[Target], wish: StartOptions, collected: list[Finding]) -> list[EditedLogDir]:
     """Return the log dirs with every finding of `check --depth records` about them; `collected` gets them too."""
     found: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1) as workers:
-        deep = Deep(Depth.RECORDS, wish.release, workers)
-        look = Look(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
+        deep = SegmentScan(Depth.RECORDS, wish.release, workers)
+        look = Survey(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
         for target in targets:
             log_dir, views = look.log_dir(target)
-            agree(target, log_dir.view)
+            require_same_broker(target, log_dir.view)
             found.append((target, log_dir, list(views)))
         look.compare()
     collected.extend(look.collected)
@@ -40,7 +40,9 @@ def survey(targets: Iterable[Target], wish: Wish, collected: list[Finding]) -> l
     return sites
 
 
-def _site(target: Target, log_dir: LogDir, views: list[PartitionView], wish: Wish, findings: list[Finding]) -> Site:
+def _site(
+    target: Target, log_dir: LogDir, views: list[PartitionView], wish: StartOptions, findings: list[Finding]
+) -> EditedLogDir:
     whole = whole_log_dir(log_dir, [view._replace(epochs=None, segments=(), last_batch=None) for view in views])
     path = whole.where.log_dir
     own = sorted((each for each in findings if each.where.log_dir == path), key=Finding.sort_key)
@@ -48,13 +50,13 @@ def _site(target: Target, log_dir: LogDir, views: list[PartitionView], wish: Wis
     others: list[Finding] = []
     for each in own:
         by_dir.get(each.where.dir, others).append(each)
-    site = Site(log_dir, whole, broker_of(target, whole), wish, tuple(others))
+    site = EditedLogDir(log_dir, whole, broker_of(target, whole), wish, tuple(others))
     site.real = real(site.path)
-    site.partitions = tuple(Partition(site, view, tuple(by_dir[view.where.dir])) for view in views)
+    site.partitions = tuple(EditedPartition(site, view, tuple(by_dir[view.where.dir])) for view in views)
     return site
 
 
-def _topic_ids(sites: list[Site]) -> dict[str, dict[str, str]]:
+def _topic_ids(sites: list[EditedLogDir]) -> dict[str, dict[str, str]]:
     """Return by topic which ids partition.metadata names, with one path where it does."""
     found: dict[str, dict[str, str]] = {}
     for site in sites:

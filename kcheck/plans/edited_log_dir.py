@@ -11,33 +11,33 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
 from kcheck.model.views import LogDirView
-from kcheck.plans.edited_partition import Partition
+from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._contract import Edit, Write
-from kcheck.startup.log_manager import LogDirStart, Wish, conditions, judged, loaded
-from kcheck.startup.prediction import Context, Prediction, Stored
+from kcheck.startup.log_manager import LogDirStart, StartOptions, loaded, log_dir_start, start_context
+from kcheck.startup.prediction import Context, LoadInputs, Prediction
 from kcheck.startup.virtual_files import Content
 from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
 from kcheck.views.partition import view_of
 
 
-class Site:
+class EditedLogDir:
     """One log dir."""
 
     def __init__(
-        self, log_dir: LogDir, view: LogDirView, broker: object, wish: Wish, findings: tuple[Finding, ...]
+        self, log_dir: LogDir, view: LogDirView, broker: object, wish: StartOptions, findings: tuple[Finding, ...]
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
         self.broker = broker
         self.view, self.findings, self.release = view, findings, wish.release
         self._opened, self._wish = log_dir, wish
-        self.partitions: tuple[Partition, ...] = ()
-        self.siblings: tuple[Site, ...] = ()
+        self.partitions: tuple[EditedPartition, ...] = ()
+        self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.small: dict[str, bytes | None] = {}
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
-        self._touched: dict[str, tuple[Partition, dict[str, Content], bool]] = {}
+        self._touched: dict[str, tuple[EditedPartition, dict[str, Content], bool]] = {}
         self.real = self.path
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, Prediction | None]] = {}
@@ -45,7 +45,7 @@ class Site:
     @cached_property
     def context(self) -> Context:
         """The settings of the broker, and its release."""
-        return conditions(self._edited(), self._wish)[1]
+        return start_context(self._edited(), self._wish)[1]
 
     def read(self, name: str) -> bytes | None:
         """Return a small file at the top of it, None where there is none or it cannot be read."""
@@ -56,7 +56,7 @@ class Site:
         except UnreadableError:
             return None
 
-    def end_of(self, topic: str, partition: int) -> tuple[Offset | None, Partition | None]:
+    def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
         for each in self._live.get((topic, partition), ()):
             if not each.gone:
@@ -72,9 +72,9 @@ class Site:
         return any(not each.gone for each in looked_at) or len(looked_at) < self._there[topic, partition]
 
     @cached_property
-    def _live(self) -> Mapping[tuple[str, int], list[Partition]]:
+    def _live(self) -> Mapping[tuple[str, int], list[EditedPartition]]:
         """The directories of each partition that were looked at."""
-        found: dict[tuple[str, int], list[Partition]] = {}
+        found: dict[tuple[str, int], list[EditedPartition]] = {}
         for each in self.partitions:
             if each.view.state in LIVE:
                 found.setdefault((each.view.topic, each.view.partition), []).append(each)
@@ -86,7 +86,7 @@ class Site:
         return Counter((each.topic, each.partition) for each in self.view.partitions if each.state in LIVE)
 
     @cached_property
-    def by_dir(self) -> Mapping[str, Partition]:
+    def by_dir(self) -> Mapping[str, EditedPartition]:
         """The partitions by the names of their directories."""
         return {each.dir: each for each in self.partitions}
 
@@ -158,15 +158,15 @@ class Site:
         if self._now is None or self._now[0] != around:
             self._now, self._starts = (around, self._edited()), {}
         now = self._now[1]
-        clean, context = conditions(now, self._wish)
+        clean, context = start_context(now, self._wish)
         asked = [
             (name, each.directory) for name, each in there.items() if self._starts.get(name, (None,))[0] != each.version
         ]
 
-        def load(_: str, name: str, __: PartitionDirectory, stored: Stored, context: Context) -> Prediction:
+        def load(_: str, name: str, __: PartitionDirectory, stored: LoadInputs, context: Context) -> Prediction:
             return there[name].start(stored, context)
 
         found = {each.dir: each for each in loaded(self.path, now, asked, [], load, clean=clean, context=context)}
         self._starts |= {name: (there[name].version, found.get(name)) for name, _ in asked}
         starts = tuple(each for name in there if (each := self._starts[name][1]) is not None)
-        return judged(self.path, now, starts, clean=clean, context=context)._replace(broker=self.broker)
+        return log_dir_start(self.path, now, starts, clean=clean, context=context)._replace(broker=self.broker)

@@ -27,20 +27,20 @@ from kcheck.model.segments import EpochRun
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
-from kcheck.segments.header_columns import Columns
+from kcheck.segments.header_columns import HeaderColumns
 from kcheck.startup.log_loader import LogLoader
-from kcheck.startup.partition import counted, start_partition
-from kcheck.startup.prediction import Context, Lost, Prediction, Stored, summed
-from kcheck.startup.prediction import Cut as Gone
+from kcheck.startup.partition import cut_loss, start_partition
+from kcheck.startup.prediction import Context, LoadInputs, Lost, Prediction, summed
+from kcheck.startup.prediction import LogCut as Gone
 from kcheck.startup.segment import Segment
-from kcheck.startup.virtual_files import Content, Folder, StartError, made, read_content
+from kcheck.startup.virtual_files import Content, Folder, StartError, new_content, read_content
 
 _OF_IMAGE = (".log", ".snapshot")
 """All else a recovery of every segment writes anew, or does not look at."""
 _SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
 
 
-class LogDir(LogDirSite, Protocol):
+class PartitionOwner(LogDirSite, Protocol):
     """The log dir of a partition directory."""
 
     @property
@@ -52,10 +52,10 @@ class LogDir(LogDirSite, Protocol):
         """The settings of its broker."""
 
 
-class Partition:
+class EditedPartition:
     """One partition directory; `version` rises with each edit."""
 
-    def __init__(self, log_dir: LogDir, view: PartitionView, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
         """Take it as it lies."""
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""
@@ -70,11 +70,11 @@ class Partition:
         self.files = dict(Folder(self.path, sizes).files)
         self.gone = False
         self.version = 0
-        self.proven: tuple[Partition, ...] = ()
+        self.proven: tuple[EditedPartition, ...] = ()
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._ends: dict[tuple[int, int], Offset] = {}
-        self._start: tuple[tuple[int, Stored, Context], Prediction] | None = None
+        self._start: tuple[tuple[int, LoadInputs, Context], Prediction] | None = None
 
     @property
     def context(self) -> Context:
@@ -123,7 +123,7 @@ class Partition:
         """Whether an edit was planned for a finding."""
         return id(finding) in self.planned or self.gone
 
-    def holders(self) -> tuple["Partition", ...]:
+    def holders(self) -> tuple["EditedPartition", ...]:
         """Return the replicas that the user named as sound."""
         return self.proven
 
@@ -137,7 +137,7 @@ class Partition:
         """Make an edit of one of its files."""
         match edit:
             case Write(_, data):
-                self.files[name] = made(data)
+                self.files[name] = new_content(data)
             case Cut(_, size):
                 self.files[name] = self.files[name].resized(size)
             case Patch(_, position, data):
@@ -149,7 +149,7 @@ class Partition:
         if name.endswith(_OF_IMAGE):
             self._image = None
 
-    def start(self, stored: Stored, context: Context) -> Prediction:
+    def start(self, stored: LoadInputs, context: Context) -> Prediction:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
         if self._start is None or self._start[0] != how:
@@ -211,13 +211,13 @@ class Partition:
                     runs.append(run)
         return tuple(runs)
 
-    def _windows(self) -> Iterator[Columns]:
+    def _windows(self) -> Iterator[HeaderColumns]:
         """Yield the batches, window by window; StartError at the first place that is none."""
         return (columns for segment in self._segments() for columns, _ in segment.windows(0))
 
     def contains(self, other: PartitionSite) -> bool:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
-        assert isinstance(other, Partition)
+        assert isinstance(other, EditedPartition)
         mine, theirs = (
             (row for columns in each._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
             for each in (self, other)
@@ -231,7 +231,7 @@ class Partition:
         brokers do each for itself, is known to have been at work. Those that a finding about the other names are not
         compared.
         """
-        assert isinstance(other, Partition)
+        assert isinstance(other, EditedPartition)
         end = self.view.log_end_offset or 0
         compacted = bool(self.view.cleaned or other.view.cleaned)
         doubted = tuple(other.doubted())
@@ -284,7 +284,7 @@ class Partition:
                 if content.path is not None and content.size > position:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
-                    found.append(counted(Gone(content.path, base, end, position, content.size, ""), mark))
+                    found.append(cut_loss(Gone(content.path, base, end, position, content.size, ""), mark))
         return summed(found)
 
 
@@ -300,7 +300,7 @@ def _side_by_side(rows: Iterator[Row], others: Iterator[Row]) -> Iterator[tuple[
         yield row, found
 
 
-def _rows(columns: Columns) -> list[Row]:
+def _rows(columns: HeaderColumns) -> list[Row]:
     """Return base offset, last offset, epoch and CRC of each batch."""
     parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
     return list(zip(*(part.tolist() for part in parts), strict=True))

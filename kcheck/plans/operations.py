@@ -22,7 +22,7 @@ from kcheck.model.plan import (
     edited,
 )
 from kcheck.model.report import Row
-from kcheck.plans.edited_log_dir import Site
+from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs._contract import Aside, Cut, Edit, Step
 from kcheck.repairs._contract import Patch as PatchEdit
 from kcheck.repairs._contract import Write as WriteEdit
@@ -35,9 +35,9 @@ class Operations:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._found: dict[str, tuple[Site, list[Edit], Why]] = {}
+        self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
 
-    def refuses(self, site: Site, step: Step) -> str | None:
+    def refuses(self, site: EditedLogDir, step: Step) -> str | None:
         """Return why no plan can hold the edits of a step."""
         for edit in step.edits:
             path = join(site.real, edit.path)
@@ -51,7 +51,7 @@ class Operations:
                 return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None
 
-    def add(self, site: Site, step: Step, loses: Row | None, now: str, after: str) -> None:
+    def add(self, site: EditedLogDir, step: Step, loses: Row | None, now: str, after: str) -> None:
         """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
         first, *more = step.evidence
         evidence = {**first._asdict(), "more": [each._asdict() for each in more]}

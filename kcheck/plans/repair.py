@@ -11,26 +11,26 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Row, Wanted
-from kcheck.plans.before_and_after import Between
-from kcheck.plans.diagnosis import survey
-from kcheck.plans.edited_log_dir import Site
-from kcheck.plans.edited_partition import Partition
+from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.plans.before_and_after import StartComparison
+from kcheck.plans.diagnosis import diagnose
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
-from kcheck.startup.log_manager import LogDirStart, Wish, decided
+from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts
 from kcheck.startup.prediction import Lost, summed
 from kcheck.verbs.predict import lost_row, with_copies
 from kcheck.views.rule_runner import all_repairs
-from kcheck.views.targets import Kind, Target, directory_wanted, paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
 _ALONE_COUNT = 8
 """So many steps are judged each by itself; then as many together as there were before them, so that it is soon done."""
 
 
-class Repaired(NamedTuple):
+class RepairPlan(NamedTuple):
     """The answer, the plan itself, how bad each finding is about which nothing is planned, and the start after it."""
 
     report: Report
@@ -39,14 +39,14 @@ class Repaired(NamedTuple):
     starts: tuple[LogDirStart, ...]
 
 
-def plan_bytes(found: Repaired) -> bytes:
+def plan_bytes(found: RepairPlan) -> bytes:
     """Return the plan file."""
     return serialize_plan(found.plan, kcheck=__version__)
 
 
 def repair(
-    arguments: list[str], against: list[str], wish: Wish, *, accept_loss: bool, keep: Chosen = lambda *_: True
-) -> Repaired:
+    arguments: list[str], against: list[str], wish: StartOptions, *, accept_loss: bool, keep: Chosen = lambda *_: True
+) -> RepairPlan:
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
     `keep` tells by rule and severity about which findings anything is to be planned or said.
@@ -54,9 +54,9 @@ def repair(
     targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
     wish = with_copies(targets, wish._replace(wanted=wanted))
     collected: list[Finding] = []
-    sites = survey(targets, wish, collected)
+    sites = diagnose(targets, wish, collected)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
-    prove(sites, survey(proofs, wish, []))
+    prove(sites, diagnose(proofs, wish, []))
     planner = _Planner(sites, wish.release, accept_loss=accept_loss, keep=keep)
     for each in all_repairs():
         planner.ask(each)
@@ -69,21 +69,21 @@ def repair(
         collected=[each for each in collected if each.id.startswith(("KC00", "KC308"))],
         checked=paths_of((*targets, *proofs)),
     )
-    return Repaired(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
+    return RepairPlan(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
 
 
-def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, ...], Wanted]:
+def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:
     """Return the log dirs that the targets are or lie in, and which partitions of them are meant."""
     found: dict[str, Target] = {}
     names: list[str] = []
     whole = False
     for target in targets:
-        if target.kind is Kind.FILE:
+        if target.kind is TargetKind.FILE:
             raise directory_wanted(target.path, "a plan")
-        if target.kind is Kind.PARTITION:
+        if target.kind is TargetKind.PARTITION:
             parent, name = split(target.path)
             names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)
-            found.setdefault(parent, target._replace(kind=Kind.LOG_DIR, path=parent))
+            found.setdefault(parent, target._replace(kind=TargetKind.LOG_DIR, path=parent))
         else:
             whole = True
             found.setdefault(target.path, target)
@@ -92,11 +92,11 @@ def _log_dirs(targets: Iterable[Target], wanted: Wanted) -> tuple[tuple[Target, 
     return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
 
 
-class _Held(NamedTuple):
+class _PendingStep(NamedTuple):
     """A step whose edits are made, and which is not yet judged: with what was shown, whose edits, what goes with it."""
 
-    shown: Site
-    site: Site
+    shown: EditedLogDir
+    site: EditedLogDir
     step: Step
     lost: Lost | None
 
@@ -108,18 +108,18 @@ class _Planner:
     each by itself, then ever more of them together. Where they make it worse together, each is judged alone.
     """
 
-    def __init__(self, sites: list[Site], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
+    def __init__(self, sites: list[EditedLogDir], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
         self._sites, self._release, self._accept_loss, self._keep = sites, release, accept_loss, keep
         self.operations = Operations()
-        self._refused: list[tuple[Site, Refused]] = []
+        self._refused: list[tuple[EditedLogDir, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
-        self._held: list[_Held] = []
+        self._held: list[_PendingStep] = []
         self._judged = 0
         self._restores: list[Callable[[], None]] = []
         self.starts = self._start()
 
     def _start(self) -> list[LogDirStart]:
-        return decided([site.start() for site in self._sites], self._release)
+        return combined_starts([site.start() for site in self._sites], self._release)
 
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""
@@ -133,7 +133,9 @@ class _Planner:
                     self._take(site, repair, partition, partition.findings)
         self._judge()
 
-    def _take(self, site: Site, repair: Repair, shown: Site | Partition, findings: tuple[Finding, ...]) -> None:
+    def _take(
+        self, site: EditedLogDir, repair: Repair, shown: EditedLogDir | EditedPartition, findings: tuple[Finding, ...]
+    ) -> None:
         wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
         about = tuple(each for each in wanted if not site.settled(each))
         answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
@@ -146,8 +148,8 @@ class _Planner:
             else:
                 self._step(site, answer)
 
-    def _step(self, shown: Site, step: Step) -> None:
-        site = step.log_dir if isinstance(step.log_dir, Site) else shown
+    def _step(self, shown: EditedLogDir, step: Step) -> None:
+        site = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
         lost = _lost(site, step)
         why_not = None
         if lost is not None and step.held is None and not self._accept_loss:
@@ -156,11 +158,11 @@ class _Planner:
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
-        self._hold(_Held(shown, site, step, lost))
+        self._hold(_PendingStep(shown, site, step, lost))
         if self._judged < _ALONE_COUNT or len(self._held) >= self._judged:
             self._judge()
 
-    def _hold(self, held: _Held) -> None:
+    def _hold(self, held: _PendingStep) -> None:
         """Make the edits of a step."""
         if not self._held:
             self._restores = [site.saved() for site in self._sites]
@@ -180,7 +182,7 @@ class _Planner:
         worse = None if self._accept_loss else _worse(before, after)
         if worse is None:
             self.starts = after
-            between = Between(before, after, steps=len(held))
+            between = StartComparison(before, after, steps=len(held))
             for each in held:
                 loses = None if each.lost is None else {"held": each.step.held, **lost_row(each.lost)}
                 now, then = between.now_and_after(each.site, each.step)
@@ -216,7 +218,7 @@ class _Planner:
                 seen.add(key)
                 yield row
 
-    def _unknown(self) -> Iterator[tuple[Site, Refused]]:
+    def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:
         """Yield the errors for which no repair has said anything."""
         repaired = {rule for each in all_repairs() for rule in each.rules}
         for site in self._sites:
@@ -244,7 +246,7 @@ def _count(lost: Lost) -> float:
     return inf if lost.records is None else lost.records
 
 
-def _lost(site: Site, step: Step) -> Lost | None:
+def _lost(site: EditedLogDir, step: Step) -> Lost | None:
     """Return the records that go with a step."""
     dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
     parts = [part for name in dirs if (part := site.by_dir.get(name)) is not None]

@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 
 from kcheck.model.names import DirectoryState, ids_differ
-from kcheck.plans.edited_log_dir import Site
-from kcheck.plans.edited_partition import Partition
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._files import DAMAGE, RECORDS
 
 
-def prove(sites: list[Site], others: list[Site]) -> None:
+def prove(sites: list[EditedLogDir], others: list[EditedLogDir]) -> None:
     """Give each partition the replicas of other brokers that can stand for it."""
     for site in sites:
         for partition in site.partitions:
             partition.proven = tuple(_holders(site, partition, others))
 
 
-def _holders(site: Site, partition: Partition, others: list[Site]) -> Iterator[Partition]:
+def _holders(site: EditedLogDir, partition: EditedPartition, others: list[EditedLogDir]) -> Iterator[EditedPartition]:
     for other in others:
         one, two = site.view, other.view
         if one.where.broker_id == two.where.broker_id or two.where.broker_id is None:
@@ -25,7 +25,7 @@ def _holders(site: Site, partition: Partition, others: list[Site]) -> Iterator[P
         yield from (each for each in other.partitions if _stands_for(partition, each))
 
 
-def _stands_for(partition: Partition, other: Partition) -> bool:
+def _stands_for(partition: EditedPartition, other: EditedPartition) -> bool:
     """Whether a replica is whole, of the same topic, and reaches as far as anything that was committed."""
     mine, theirs = partition.view, other.view
     same = (mine.topic, mine.partition) == (theirs.topic, theirs.partition)

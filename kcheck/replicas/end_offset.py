@@ -8,7 +8,7 @@ from kcheck.core.offsets_for_leader_epoch import Answer, Error, answer, epochs_t
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Row, Wanted
+from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
 from kcheck.replicas.replica import ReplicaState, as_it_lies
 from kcheck.tables import end_offsets as end_offsets_table
@@ -16,7 +16,7 @@ from kcheck.views.targets import replica_targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class EndOffsetQuery:
     """What is asked: which epochs (none: those worth knowing), with which current leader epoch (-1: none)."""
 
     epochs: tuple[int, ...] = ()
@@ -25,7 +25,7 @@ class Question:
     after_start: bool = False
 
 
-def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release: Release) -> Report:
+def end_offsets(paths: list[str], question: EndOffsetQuery, *, wanted: PartitionFilter, release: Release) -> Report:
     """Return the answers of every replica that the paths hold, in the order of partitions and brokers."""
     named = replica_targets(paths)
     found = replicas_of(named, release=release, wanted=wanted)
@@ -45,7 +45,7 @@ def end_offsets(paths: list[str], question: Question, *, wanted: Wanted, release
     )
 
 
-def _state(files: ReplicaFiles, question: Question, release: Release) -> ReplicaState:
+def _state(files: ReplicaFiles, question: EndOffsetQuery, release: Release) -> ReplicaState:
     given = None if question.log_end_offset is None else Offset(question.log_end_offset)
     if given is not None and not files.view.segments:
         files = files._replace(view=files.view._replace(log_end_offset=given))
@@ -54,7 +54,7 @@ def _state(files: ReplicaFiles, question: Question, release: Release) -> Replica
     return started(files, release) if question.after_start else as_it_lies(files.view, files.log_dir, release)
 
 
-def _answers(state: ReplicaState, question: Question, release: Release) -> Iterator[Row]:
+def _answers(state: ReplicaState, question: EndOffsetQuery, release: Release) -> Iterator[Row]:
     epochs = tuple(Epoch(epoch) for epoch in question.epochs) or epochs_to_ask(state.cache)
     rises = rise(state.cache)
     for epoch in epochs:
@@ -63,7 +63,9 @@ def _answers(state: ReplicaState, question: Question, release: Release) -> Itera
         yield dict(zip(end_offsets_table.TABLE.names, (*values, state.log_end_offset, state.problem), strict=True))
 
 
-def _answer(state: ReplicaState, cache: EpochEntries, epoch: Epoch, question: Question, release: Release) -> Answer:
+def _answer(
+    state: ReplicaState, cache: EpochEntries, epoch: Epoch, question: EndOffsetQuery, release: Release
+) -> Answer:
     if state.problem is not None or state.log_end_offset is None:
         return Answer(Error.KAFKA_STORAGE_ERROR, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     return answer(

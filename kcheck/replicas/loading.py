@@ -13,14 +13,14 @@ from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.java import java_long
 from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
-from kcheck.startup.prediction import Context, stored_of
-from kcheck.views.log_dir import LogDir, lone_partition, open_log_dir, partitions
-from kcheck.views.partition import Told, view_of
+from kcheck.startup.prediction import Context, load_inputs
+from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.partition import CheckpointOffsets, view_of
 from kcheck.views.rule_runner import check_file, check_partition
-from kcheck.views.targets import Kind, Target, agree
+from kcheck.views.targets import Target, TargetKind, require_same_broker
 
 _MODE = Mode.ZOOKEEPER
 """So a directory that does not name its topic is a replica all the same, and not set aside."""
@@ -41,14 +41,14 @@ class ReplicaFiles(NamedTuple):
         return (self.view.topic, self.view.partition)
 
 
-class Replicas(NamedTuple):
+class LoadedReplicas(NamedTuple):
     """What the paths hold, sorted by partition and broker."""
 
     replicas: tuple[ReplicaFiles, ...]
     findings: list[Finding]
 
 
-def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release) -> Replicas:
+def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release: Release) -> LoadedReplicas:
     """Return every current replica, with the findings of the rules about its files.
 
     UsageError: a broker id that contradicts meta.properties, two cluster ids, or two replicas of one partition with
@@ -59,7 +59,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
     identities: list[tuple[str, LogDirView]] = []
     seen: set[str | None] = set()
     for target in targets:
-        if target.kind is Kind.FILE:
+        if target.kind is TargetKind.FILE:
             bare = _bare(target, release)
             replicas.append(bare)
             if bare.view.epochs is not None:
@@ -68,7 +68,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
         views, log_dir = _views(target, wanted, release)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
-            agree(target, log_dir.view)
+            require_same_broker(target, log_dir.view)
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
@@ -83,7 +83,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: Wanted, release: Release
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
     # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
     told = [finding for finding in findings if finding.severity is not Severity.INFO]
-    return Replicas(replicas=tuple(ordered), findings=told)
+    return LoadedReplicas(replicas=tuple(ordered), findings=told)
 
 
 def started(files: ReplicaFiles, release: Release) -> ReplicaState:
@@ -94,15 +94,15 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
 
         path = folder_of(view.where)
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-        told = Told(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
-        stored = stored_of(told, release, clean=view.clean_shutdown is not False)
+        told = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
+        stored = load_inputs(told, release, clean=view.clean_shutdown is not False)
         start = start_partition(path, split(path)[1], directory, stored, Context(Settings(), _MODE, release))
     return after_start(view, files.log_dir, start, release)
 
 
-def _views(target: Target, wanted: Wanted, release: Release) -> tuple[list[PartitionView], LogDir]:
-    if target.kind is Kind.PARTITION:
-        view, log_dir = lone_partition(target.path, target.broker_id, walk_all=False, release=release)
+def _views(target: Target, wanted: PartitionFilter, release: Release) -> tuple[list[PartitionView], LogDir]:
+    if target.kind is TargetKind.PARTITION:
+        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=release)
         return ([] if view is None else [view]), log_dir
     log_dir = open_log_dir(target.path, target.broker_id, release)
     found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)

@@ -23,7 +23,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutBatch:
     """Where a `.log` is cut: its base offset, the position in it, and the base offset of the first batch that goes."""
 
     segment: Offset
@@ -83,13 +83,13 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     return Amount(records, size)
 
 
-def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> Cut | None:
+def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutBatch | None:
     """Return where truncation to `offset` cuts: at the first batch whose last offset is not below it."""
     for log in _from(logs, offset):
         with opened(log.path) as (descriptor, _):
             for batch in Walk(descriptor, log.size):
                 if batch.last_offset >= offset:
-                    return Cut(log.base_offset, batch.position, batch.base_offset)
+                    return CutBatch(log.base_offset, batch.position, batch.base_offset)
     return None
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.lineage import Lineage
 from kcheck.core.segments import loaded_high_watermark, log_start_offset
-from kcheck.core.startup import Outcome, reading
+from kcheck.core.startup import Outcome, unreadable_checkpoint
 from kcheck.disk.walk import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
@@ -198,7 +198,7 @@ def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None
     for name, file in () if log_dir is None else log_dir.files.items():
         if name not in OFFSET_CHECKPOINTS or file.refusal is None:
             continue
-        found = reading(name, file.refusal, release)
+        found = unreadable_checkpoint(name, file.refusal, release)
         if found is not None:
             return f"{_ENDS[found.outcome]}: {found.reason}"
         if name == REPLICATION_OFFSET:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Truncation
-from kcheck.core.lineage import Fork, Lineage, Run, fork, lineage_of_cache, ranges
+from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.truncation import elected, plan_truncation
 from kcheck.disk.read import UnreadableError
@@ -15,7 +15,7 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Row, Wanted
+from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.dialogue_rows import step_rows
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import amount, cut_at, fetched, lineage, shared
@@ -35,7 +35,7 @@ class Election:
     live: bool = False
 
 
-def plan(arguments: list[str], election: Election, *, wanted: Wanted, release: Release) -> Report:
+def plan(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Report:
     """Return the plan for every partition that the replicas share."""
     targets = replica_targets(arguments)
     found = replicas_of(targets, wanted=wanted, release=release)
@@ -185,7 +185,9 @@ def _fetched(found: Truncation, leading: ReplicaState, leader: Leader, release: 
     def sent(offset: Offset) -> Iterator[Lineage]:
         if leading.logs:
             return fetched(leading.logs, offset)
-        rest = tuple(Run(Offset(max(run.start, offset)), run.end, run.epoch) for run in known if run.end > offset)
+        rest = tuple(
+            EpochRange(Offset(max(run.start, offset)), run.end, run.epoch) for run in known if run.end > offset
+        )
         return iter([rest] if rest else [])
 
     return follow(found, leader, known, sent, release=release)

@@ -22,7 +22,7 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
-from kcheck.segments.header_columns import PADDING, Column, Columns, Mask
+from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
 from kcheck.segments.record_columns import Bodies, Buffer, Fields, Steps, fields, step
 
 BODY_SIZE_MAX = 10 << 20
@@ -36,10 +36,10 @@ _MARKER_VALUE_SIZE = 6 << 1
 _NEVER = 2**31
 
 
-class _Batches:
+class _BatchBodies:
     """Some batches of a window: which rows of its columns they are, and where their records stand in a buffer."""
 
-    def __init__(self, columns: Columns, stamps: Column, rows: Column, buffer: Buffer, bodies: Bodies) -> None:
+    def __init__(self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, bodies: Bodies) -> None:
         self.columns, self.rows, self.buffer, self.bodies = columns, rows, buffer, bodies
         self.stamps = stamps[rows]
         self.reach = columns.last_offset[rows] - columns.base_offset[rows]
@@ -74,7 +74,7 @@ class Records:
         """Return what was found."""
         return RecordsView(self._count, tuple(self._faults), dict(self._counts))
 
-    def take(self, columns: Columns, window: bytearray) -> None:
+    def take(self, columns: HeaderColumns, window: bytearray) -> None:
         """Look into the batches of one window, which begins with the first of them; only where the CRC matches."""
         at = columns.position - columns.position[0]
         stamps = columns.base_timestamp.astype(np.int64)
@@ -101,13 +101,13 @@ class Records:
         rows = np.flatnonzero(wanted & ~packed)
         if rows.size:
             bodies = Bodies(begin[rows], end[rows], columns.record_count[rows])
-            self._look(_Batches(columns, stamps, rows, buffer, bodies))
+            self._look(_BatchBodies(columns, stamps, rows, buffer, bodies))
         rows = np.flatnonzero(wanted & packed)
         if rows.size:
             self._unpack(columns, stamps, rows, buffer, begin, end)
 
     def _unpack(
-        self, columns: Columns, stamps: Column, rows: Column, buffer: Buffer, begin: Column, end: Column
+        self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, begin: Column, end: Column
     ) -> None:
         """Decompress batch by batch, and look into as many at a time as fit into the pool."""
         source = memoryview(buffer)
@@ -138,7 +138,7 @@ class Records:
         if packed:
             self._look(_unpacked(columns, stamps, packed, pool, bounds))
 
-    def _look(self, batches: _Batches) -> None:
+    def _look(self, batches: _BatchBodies) -> None:
         """Decode the records of batches, and compare them with their headers."""
         columns, rows, bodies = batches.columns, batches.rows, batches.bodies
         steps = step(batches.buffer, bodies)
@@ -163,7 +163,7 @@ class Records:
         created = (columns.attributes[rows] & LOG_APPEND_TIME == 0) & (bodies.stated > 0)
         self._tell(RecordFault.TIMESTAMP, batches, whole & created & (batches.highest != stated), timestamp)
 
-    def _take_piece(self, batches: _Batches, piece: Fields) -> None:
+    def _take_piece(self, batches: _BatchBodies, piece: Fields) -> None:
         """Compare records with the one before each, and gather what is compared with the header."""
         batch, number, delta, stamp = piece.batch, piece.number, piece.offset_delta, piece.timestamp_delta
         if not piece.sound.all():
@@ -186,7 +186,9 @@ class Records:
         if np.count_nonzero(wrong):
             self._take_offsets(batches, batch[wrong], number[wrong], delta[wrong], before[wrong])
 
-    def _take_offsets(self, batches: _Batches, batch: Column, number: Column, delta: Column, before: Column) -> None:
+    def _take_offsets(
+        self, batches: _BatchBodies, batch: Column, number: Column, delta: Column, before: Column
+    ) -> None:
         """Tell of each batch the first of these records, whose offsets are wrong."""
         places, each = np.unique(batch, return_index=True)
         first = dict(zip(places.tolist(), each.tolist(), strict=True))
@@ -206,7 +208,7 @@ class Records:
 
         self._tell(RecordFault.OFFSET, batches, fresh, offset)
 
-    def _tell(self, fault: RecordFault, batches: _Batches, wrong: Mask, say: Say) -> None:
+    def _tell(self, fault: RecordFault, batches: _BatchBodies, wrong: Mask, say: Say) -> None:
         """Count the batches that are wrong, and keep the first of them with what is to be said of each."""
         found = np.flatnonzero(wrong)
         if found.size:
@@ -216,14 +218,14 @@ class Records:
                 self._faults.append(_faulty(fault, batches.columns, int(batches.rows[at]), *say(at)))
 
     def _tell_row(
-        self, fault: RecordFault, columns: Columns, row: int, problem: str, record: int | None = None
+        self, fault: RecordFault, columns: HeaderColumns, row: int, problem: str, record: int | None = None
     ) -> None:
         """Tell what is wrong with one batch."""
         self._counts[fault] += 1
         if self._counts[fault] <= FAULT_COUNT_MAX:
             self._faults.append(_faulty(fault, columns, row, record, problem))
 
-    def _look_into_messages(self, columns: Columns, row: int, entry: memoryview) -> None:
+    def _look_into_messages(self, columns: HeaderColumns, row: int, entry: memoryview) -> None:
         """Look into a message of magic 0 or 1, or a wrapper of them."""
         found = look_into(entry, BODY_SIZE_MAX)
         self._count += found.decoded
@@ -231,7 +233,7 @@ class Records:
             self._tell_row(found.fault, columns, row, found.problem, found.record)
 
 
-def _odd_controls(columns: Columns, buffer: Buffer, at: Column) -> Mask:
+def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Column) -> Mask:
     """Return which control batches are not the end of a transaction as every broker writes it."""
     odd: Mask = columns.attributes & CONTROL != 0
     marked = (columns.marker == ABORT_MARKER) | (columns.marker == COMMIT_MARKER)
@@ -243,7 +245,7 @@ def _odd_controls(columns: Columns, buffer: Buffer, at: Column) -> Mask:
     return odd
 
 
-def _faulty(fault: RecordFault, columns: Columns, row: int, record: int | None, problem: str) -> FaultyRecord:
+def _faulty(fault: RecordFault, columns: HeaderColumns, row: int, record: int | None, problem: str) -> FaultyRecord:
     base, last = Offset(int(columns.base_offset[row])), Offset(int(columns.last_offset[row]))
     return FaultyRecord(fault, int(columns.position[row]), base, last, record, problem)
 
@@ -262,7 +264,7 @@ def _framing(steps: Steps, bodies: Bodies, at: int, broken: int) -> tuple[int | 
     return broken, f"its length, at byte {behind - begin} of {end - begin}, cannot be"
 
 
-def _unpacked(columns: Columns, stamps: Column, rows: list[int], pool: Buffer, bounds: list[int]) -> _Batches:
+def _unpacked(columns: HeaderColumns, stamps: Column, rows: list[int], pool: Buffer, bounds: list[int]) -> _BatchBodies:
     """Return batches that stand one behind the other in a buffer."""
     edges, which = np.array(bounds), np.array(rows)
-    return _Batches(columns, stamps, which, pool, Bodies(edges[:-1], edges[1:], columns.record_count[which]))
+    return _BatchBodies(columns, stamps, which, pool, Bodies(edges[:-1], edges[1:], columns.record_count[which]))

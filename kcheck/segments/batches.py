@@ -82,7 +82,7 @@ def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int
     return running
 
 
-class Tail(NamedTuple):
+class TailStart(NamedTuple):
     """Where to begin to find the end of a log: the position of its last sane index entry, else 0.
 
     `window` are the bytes that were read there. `index_size` is None unless the last entry is sane, and a start finds
@@ -95,7 +95,7 @@ class Tail(NamedTuple):
     offset: Offset = Offset(0)
 
 
-def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offset: Offset) -> Tail:
+def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offset: Offset) -> TailStart:
     """Return where to begin to find the end of a log of `size` bytes; 0 where its index cannot be opened.
 
     Sane is an entry above the base offset, within the file, where a batch stands whose offsets fit.
@@ -109,10 +109,10 @@ def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offse
                 window = b"" if found is None else _window_at(log, size, found, base_offset)
                 if found is not None and window:
                     followed = slot == slots.count - 1 == slots.floor(found.offset)
-                    return Tail(found.position, window, index_size if followed else None, found.offset)
-            return Tail(index_size=None if slots.count else index_size, offset=base_offset)
+                    return TailStart(found.position, window, index_size if followed else None, found.offset)
+            return TailStart(index_size=None if slots.count else index_size, offset=base_offset)
     except UnreadableError:
-        return Tail()
+        return TailStart()
 
 
 class _Slots:

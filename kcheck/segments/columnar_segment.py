@@ -22,7 +22,7 @@ from kcheck.model.segments import (
     SegmentView,
 )
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
-from kcheck.segments.header_columns import Column, Columns, Mask, Reader, highest_before, newest
+from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader, Mask, highest_before, newest
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.segments.producer_tracking import FollowingProducers
 from kcheck.segments.transactions import Following
@@ -48,11 +48,11 @@ def whole(
 
     `indexes` are those beside it by their endings, None where one cannot be read; `records` takes every batch.
     """
-    batches, transactions, producers = _Batches(base), Following(), FollowingProducers(cuts)
+    batches, transactions, producers = _BatchChecks(base), Following(), FollowingProducers(cuts)
     checks = {ending: _index_check(indexes[ending], where, base, ending) for ending in _CHECKS}
     index = checks[".index"]
     starts = index.position if isinstance(index, OffsetIndexCheck) else None
-    reader = Reader(descriptor, size, verify=verify, starts=starts, grow=records is None)
+    reader = HeaderReader(descriptor, size, verify=verify, starts=starts, grow=records is None)
     for columns in reader:
         batches.take(columns)
         transactions.take(columns)
@@ -105,7 +105,7 @@ def _index_check(data: Filled | None, where: Location, base: Offset, ending: str
     return _CHECKS[ending](data, where._replace(file=name), base)
 
 
-class _Batches:
+class _BatchChecks:
     """What the batches of a segment say together, and which of them have a fault."""
 
     def __init__(self, base: Offset) -> None:
@@ -129,7 +129,7 @@ class _Batches:
         """How many offsets up to the last one have no record, as far as the headers tell."""
         return self.last_offset + 1 - self._base - self.records if self.count else 0
 
-    def take(self, columns: Columns) -> None:
+    def take(self, columns: HeaderColumns) -> None:
         """Take the batches of one window."""
         if self.first_offset is None:
             self.first_offset = Offset(int(columns.base_offset[0]))
@@ -145,7 +145,7 @@ class _Batches:
         self.max_timestamp = max(self.max_timestamp, int(newest(columns).max()))
         self._take_epochs(columns)
 
-    def _faults(self, columns: Columns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:
+    def _faults(self, columns: HeaderColumns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:
         """Yield each fault with the batches that have it."""
         base, last, epoch = columns.base_offset, columns.last_offset, columns.epoch
         if columns.valid is not None:
@@ -163,7 +163,7 @@ class _Batches:
         highest = highest_before(self._highest_epoch, epoch)
         yield BatchFault.EPOCH, (epoch != -1) & (epoch < highest[:-1]), highest[:-1]
 
-    def _tell(self, fault: BatchFault, columns: Columns, mask: Mask, before: Column) -> None:
+    def _tell(self, fault: BatchFault, columns: HeaderColumns, mask: Mask, before: Column) -> None:
         found = mask.nonzero()[0]
         room = FAULT_COUNT_MAX - self.counts[fault]
         self.counts[fault] += len(found)
@@ -182,20 +182,20 @@ class _Batches:
                 )
             )
 
-    def _take_gaps(self, columns: Columns, before: Column) -> None:
+    def _take_gaps(self, columns: HeaderColumns, before: Column) -> None:
         """Keep the first gaps; below magic 2 a header does not tell with which offset it begins."""
         behind = (columns.base_offset > before + 1) & (before >= self._base) & (columns.magic >= 2)
         found = behind.nonzero()[0][: GAPS_KEPT - len(self.gaps)].tolist()
         self.gaps += (Gap(Offset(int(before[at]) + 1), Offset(int(columns.base_offset[at]))) for at in found)
 
-    def _take_epochless(self, columns: Columns) -> None:
+    def _take_epochless(self, columns: HeaderColumns) -> None:
         found = ((columns.epoch == -1) & (columns.magic >= 2)).nonzero()[0]
         if found.size:
             first = Epochless(0, int(columns.position[found[0]]), Offset(int(columns.base_offset[found[0]])))
             before = self.epochless or first
             self.epochless = before._replace(batches=before.batches + len(found))
 
-    def _take_epochs(self, columns: Columns) -> None:
+    def _take_epochs(self, columns: HeaderColumns) -> None:
         epoch, base, last = columns.epoch, columns.base_offset, columns.last_offset
         known = epoch >= 0
         if not known.all():

@@ -57,7 +57,7 @@ Mask = npt.NDArray[np.bool_]
 _TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
 
 
-class Columns(NamedTuple):
+class HeaderColumns(NamedTuple):
     """Headers, one item a batch; a message of magic 0 or 1, or a wrapper of messages, is a batch.
 
     `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
@@ -85,7 +85,7 @@ class Columns(NamedTuple):
     valid: Mask | None
 
 
-class Reader:
+class HeaderReader:
     """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
 
     def __init__(
@@ -119,7 +119,7 @@ class Reader:
         self._patches = patches
         self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else NOWHERE
 
-    def __iter__(self) -> Iterator[Columns]:
+    def __iter__(self) -> Iterator[HeaderColumns]:
         """Yield the headers of each window of the file that holds any."""
         buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
         while (remaining := self._size - self.position) > 0:
@@ -150,7 +150,7 @@ class Reader:
                 self.end = end
                 return
 
-    def _large(self, buffer: bytearray) -> Columns | None:
+    def _large(self, buffer: bytearray) -> HeaderColumns | None:
         """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.
 
         To verify it, it is read piece by piece.
@@ -166,13 +166,13 @@ class Reader:
         return columns
 
 
-def _columns(buffer: bytearray, at: Column, start: int) -> Columns:
+def _columns(buffer: bytearray, at: Column, start: int) -> HeaderColumns:
     """Return the headers at these places of a window that begins at position `start`."""
     new = _gather(buffer, at, HEADER)
     magic = new["magic"].copy()
     base = new["base_offset"].astype(np.int64)
     attributes = new.view(np.uint8)[_LOW_ATTRIBUTES_AT :: HEADER.size].copy()
-    columns = Columns(
+    columns = HeaderColumns(
         position=at + start,
         size=new["batch_size"].astype(np.int64) + OVERHEAD.size,
         magic=magic,
@@ -233,7 +233,7 @@ def highest_before(before: int, column: Column) -> Column:
     return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
 
 
-def newest(columns: Columns) -> Column:
+def newest(columns: HeaderColumns) -> Column:
     """Return the largest timestamp of each batch, -1 of one that the cleaner emptied: time indexes may leave it out."""
     emptied = columns.record_count == 0
     return np.where(emptied, -1, columns.max_timestamp) if emptied.any() else columns.max_timestamp
@@ -245,7 +245,7 @@ def dtype_of(layout: Layout) -> Any:
     return np.dtype([(name, _TYPES[kind]) for name, kind in layout.fields])
 
 
-def _valid(buffer: bytearray, columns: Columns, start: int) -> Mask:
+def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
     """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
     at = columns.position - start
     ends = at + columns.size

@@ -19,7 +19,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
-from kcheck.segments.header_columns import Column, Columns, Mask, dtype_of, highest_before, newest
+from kcheck.segments.header_columns import Column, HeaderColumns, Mask, dtype_of, highest_before, newest
 
 
 class OffsetIndexCheck:
@@ -37,7 +37,7 @@ class OffsetIndexCheck:
         )
         self._looked = 0
 
-    def take(self, columns: Columns) -> None:
+    def take(self, columns: HeaderColumns) -> None:
         """Check the entries that point into this window, and those whose offset is in it."""
         entries = self._entries
         found, batch = entries.reached(columns, self.position)
@@ -71,7 +71,7 @@ class TimeIndexCheck:
         )
         self._largest = -1
 
-    def take(self, columns: Columns) -> None:
+    def take(self, columns: HeaderColumns) -> None:
         """Check the entries whose offset is in this window."""
         largest = highest_before(self._largest, newest(columns))
         found, batch = self._entries.reached(columns, self._timestamp)
@@ -113,7 +113,7 @@ class _Entries:
         """Return a column of the file."""
         return self._rows[name].astype(np.int64)
 
-    def reached(self, columns: Columns, values: Column) -> tuple[slice, Column]:
+    def reached(self, columns: HeaderColumns, values: Column) -> tuple[slice, Column]:
         """Return the entries whose offset is in a window, and for each the batch that holds it."""
         last = highest_before(self._last, columns.last_offset)
         begin, self._last = self._next, int(last[-1])

@@ -27,7 +27,7 @@ _CRC_FROM = body_from(2)
 _NO_TRANSACTIONS = Transactions((), {}, {})
 
 
-class _Batches(NamedTuple):
+class _PlainBatches(NamedTuple):
     """What the batches of a segment say, one item each in the first five; `highest` is the largest timestamp before.
 
     `epoch_begins` tells which batch is the first of each leader epoch.
@@ -112,7 +112,7 @@ def sound(
     )
 
 
-def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
+def _batches(data: bytes, base: Offset, *, verify: bool) -> _PlainBatches | None:
     """Return what the batches say, None where one is not as a broker appends it, or is of a transaction."""
     rows: list[tuple[int, int, int, int, int]] = []
     epoch_begins: list[tuple[Epoch, int]] = []
@@ -161,12 +161,12 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _Batches | None:
         at, before, epoch_before, records = end, last, epoch, records + count
     columns: Iterable[Sequence[int]] = zip(*rows, strict=True) if rows else ((),) * 5
     position, base_offset, last_offset, timestamps, before_each = columns
-    return _Batches(
+    return _PlainBatches(
         position, base_offset, last_offset, timestamps, before_each, epoch_begins, producers, Offset(solid), records
     )
 
 
-def _offset_entries(rows: list[tuple[int, int]], base: Offset, found: _Batches) -> bool:
+def _offset_entries(rows: list[tuple[int, int]], base: Offset, found: _PlainBatches) -> bool:
     """Whether each entry points to a batch at or before the one that holds its offset, and all rise."""
     position_before, offset_before = -1, base - 1
     for relative, position in rows:
@@ -184,7 +184,7 @@ def _offset_entries(rows: list[tuple[int, int]], base: Offset, found: _Batches) 
     return True
 
 
-def _time_entries(rows: list[tuple[int, int]], base: Offset, found: _Batches) -> bool:
+def _time_entries(rows: list[tuple[int, int]], base: Offset, found: _PlainBatches) -> bool:
     """Whether each entry has the timestamp of the batch that holds its offset, the largest so far, and all rise."""
     timestamp_before, offset_before = -1, int(base)
     for timestamp, relative in rows:
@@ -201,7 +201,7 @@ def _time_entries(rows: list[tuple[int, int]], base: Offset, found: _Batches) ->
     return True
 
 
-_Holds = Callable[[list[tuple[int, int]], Offset, _Batches], bool]
+_Holds = Callable[[list[tuple[int, int]], Offset, _PlainBatches], bool]
 _INDEXES: tuple[tuple[str, Layout, _Holds], ...] = (
     (".index", OFFSET_INDEX_ENTRY, _offset_entries),
     (".timeindex", TIME_INDEX_ENTRY, _time_entries),
@@ -209,7 +209,7 @@ _INDEXES: tuple[tuple[str, Layout, _Holds], ...] = (
 
 
 def _index(
-    file: Filled, layout: Layout, holds: _Holds, where: Location, base: Offset, found: _Batches
+    file: Filled, layout: Layout, holds: _Holds, where: Location, base: Offset, found: _PlainBatches
 ) -> IndexView | None:
     """Return the view of an index, None where an entry of it does not hold."""
     data, size = file

@@ -39,7 +39,7 @@ def cuts(offsets: Sequence[Offset], base: Offset, behind: Offset | None) -> tupl
     return tuple(offsets[bisect_right(offsets, base) : end])
 
 
-class Follower:
+class SnapshotChecker:
     """Goes from segment to segment of a partition, and holds what they tell against its snapshots."""
 
     def __init__(self, snapshots: Mapping[str, FileView]) -> None:

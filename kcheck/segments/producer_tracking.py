@@ -7,7 +7,7 @@ import numpy as np
 from kcheck.formats.record_batch import CONTROL, TRANSACTIONAL
 from kcheck.model.entries import Offset
 from kcheck.model.producers import Producing, Range, Seen
-from kcheck.segments.header_columns import Column, Columns
+from kcheck.segments.header_columns import Column, HeaderColumns
 from kcheck.segments.producers import CUT_COUNT_MAX, FAR, PRODUCER_COUNT_MAX, SEQUENCES, Faults, compare, joined
 
 
@@ -22,7 +22,7 @@ class FollowingProducers:
         self._faults = Faults()
         self._followed = True
 
-    def take(self, columns: Columns) -> None:
+    def take(self, columns: HeaderColumns) -> None:
         """Follow the batches of one window."""
         begin = 0
         while self._cuts and self._followed and columns.last_offset[-1] >= self._cuts[0]:
@@ -39,14 +39,14 @@ class FollowingProducers:
         at = {**self._at, **dict.fromkeys(self._cuts, self._whole)}
         return Producing(self._whole, at, tuple(self._faults.kept), self._faults.counts)
 
-    def _take(self, columns: Columns, begin: int, end: int) -> None:
+    def _take(self, columns: HeaderColumns, begin: int, end: int) -> None:
         if begin < end and self._followed:
             found = _range(columns, slice(begin, end), self._faults)
             self._whole = found if self._whole is None else joined(self._whole, found, self._faults)
             self._followed = len(self._whole.producers) <= PRODUCER_COUNT_MAX
 
 
-def _range(columns: Columns, rows: slice, faults: Faults) -> Range:
+def _range(columns: HeaderColumns, rows: slice, faults: Faults) -> Range:
     """Return the producers of some batches that follow each other; a batch with a wrong CRC counts as missing."""
     base, last = columns.base_offset[rows], columns.last_offset[rows]
     breaks = np.ones(len(base), np.bool_)
@@ -68,7 +68,7 @@ def _range(columns: Columns, rows: slice, faults: Faults) -> Range:
     return found._replace(producers=_producers(columns, rows.start, order, solid[order], faults))
 
 
-def _producers(columns: Columns, begin: int, order: Column, solid: Column, faults: Faults) -> dict[int, Seen]:
+def _producers(columns: HeaderColumns, begin: int, order: Column, solid: Column, faults: Faults) -> dict[int, Seen]:
     """Return what batches tell that are sorted by producer; `order` are their rows behind `begin`."""
     at = order + begin
     ids, epoch, first = (

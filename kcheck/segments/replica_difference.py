@@ -10,7 +10,7 @@ from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
 from kcheck.model.views import Different, PartitionView
-from kcheck.segments.header_columns import Columns, Mask, Reader
+from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 
 def difference(one: PartitionView, other: PartitionView) -> Different | None:
@@ -39,19 +39,19 @@ def difference(one: PartitionView, other: PartitionView) -> Different | None:
     return first
 
 
-def _whole(columns: Columns) -> Mask:
+def _whole(columns: HeaderColumns) -> Mask:
     """Return which batches are as they were produced: every offset has its record."""
     full: Mask = columns.record_count == columns.last_offset - columns.base_offset + 1
     full &= (columns.magic == 2) & (columns.epoch >= 0) & (columns.attributes & DELETE_HORIZON == 0)
     return full
 
 
-def _windows(view: PartitionView) -> Iterator[Columns]:
+def _windows(view: PartitionView) -> Iterator[HeaderColumns]:
     """Yield the batches of a partition, segment by segment; what cannot be read is told elsewhere."""
     folder = folder_of(view.where)
     for segment in view.segments:
         try:
             with opened(join(folder, log_name(segment.base_offset))) as (descriptor, size):
-                yield from Reader(descriptor, size, verify=False)
+                yield from HeaderReader(descriptor, size, verify=False)
         except UnreadableError:
             continue

@@ -14,7 +14,7 @@ _TAIL_SIZE_MAX = 1 << 20
 """What the time index does not know of the last segment must be so small, or the segment is read."""
 
 
-class Window(NamedTuple):
+class TimeSpan(NamedTuple):
     """A span of time, in ms since 1970, both ends in it; None: no end."""
 
     since: int | None = None

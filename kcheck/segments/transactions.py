@@ -11,7 +11,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.segments import Aborted, Transactions
 
 if TYPE_CHECKING:
-    from kcheck.segments.header_columns import Columns
+    from kcheck.segments.header_columns import HeaderColumns
 
 OPEN_COUNT_MAX = 100_000
 """So many producers are followed at a time, and so many aborted transactions of a segment are kept."""
@@ -33,7 +33,7 @@ class Following:
         self._aborted: list[Aborted] = []
         self._followed = True
 
-    def take(self, columns: "Columns") -> None:
+    def take(self, columns: "HeaderColumns") -> None:
         """Follow the batches of one window."""
         rows = (columns.attributes & TRANSACTIONAL).nonzero()[0]
         rows = rows[columns.producer_id[rows] >= 0]

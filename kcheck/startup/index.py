@@ -117,7 +117,7 @@ class Index:
         return self._layout.names[field] == "relative_offset"
 
 
-class OffsetIndex(Index):
+class LoadedOffsetIndex(Index):
     """Offsets and where to look for them; `last_offset` is that of the last slot, the base offset without one."""
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
@@ -155,7 +155,7 @@ class OffsetIndex(Index):
         self.truncate(slot if slot >= 0 and self.slot(slot)[0] == offset - self._base else slot + 1)
 
 
-class TimeIndex(Index):
+class LoadedTimeIndex(Index):
     """Timestamps and offsets."""
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:

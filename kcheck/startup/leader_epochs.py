@@ -15,7 +15,7 @@ from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
 from kcheck.model.release import Assign, Release
-from kcheck.startup.virtual_files import Content, Folder, StartError, failed, made
+from kcheck.startup.virtual_files import Content, Folder, StartError, failed, new_content
 
 
 class EpochCache:
@@ -103,5 +103,5 @@ class EpochCache:
         epochs = [entry.epoch for entry in entries]
         offsets = [entry.start_offset for entry in entries]
         data = leader_epoch_checkpoint.serialize(LeaderEpochCheckpoint(0, epochs, offsets))
-        self._folder.put(LEADER_EPOCHS, made(data))
+        self._folder.put(LEADER_EPOCHS, new_content(data))
         self._folder.remove(LEADER_EPOCHS + TEMPORARY)

@@ -11,12 +11,12 @@ from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_prefix
 from kcheck.startup.leader_epochs import EpochCache
-from kcheck.startup.prediction import Context, Cut, Loaded
+from kcheck.startup.prediction import Context, Loaded, LogCut
 from kcheck.startup.producer_replay import reload_before, reload_log
 from kcheck.startup.producer_state import Producers
 from kcheck.startup.recover import OffsetOrderError, SegmentOverflowError, recover
 from kcheck.startup.segment import Segment, endings
-from kcheck.startup.sorted_map import Ordered
+from kcheck.startup.sorted_map import SortedMap
 from kcheck.startup.split_overflow import split
 from kcheck.startup.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.startup.virtual_files import Folder, StartError
@@ -50,8 +50,8 @@ class LogLoader:
         self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
         self._told_start = log_start
         self.deleted, self._passed = deleted, passed
-        self.segments: Ordered[Segment] = Ordered()
-        self.cuts: list[Cut] = []
+        self.segments: SortedMap[Segment] = SortedMap()
+        self.cuts: list[LogCut] = []
         self.reasons: list[str] = []
         self.rescanned = 0
         self.uncertain: str | None = None
@@ -282,7 +282,7 @@ class LogLoader:
         before = self.folder.as_it_lay(segment.log_name)
         if before is not None and before.path is not None and before.size > position:
             end = segment.next_offset() if position else segment.base
-            self.cuts.append(Cut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
+            self.cuts.append(LogCut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
         self.reasons.append(why)
 
     def truncate_fully(self, offset: int) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import Copy, Judge, judge
-from kcheck.core.startup import Mode, Outcome, Reading, Settings, mode_of, reading
+from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
+from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, unreadable_checkpoint
 from kcheck.disk.walk import join
-from kcheck.jobs.guard import attempt
+from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
     CLUSTER_METADATA,
@@ -21,7 +21,7 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.rules import (
     kc001_unreadable,
@@ -31,17 +31,17 @@ from kcheck.rules import (
 )
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
-from kcheck.startup.prediction import Context, Prediction, Stored, stored_of
+from kcheck.startup.prediction import Context, LoadInputs, Prediction, load_inputs
 from kcheck.views.log_dir import LogDir
 from kcheck.views.recheck import has_left
 
 _ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """What is not loaded, or not as a partition."""
 
-Load = Callable[[str, str, PartitionDirectory, Stored, Context], Prediction]
+Load = Callable[[str, str, PartitionDirectory, LoadInputs, Context], Prediction]
 
 
-class Wish(NamedTuple):
+class StartOptions(NamedTuple):
     """What the user says of the start: whether the stop before it was clean (None: the marker tells), its settings.
 
     `copies` are those of the metadata of clusters that he gave, by the ids of these.
@@ -50,8 +50,8 @@ class Wish(NamedTuple):
     clean: bool | None
     settings: Settings
     release: Release
-    wanted: Wanted = Wanted()
-    copies: Mapping[str, tuple[Copy, ...]] = {}
+    wanted: PartitionFilter = PartitionFilter()
+    copies: Mapping[str, tuple[MetadataCopy, ...]] = {}
 
 
 class LogDirStart(NamedTuple):
@@ -78,21 +78,21 @@ def start_log_dir(
     path: str,
     log_dir: LogDir,
     directories: list[tuple[str, PartitionDirectory]],
-    wish: Wish,
+    wish: StartOptions,
     collected: list[Finding],
     load: Load,
 ) -> LogDirStart:
     """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
-    clean, context = conditions(log_dir, wish)
+    clean, context = start_context(log_dir, wish)
     partitions = loaded(path, log_dir, directories, collected, load, clean=clean, context=context)
-    return judged(path, log_dir, tuple(partitions), clean=clean, context=context)
+    return log_dir_start(path, log_dir, tuple(partitions), clean=clean, context=context)
 
 
-def conditions(log_dir: LogDir, wish: Wish) -> tuple[bool, Context]:
+def start_context(log_dir: LogDir, wish: StartOptions) -> tuple[bool, Context]:
     """Return whether the stop before the start counts as clean, and what every step of the start needs to know."""
     view = log_dir.view
     clean = view.clean_shutdown if wish.clean is None else wish.clean
-    told_by = judge(wish.copies.get(view.cluster_id or "", ()), view.where.broker_id, view.directory_id)
+    told_by = stray_detector(wish.copies.get(view.cluster_id or "", ()), view.where.broker_id, view.directory_id)
     mode = mode_of_log_dir(log_dir, wish.settings, wish.release, told_by)
     return clean, Context(wish.settings, mode, wish.release, told_by if mode is Mode.KRAFT else None)
 
@@ -105,16 +105,16 @@ def loaded(
     view = log_dir.view
     for name, directory in directories:
         told = log_dir.checkpoints.of(directory.topic, directory.partition)
-        begun = begin(name, directory, stored_of(told, context.release, clean=clean), context)
+        begun = begin(name, directory, load_inputs(told, context.release, clean=clean), context)
         if begun is None:
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
-        found = attempt(partial(load, join(path, name), name, directory, *begun), where)
+        found = guarded(partial(load, join(path, name), name, directory, *begun), where)
         if view.locked_by is not None and (isinstance(found, Finding) or found.unread):
             if has_left(view, name):
                 collected.append(kc001_unreadable.finding(where, kc001_unreadable.GONE))
                 continue
-            found = attempt(partial(load, join(path, name), name, directory, *begun), where)
+            found = guarded(partial(load, join(path, name), name, directory, *begun), where)
         if isinstance(found, Finding):
             collected.append(found)
         else:
@@ -123,7 +123,9 @@ def loaded(
                 collected.append(kc001_unreadable.finding(where, found.reason or ""))
 
 
-def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release, told_by: Judge | None = None) -> Mode:
+def mode_of_log_dir(
+    log_dir: LogDir, settings: Settings, release: Release, told_by: StrayDetector | None = None
+) -> Mode:
     """Return who keeps the metadata of the broker that the log dir belongs to.
 
     The meta.properties of a broker that came from ZooKeeper keeps its version 0: `told_by` knows how it registered.
@@ -135,7 +137,9 @@ def mode_of_log_dir(log_dir: LogDir, settings: Settings, release: Release, told_
     return mode_of(settings.mode, meta.parsed.value.version if meta is not None and known else None, release)
 
 
-def begin(name: str, directory: PartitionDirectory, stored: Stored, context: Context) -> tuple[Stored, Context] | None:
+def begin(
+    name: str, directory: PartitionDirectory, stored: LoadInputs, context: Context
+) -> tuple[LoadInputs, Context] | None:
     """Return with what the start loads a directory, None if it loads none of this name.
 
     The log of KRaft is loaded by another part of the broker: it is read from its begin, whatever the checkpoints say,
@@ -145,7 +149,7 @@ def begin(name: str, directory: PartitionDirectory, stored: Stored, context: Con
         return None if broker_accepts(name, context.release) is None else (stored, context)
     if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
         return None
-    return Stored(clean=False), context._replace(settings=Settings(index_size_said=True))
+    return LoadInputs(clean=False), context._replace(settings=Settings(index_size_said=True))
 
 
 def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
@@ -153,12 +157,12 @@ def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) 
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
 
 
-def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading]:
+def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[UnreadableOutcome]:
     """Yield what follows from the files at the top of a log dir."""
     for name in OFFSET_CHECKPOINTS:
         file = log_dir.view.files.get(name)
         if file is not None and file.refusal is not None:
-            found = reading(name, file.refusal, release)
+            found = unreadable_checkpoint(name, file.refusal, release)
             if found is not None:
                 yield found
     meta = log_dir.view.files.get(META_PROPERTIES)
@@ -167,17 +171,17 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Reading
     for finding in () if meta is None or accepted else kc121_meta_properties_unreadable.check(meta, release):
         offline = LOG_DIR_OFFLINE in finding.effect
         if offline or "does not start" in finding.effect:
-            yield Reading(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)
+            yield UnreadableOutcome(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)
     bootstrap = log_dir.view.files.get(FileKind.BOOTSTRAP)
     # It is read beside the log of KRaft alone.
     read = mode is Mode.KRAFT and any(is_metadata_log(*each, release) for each in log_dir.directories)
     if read and bootstrap is not None and bootstrap.refusal is not None:
-        yield Reading(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
+        yield UnreadableOutcome(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
     for name in () if log_dir.alone else log_dir.view.unparseable:
-        yield Reading(Outcome.ABORT, f"{name} is no name of a partition directory")
+        yield UnreadableOutcome(Outcome.ABORT, f"{name} is no name of a partition directory")
 
 
-def judged(
+def log_dir_start(
     path: str, log_dir: LogDir, partitions: tuple[Prediction, ...], *, clean: bool, context: Context
 ) -> LogDirStart:
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load.
@@ -275,7 +279,7 @@ def _replaced(start: LogDirStart, found: Mapping[tuple[str, int], str]) -> LogDi
     )
 
 
-def decided(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
+def combined_starts(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
     """Return the log dirs with what those of the same broker mean for each other."""
     brokers = [at if start.broker is None else (start.broker,) for at, start in enumerate(starts)]
     groups: dict[object, list[LogDirStart]] = {}

@@ -22,7 +22,7 @@ from kcheck.model.parsed import BrokerReads
 from kcheck.model.release import Release
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.prediction import Loaded
-from kcheck.startup.virtual_files import Folder, StartError, made
+from kcheck.startup.virtual_files import Folder, StartError, new_content
 
 
 def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
@@ -44,7 +44,7 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
             raise _misnamed(kept[max(kept)], newest)
     forgotten = _elections(folder, release)
     if PARTITION_METADATA not in folder:
-        folder.put(PARTITION_METADATA, made(serialize(PartitionMetadata(0, METADATA_TOPIC_ID))))
+        folder.put(PARTITION_METADATA, new_content(serialize(PartitionMetadata(0, METADATA_TOPIC_ID))))
     return log if forgotten is None else log._replace(reasons=(*log.reasons, forgotten))
 
 
@@ -93,7 +93,7 @@ def _elections(folder: Folder, release: Release) -> str | None:
         if reads.value is None:
             return None
         forgotten = f"{name} is removed, and what it said of the last election forgotten: {reads.value}"
-    folder.put(name, made(b"", certain=False))
+    folder.put(name, new_content(b"", certain=False))
     return forgotten
 
 

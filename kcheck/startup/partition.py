@@ -21,12 +21,12 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
-from kcheck.segments.header_columns import Columns, Reader
+from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
 from kcheck.startup.index import made_with
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
-from kcheck.startup.prediction import Context, Cut, Loaded, Lost, Prediction, Stored, summed, unstable
+from kcheck.startup.prediction import Context, Loaded, LoadInputs, LogCut, Lost, Prediction, summed, unstable
 from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import Folder, QueuedError, StartError, UnseenError, failed
 
@@ -37,7 +37,7 @@ def start_partition(
     path: str,
     name: str,
     directory: PartitionDirectory,
-    stored: Stored,
+    stored: LoadInputs,
     context: Context,
     folder: Folder | None = None,
 ) -> Prediction:
@@ -144,9 +144,9 @@ def _outcome(
     return Outcome.REPAIRED if reason else Outcome.OK, reason, None
 
 
-def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:
+def _lost(log: Loaded, loader: LogLoader, stored: LoadInputs) -> Lost | None:
     """Return the records that are cut or deleted, and those that a log end below them hides."""
-    found = [counted(cut, stored.high_watermark) for cut in log.cuts]
+    found = [cut_loss(cut, stored.high_watermark) for cut in log.cuts]
     if not loader.deleted:
         last = loader.segments[log.bases[-1]]
         hidden = _hidden(last, log, stored.high_watermark)
@@ -154,14 +154,14 @@ def _lost(log: Loaded, loader: LogLoader, stored: Stored) -> Lost | None:
     return summed(found)
 
 
-def counted(cut: Cut, mark: int | None) -> Lost:
+def cut_loss(cut: LogCut, mark: int | None) -> Lost:
     """Return what stands in the part of a `.log` that goes, by the headers that can be found there.
 
     Zeros behind the batches, as a preallocated file has them, are no bytes that are lost.
     """
     try:
         with opened(cut.path) as (descriptor, size):
-            reader = Reader(descriptor, min(size, cut.size), verify=False, position=cut.position)
+            reader = HeaderReader(descriptor, min(size, cut.size), verify=False, position=cut.position)
             count = _Count(mark)
             for columns in reader:
                 count.take(columns)
@@ -201,7 +201,7 @@ class _Count:
         self._below: int | None = None if mark is None else 0
         self._mark = mark
 
-    def take(self, columns: Columns) -> None:
+    def take(self, columns: HeaderColumns) -> None:
         """Take the batches of a window."""
         first, last = int(columns.base_offset.min()), int(columns.last_offset.max()) + 1
         self.start = first if self.start is None else min(first, self.start)

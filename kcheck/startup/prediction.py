@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import Judge
+from kcheck.core.cluster_copies import StrayDetector
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.startup.virtual_files import Changes, Content
-from kcheck.views.partition import Told
+from kcheck.views.partition import CheckpointOffsets
 
 
 class Context(NamedTuple):
@@ -18,10 +18,10 @@ class Context(NamedTuple):
     settings: Settings
     mode: Mode
     release: Release
-    judge: Judge | None = None
+    judge: StrayDetector | None = None
 
 
-class Stored(NamedTuple):
+class LoadInputs(NamedTuple):
     """What the checkpoints of the log dir say about a partition, and whether the stop before was clean."""
 
     clean: bool
@@ -30,13 +30,13 @@ class Stored(NamedTuple):
     high_watermark: int | None = None
 
 
-def stored_of(told: Told, release: Release, *, clean: bool) -> Stored:
+def load_inputs(told: CheckpointOffsets, release: Release, *, clean: bool) -> LoadInputs:
     """Return what a broker of the release takes from the checkpoints."""
     log_start = told.log_start if release.has_log_start_checkpoint else None
-    return Stored(clean, log_start, told.recovery_point or 0, told.high_watermark)
+    return LoadInputs(clean, log_start, told.recovery_point or 0, told.high_watermark)
 
 
-class Cut(NamedTuple):
+class LogCut(NamedTuple):
     """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
 
     `end_offset` is where the batches end that stay.
@@ -59,7 +59,7 @@ class Loaded(NamedTuple):
     leader_epochs: EpochEntries
     unstable: bool
     bases: tuple[int, ...]
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[LogCut, ...] = ()
     rescanned: int = 0
     reasons: tuple[str, ...] = ()
 

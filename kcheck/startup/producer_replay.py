@@ -12,10 +12,10 @@ import numpy as np
 from kcheck.core.startup import segments_from
 from kcheck.startup.producer_state import Producers, ends_start, follow
 from kcheck.startup.segment import Segment
-from kcheck.startup.sorted_map import Ordered
+from kcheck.startup.sorted_map import SortedMap
 from kcheck.startup.virtual_files import StartError
 
-Segments = Ordered[Segment]
+Segments = SortedMap[Segment]
 
 
 def reload_log(producers: Producers, segments: Segments, start: int, end: int, *, clean: bool) -> int:

@@ -14,8 +14,8 @@ from kcheck.core.producer_state import (
     EmptyMarker,
     Entry,
     Marker,
+    ProducerReplay,
     ProducerStates,
-    Replay,
     Step,
 )
 from kcheck.core.producer_state import TransactionStateError as StateError
@@ -37,10 +37,10 @@ from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import Offset
 from kcheck.model.names import DELETED, segment_prefix
 from kcheck.model.release import Release
-from kcheck.segments.header_columns import Column, Columns
+from kcheck.segments.header_columns import Column, HeaderColumns
 from kcheck.startup.segment import Segment
 from kcheck.startup.sorted_map import Snapshots
-from kcheck.startup.virtual_files import SNAPSHOT, Folder, StartError, made
+from kcheck.startup.virtual_files import SNAPSHOT, Folder, StartError, new_content
 
 _MARKER_BATCH_SIZE = 78
 _MARKER = struct.Struct(">bbbbbhhbhib")
@@ -157,9 +157,9 @@ class Producers:
             raise StartError(f"{found.error}: {name} cannot be read")
         return None if found.value is None else found.value.producers
 
-    def replay(self) -> Replay:
+    def replay(self) -> ProducerReplay:
         """Return what takes the batches of a segment that is replayed."""
-        return Replay(self.states, anew=self._anew)
+        return ProducerReplay(self.states, anew=self._anew)
 
     def take_snapshot(self) -> None:
         """Write a snapshot unless there is one for this offset or behind it."""
@@ -168,14 +168,18 @@ class Producers:
         name = segment_prefix(Offset(self.map_end)) + SNAPSHOT
         entries = tuple(Producer._make(entry.fields) for entry in self.states.snapshot())
         data = producer_snapshot.serialize(ProducerSnapshot(producer_snapshot.VERSION, entries))
-        self._folder.put(name, made(data, certain=self.certain))
+        self._folder.put(name, new_content(data, certain=self.certain))
         self._snapshots.add(name)
         self._gone.discard(self.map_end)
         self._snapshot_end = self.map_end
 
 
 def follow(
-    segment: Segment, columns: Columns, rows: Column, states: ProducerStates | Replay, aborted: list[AbortedTxn]
+    segment: Segment,
+    columns: HeaderColumns,
+    rows: Column,
+    states: ProducerStates | ProducerReplay,
+    aborted: list[AbortedTxn],
 ) -> tuple[int, str | None]:
     """Follow the producers of some batches of a window; return the last row, and why no record is read behind it.
 
@@ -200,7 +204,7 @@ def follow(
     return int(rows[-1]), None
 
 
-def _append(segment: Segment, step: Step, states: ProducerStates | Replay, aborted: list[AbortedTxn]) -> None:
+def _append(segment: Segment, step: Step, states: ProducerStates | ProducerReplay, aborted: list[AbortedTxn]) -> None:
     with ends_start(segment):
         completed = states.append(step)
     if completed is not None and completed.aborted:
@@ -216,7 +220,7 @@ def ends_start(segment: Segment) -> Iterator[None]:
         raise StartError(f"{error} ({segment.log_name})") from error
 
 
-def _taken_at_once(columns: Columns, rows: Column, states: ProducerStates | Replay) -> bool:
+def _taken_at_once(columns: HeaderColumns, rows: Column, states: ProducerStates | ProducerReplay) -> bool:
     """Take batches of records if they are many, and none of them ends the start; return whether that was done."""
     if len(rows) < _RUN_COUNT_MIN:
         return False
@@ -263,7 +267,7 @@ def _entry(data: Data, release: Release) -> Entry:
     )  # fmt: skip
 
 
-def _data(columns: Columns, row: int) -> Data:
+def _data(columns: HeaderColumns, row: int) -> Data:
     base, last, sequence = int(columns.base_offset[row]), int(columns.last_offset[row]), int(columns.base_sequence[row])
     return Data(
         int(columns.producer_id[row]),
@@ -277,7 +281,7 @@ def _data(columns: Columns, row: int) -> Data:
     )
 
 
-def _step(segment: Segment, columns: Columns, row: int) -> Step | str:
+def _step(segment: Segment, columns: HeaderColumns, row: int) -> Step | str:
     """Return what a control batch tells, or why InvalidRecordException is thrown; StartError for another exception."""
     producer_id = int(columns.producer_id[row])
     position, size = int(columns.position[row]), int(columns.size[row])

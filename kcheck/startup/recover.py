@@ -13,7 +13,7 @@ import numpy as np
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.entries import RELATIVE_OFFSET_MAX
 from kcheck.model.release import Assign
-from kcheck.segments.header_columns import Column, Columns
+from kcheck.segments.header_columns import Column, HeaderColumns
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.producer_state import Producers, follow
 from kcheck.startup.segment import Segment
@@ -60,7 +60,7 @@ class _Indexes:
         self._largest, self._largest_at = _NO_TIMESTAMP, segment.base
         self._last_time, self._last_time_offset = _NO_TIMESTAMP, segment.base
 
-    def take(self, columns: Columns, stop: int) -> tuple[int, Exception | None]:
+    def take(self, columns: HeaderColumns, stop: int) -> tuple[int, Exception | None]:
         """Take the batches before row `stop`; return where it ends before, and what the broker throws there."""
         rows = self._rows(columns, stop)
         newest = columns.max_timestamp[:stop]
@@ -78,7 +78,7 @@ class _Indexes:
             self._largest, self._largest_at = int(raised[-1]), int(largest_at[-1])
         return (stop, None) if failure is None else (end, failure)
 
-    def _rows(self, columns: Columns, stop: int) -> Column:
+    def _rows(self, columns: HeaderColumns, stop: int) -> Column:
         """Return the rows before which more bytes stand since the last entry than the interval."""
         positions = columns.position[:stop].tolist()
         found: list[int] = []
@@ -89,7 +89,7 @@ class _Indexes:
         return np.array(found, np.int64)
 
     def _check(
-        self, columns: Columns, rows: Column, largest: Column, largest_at: Column
+        self, columns: HeaderColumns, rows: Column, largest: Column, largest_at: Column
     ) -> tuple[int, Exception | None, bool]:
         """Return the first row at which an index refuses its entry, how, and whether the other one has taken it."""
         if not rows.size:
@@ -126,7 +126,7 @@ class _Indexes:
             )
         return row, failure, half
 
-    def _append(self, columns: Columns, rows: Column, largest: Column, largest_at: Column) -> None:
+    def _append(self, columns: HeaderColumns, rows: Column, largest: Column, largest_at: Column) -> None:
         if not rows.size:
             return
         self._append_offsets(columns, rows)
@@ -138,14 +138,14 @@ class _Indexes:
         if fresh.any():
             self._last_time, self._last_time_offset = int(times[fresh][-1]), int(time_offsets[fresh][-1])
 
-    def _append_offsets(self, columns: Columns, rows: Column) -> None:
+    def _append_offsets(self, columns: HeaderColumns, rows: Column) -> None:
         offsets = self._keys(columns, rows)
         self._offsets.append(offsets - self._segment.base)
         self._positions.append(columns.position[rows])
         self.count += len(rows)
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
-    def _keys(self, columns: Columns, rows: Column) -> Column:
+    def _keys(self, columns: HeaderColumns, rows: Column) -> Column:
         """Return the offsets that the index names: those of the last records, up to 1.1 those of the first."""
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
@@ -242,7 +242,7 @@ def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -
     return Recovered(size - valid_size, why if valid_size < size else None)
 
 
-def _stop(segment: Segment, columns: Columns) -> tuple[int, Exception | None, str | None]:
+def _stop(segment: Segment, columns: HeaderColumns) -> tuple[int, Exception | None, str | None]:
     """Return the first row that is not valid: an exception for an offset out of range, else what is wrong with it."""
     assert columns.valid is not None
     relative = columns.last_offset - segment.base
@@ -268,7 +268,7 @@ def _stop(segment: Segment, columns: Columns) -> tuple[int, Exception | None, st
     )
 
 
-def _take_epochs(segment: Segment, columns: Columns, stop: int, epochs: EpochCache) -> None:
+def _take_epochs(segment: Segment, columns: HeaderColumns, stop: int, epochs: EpochCache) -> None:
     """Add the epochs that begin in a window."""
     rows = np.flatnonzero(columns.magic[:stop] >= 2)
     found = columns.epoch[rows]

@@ -15,10 +15,10 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import DELETED, INDEX_ENDINGS, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import End
-from kcheck.segments.header_columns import Column, Columns, Reader
-from kcheck.startup.index import OffsetIndex, TimeIndex
+from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader
+from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex
 from kcheck.startup.prediction import Context
-from kcheck.startup.virtual_files import Content, Folder, StartError, UnseenError, made, unreadable
+from kcheck.startup.virtual_files import Content, Folder, StartError, UnseenError, new_content, unreadable
 
 ENDINGS = (".log", *INDEX_ENDINGS)
 
@@ -28,21 +28,21 @@ def endings(release: Release) -> tuple[str, ...]:
     return ENDINGS if release.has_producer_state else ENDINGS[:-1]
 
 
-class Found(NamedTuple):
+class BatchEntry(NamedTuple):
     """A batch that a search ended at, and how large the file's batches are behind it."""
 
     position: int
     base_offset: int
 
 
-class Tail(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search from a position on found: the batch, and the last offset of the last batch behind it."""
 
-    found: Found | None
+    found: BatchEntry | None
     last_offset: int
 
 
-def _as_messages(columns: Columns) -> Columns:
+def _as_messages(columns: HeaderColumns) -> HeaderColumns:
     """Return batches of version 2 as a release takes them that does not know it: as messages of a wrong CRC."""
     unknown = columns.magic >= 2
     valid = None if columns.valid is None else columns.valid & ~unknown
@@ -68,8 +68,8 @@ class Segment:
         if seen < self.size:
             raise UnseenError(f"{self.log_name} has {self.size} bytes, and the broker takes it for one of {seen}")
         self._knows_transactions = self.name(".txnindex") in folder
-        self._offset_index: OffsetIndex | None = None
-        self._time_index: TimeIndex | None = None
+        self._offset_index: LoadedOffsetIndex | None = None
+        self._time_index: LoadedTimeIndex | None = None
         if context.release.checks_indexes:
             self.open_indexes()
 
@@ -88,19 +88,19 @@ class Segment:
         return self.folder.files[self.log_name].size if self._logical_size is None else self._logical_size
 
     @property
-    def offset_index(self) -> OffsetIndex:
+    def offset_index(self) -> LoadedOffsetIndex:
         """The offset index, opened."""
         if self._offset_index is None:
             size = self.context.settings.segment_index_bytes
-            self._offset_index = OffsetIndex(self.folder, self.name(".index"), self.base, size)
+            self._offset_index = LoadedOffsetIndex(self.folder, self.name(".index"), self.base, size)
         return self._offset_index
 
     @property
-    def time_index(self) -> TimeIndex:
+    def time_index(self) -> LoadedTimeIndex:
         """The time index, opened."""
         if self._time_index is None:
             size = self.context.settings.segment_index_bytes
-            self._time_index = TimeIndex(self.folder, self.name(".timeindex"), self.base, size)
+            self._time_index = LoadedTimeIndex(self.folder, self.name(".timeindex"), self.base, size)
         return self._time_index
 
     def open_indexes(self) -> None:
@@ -113,7 +113,7 @@ class Segment:
 
     def windows(
         self, position: int, *, end: int | None = None, verify: bool = False
-    ) -> Iterator[tuple[Columns, Reader]]:
+    ) -> Iterator[tuple[HeaderColumns, HeaderReader]]:
         """Yield the batches from a position on; the reader tells in the end where they end, and why.
 
         Positions count from the begin of the segment, also of a part of a file.
@@ -124,7 +124,7 @@ class Segment:
             return
         with unreadable(self.log_name), opened(content.path) as (descriptor, _):
             begin = content.begin
-            reader = Reader(
+            reader = HeaderReader(
                 descriptor, begin + end, verify=verify, position=begin + position, lax=not verify,
                 patches=content.patches,
             )  # fmt: skip
@@ -142,13 +142,13 @@ class Segment:
                 at = reader.position - begin
                 raise StartError(f"CorruptRecordException: {self.log_name} holds no batch at position {at}")
 
-    def _look_for_headers(self, columns: Columns, begin: int) -> None:
+    def _look_for_headers(self, columns: HeaderColumns, begin: int) -> None:
         """Fail where the header of a batch goes on behind the end of the file."""
         short = (columns.size < HEADER.size) & (columns.magic >= 2)
         if short.any() and (columns.position[short] - begin + HEADER.size > self.size).any():
             raise StartError(f"KafkaException: {self.log_name} ends inside of the header of a batch")
 
-    def search(self, offset: int, position: int | None = None, *, to_end: bool = False) -> Tail:
+    def search(self, offset: int, position: int | None = None, *, to_end: bool = False) -> SearchResult:
         """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition.
 
         Nothing is read behind it, unless `to_end` is set.
@@ -163,10 +163,10 @@ class Segment:
             if found is not None and not to_end:
                 break
         if found is None and before is not None and self._reaches_by_base and last >= offset:
-            found = Found(int(before.position[-1]), int(before.base_offset[-1]))
-        return Tail(found, last)
+            found = BatchEntry(int(before.position[-1]), int(before.base_offset[-1]))
+        return SearchResult(found, last)
 
-    def _decoded(self, columns: Columns, offset: int) -> Columns:
+    def _decoded(self, columns: HeaderColumns, offset: int) -> HeaderColumns:
         """Look into the wrappers of old messages up to the one that a search ends at, as from 4.0 on a broker does.
 
         It needs their first offsets, and so fails on what it cannot decompress.
@@ -182,7 +182,7 @@ class Segment:
         bases[wrappers] = self.first_offsets(columns, wrappers)
         return columns._replace(base_offset=bases)
 
-    def first_offsets(self, columns: Columns, rows: Column) -> Column:
+    def first_offsets(self, columns: HeaderColumns, rows: Column) -> Column:
         """Return the offsets of the first records of batches, for which wrappers of old messages are decompressed."""
         found = columns.base_offset[rows].copy()
         for at in np.flatnonzero((columns.magic[rows] < 2) & (columns.attributes[rows] & CODEC_MASK != 0)).tolist():
@@ -208,7 +208,7 @@ class Segment:
     def _reaches_by_base(self) -> bool:
         return self.context.release.searches_by_base_offset
 
-    def _first(self, columns: Columns, offset: int, before: Columns | None) -> Found | None:
+    def _first(self, columns: HeaderColumns, offset: int, before: HeaderColumns | None) -> BatchEntry | None:
         reached = (columns.base_offset if self._reaches_by_base else columns.last_offset) >= offset
         at = int(np.argmax(reached))
         if not reached[at]:
@@ -218,7 +218,7 @@ class Segment:
             earlier = (columns, at - 1) if at else (before, -1)
             if earlier[0] is not None and int(earlier[0].last_offset[earlier[1]]) >= offset:
                 rows, row = earlier[0], earlier[1]
-        return Found(int(rows.position[row]), int(rows.base_offset[row]))
+        return BatchEntry(int(rows.position[row]), int(rows.base_offset[row]))
 
     def next_offset(self) -> int:
         """Return the offset behind the last batch, as the last slot of the index leads there (readNextOffset)."""
@@ -272,7 +272,7 @@ class Segment:
         known = self._knows_transactions and name in self.folder
         before = () if known else self.transactions()
         if (entries or known) and self.context.release.has_producer_state:
-            self.folder.put(name, made(serialize((*before, *entries))))
+            self.folder.put(name, new_content(serialize((*before, *entries))))
             self._knows_transactions = True
 
     def rename(self, suffix: str) -> None:

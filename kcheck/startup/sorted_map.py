@@ -10,7 +10,7 @@ from kcheck.core.startup import offset_of
 V = TypeVar("V")
 
 
-class Ordered(MutableMapping[int, V]):
+class SortedMap(MutableMapping[int, V]):
     """Values by numbers; `order` are these, ascending, and is not to be changed."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Snapshots:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         """Take the names."""
-        self._names: Ordered[list[str]] = Ordered()
+        self._names: SortedMap[list[str]] = SortedMap()
         self.unnumbered: set[str] = set()
         for name in sorted(names, key=lambda name: (offset_of(name) or 0, name)):
             self.add(name)

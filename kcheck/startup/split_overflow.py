@@ -10,13 +10,13 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.names import CLEANED, SWAP, log_name, segment_prefix
 from kcheck.startup.recover import build_indexes
 from kcheck.startup.segment import ENDINGS, Segment
-from kcheck.startup.sorted_map import Ordered
+from kcheck.startup.sorted_map import SortedMap
 from kcheck.startup.virtual_files import StartError
 
 _PIECE_SIZE = 1 << 20
 
 
-class _Part(NamedTuple):
+class _BatchRange(NamedTuple):
     """Batches that fit into one segment: its base offset, and from where to where they stand in the file."""
 
     base: int
@@ -24,7 +24,7 @@ class _Part(NamedTuple):
     end: int
 
 
-def split(segment: Segment, segments: Ordered[Segment]) -> int | None:
+def split(segment: Segment, segments: SortedMap[Segment]) -> int | None:
     """Put segments in the place of one; return its base offset where none of them has it. StartError: it cannot be."""
     end = segment.next_offset()
     if end <= segment.base or segment.in_range(end - 1):
@@ -110,9 +110,9 @@ def _pieces(segment: Segment) -> Iterator[_Piece]:
         yield piece
 
 
-def _parts(segment: Segment) -> Iterator[_Part]:
+def _parts(segment: Segment) -> Iterator[_BatchRange]:
     """Yield runs of batches of which each fits into a segment that begins with the first of them."""
-    current: _Part | None = None
+    current: _BatchRange | None = None
     looks = segment.context.release.splits_batch_by_batch
     for columns, _ in segment.windows(0):
         row, count = 0, len(columns.position)
@@ -122,7 +122,7 @@ def _parts(segment: Segment) -> Iterator[_Part]:
         while row < count:
             if current is None:
                 at = int(columns.position[row])
-                current = _Part(int(columns.base_offset[row]), at, at)
+                current = _BatchRange(int(columns.base_offset[row]), at, at)
             relative = columns.last_offset[row:] - current.base
             outside = (relative < 0) | (relative > RELATIVE_OFFSET_MAX)
             stop = row + int(np.argmax(outside)) if outside.any() else count

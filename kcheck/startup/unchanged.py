@@ -18,7 +18,7 @@ from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.startup.prediction import Context, Loaded, Prediction, Stored, unstable
+from kcheck.startup.prediction import Context, Loaded, LoadInputs, Prediction, unstable
 from kcheck.startup.virtual_files import SNAPSHOT, Changes
 
 _NEEDED = (".log", ".index", ".timeindex")
@@ -27,8 +27,8 @@ _PREFIX_SIZE = len(segment_prefix(0))
 _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
 
-def settled(
-    path: str, name: str, directory: PartitionDirectory, view: PartitionView, stored: Stored, context: Context
+def unchanged_prediction(
+    path: str, name: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context
 ) -> Prediction | None:
     """Return what the start makes of a log to which nothing happens, None of every other, and where it is not sure.
 
@@ -105,7 +105,7 @@ def _snapshot(offset: int) -> str:
     return segment_prefix(offset) + SNAPSHOT
 
 
-def _epochs(view: PartitionView, stored: Stored, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
+def _epochs(view: PartitionView, stored: LoadInputs, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
     """Return the epochs, and whether their file changes; None if it is not as a broker writes it."""
     file = view.epochs
     if file is None or file.reads is None or file.reads.value is None or file.parsed.defects:

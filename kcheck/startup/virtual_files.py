@@ -64,7 +64,7 @@ class Content(NamedTuple):
         return self._replace(size=size, filled=filled, data=self.data[:filled])
 
 
-def made(data: bytes, *, certain: bool = True) -> Content:
+def new_content(data: bytes, *, certain: bool = True) -> Content:
     """Return a file of these bytes."""
     return Content(len(data), filled=len(data), data=data, certain=certain)
 

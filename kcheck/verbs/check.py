@@ -12,15 +12,15 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_file
 from kcheck.model.release import Release
-from kcheck.model.report import FINDINGS, Report, Wanted
+from kcheck.model.report import FINDINGS, PartitionFilter, Report
 from kcheck.model.views import Different, PartitionView, ReplicasView
-from kcheck.segments.time_span import Window
+from kcheck.segments.time_span import TimeSpan
 from kcheck.tables import findings
 from kcheck.views.coverage import Coverage
 from kcheck.views.rule_runner import check_replicas, check_segment
-from kcheck.views.segment_scan import Deep
-from kcheck.views.survey import Look, format_of
-from kcheck.views.targets import Kind, Target, agree, paths_of, replica_targets
+from kcheck.views.segment_scan import SegmentScan
+from kcheck.views.survey import Survey, format_of
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
 
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
 """With fewer bytes and fewer segments than these, starting processes takes longer than they save."""
@@ -30,14 +30,14 @@ def _tell_nobody(coverage: Coverage) -> None:
     del coverage
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """How segments are read: by how many processes, which of them, and who is told a few times a second how far it is.
 
     Every number of `jobs` gives the same report.
     """
 
     jobs: int = 1
-    window: Window = Window()
+    window: TimeSpan = TimeSpan()
     tell: Callable[[Coverage], None] = _tell_nobody
 
 
@@ -46,20 +46,20 @@ def check(
     *,
     depth: Depth,
     as_kind: str | None,
-    wanted: Wanted,
+    wanted: PartitionFilter,
     release: Release,
-    reading: Reading | None = None,
+    reading: ReadOptions | None = None,
 ) -> Report:
     """Return a report of findings, and of how much was looked at; an interrupt ends the look, not the report."""
-    reading = reading or Reading()
+    reading = reading or ReadOptions()
     found = replica_targets(arguments)
-    kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
+    kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is TargetKind.FILE}
     coverage = Coverage()
     coverage.plan(found, wanted, deep=depth.reads_segments)
     interrupted = False
     with _workers(reading, coverage) as workers:
-        deep = Deep(depth, release, workers, window=reading.window, coverage=coverage)
-        look = Look(wanted=wanted, release=release, deepen=deep.partitions)
+        deep = SegmentScan(depth, release, workers, window=reading.window, coverage=coverage)
+        look = Survey(wanted=wanted, release=release, deepen=deep.partitions)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in found:
@@ -82,7 +82,7 @@ def check(
     )
 
 
-def _workers(reading: Reading, coverage: Coverage) -> Workers:
+def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:
     def done(size: int) -> None:
         coverage.bytes += size
 
@@ -90,21 +90,21 @@ def _workers(reading: Reading, coverage: Coverage) -> Workers:
     return Workers(reading.jobs if is_worth else 1, done=done, tick=lambda: reading.tell(coverage))
 
 
-def _look_at(target: Target, kind: Format | None, look: Look, deep: Deep, cluster: "_Cluster") -> None:
+def _look_at(target: Target, kind: Format | None, look: Survey, deep: SegmentScan, cluster: "_Cluster") -> None:
     """Look at one of the things that were named."""
     match target.kind:
-        case Kind.LOG_DIR:
+        case TargetKind.LOG_DIR:
             log_dir, views = look.log_dir(target)
             deep.count_files(log_dir.view.files.values())
             deep.log_dirs += 1
-            agree(target, log_dir.view)
+            require_same_broker(target, log_dir.view)
             for view in views:
                 cluster.take(log_dir.view.cluster_id, view)
             deep.coverage.log_dirs += 1
-        case Kind.PARTITION:
+        case TargetKind.PARTITION:
             for _ in look.partition(target):
                 pass
-        case Kind.FILE:
+        case TargetKind.FILE:
             assert kind is not None
             if kind.parse is None:
                 _segment(target, look, deep)
@@ -113,8 +113,8 @@ def _look_at(target: Target, kind: Format | None, look: Look, deep: Deep, cluste
                 deep.count_files(() if small is None else (small,))
 
 
-def _segment(target: Target, look: Look, deep: Deep) -> None:
-    """Look at a `.log` that was named by itself."""
+def _segment(target: Target, look: Survey, deep: SegmentScan) -> None:
+    """Survey at a `.log` that was named by itself."""
     base = parse_file(split(target.path)[1]).offset
     where = Location(broker_id=target.broker_id, file=target.path)
     for found in deep.segment(target.path, where, base or Offset(0)):

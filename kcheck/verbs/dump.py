@@ -6,10 +6,10 @@ from typing import NamedTuple, TypeVar
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import exists, split
-from kcheck.dumps.filter import Filter, Found, Shown
+from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
 from kcheck.dumps.records import columns
-from kcheck.dumps.rows import KINDS, Kind
+from kcheck.dumps.rows import KINDS, DumpKind
 from kcheck.errors import UsageError
 from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
@@ -20,7 +20,7 @@ from kcheck.views.survey import format_of
 
 T = TypeVar("T")
 
-_HEADERS = Shown()
+_HEADERS = DumpDetail()
 
 
 class Dump(NamedTuple):
@@ -30,7 +30,7 @@ class Dump(NamedTuple):
     damage: list[Damage]
 
 
-def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: Shown = _HEADERS) -> Dump:
+def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDetail = _HEADERS) -> Dump:
     """Return a report with a row for each file, which holds an iterator of its batches or entries and one of damage.
 
     A row of a batch holds an iterator of its records, where they are shown. Read all in this order: each file is open
@@ -57,7 +57,7 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: Shown 
     return Dump(report, damage)
 
 
-def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Kind | None:
+def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail) -> DumpKind | None:
     """Return how a file is dumped, None where it cannot be opened; UsageError where it can never be."""
     if not exists(path):
         raise UsageError(f"{path}: no such file or directory")
@@ -86,9 +86,9 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: Shown) -> Ki
 
 def _files(
     paths: list[str],
-    kinds: Mapping[str, Kind | None],
+    kinds: Mapping[str, DumpKind | None],
     wanted: Filter,
-    shown: Shown,
+    shown: DumpDetail,
     collected: list[Finding],
     damage: list[Damage],
 ) -> Iterator[Row]:
@@ -113,9 +113,9 @@ def _files(
             collected.append(kc001_unreadable.finding(Location(file=path), str(error)))
 
 
-def _rows(file: File, kind: Kind, wanted: Filter, shown: Shown, collected: list[Finding]) -> Iterator[Row]:
+def _rows(file: File, kind: DumpKind, wanted: Filter, shown: DumpDetail, collected: list[Finding]) -> Iterator[Row]:
     if kind.read is not None:
-        rows = (row for row in kind.read(file) if wanted.wants(Found(row, not row["valid"]), kind.span))
+        rows = (row for row in kind.read(file) if wanted.wants(DumpRow(row, not row["valid"]), kind.span))
         return _answered(rows, file, collected)
     from kcheck.dumps.batches import batch_blocks  # numpy: only where a log is read
 

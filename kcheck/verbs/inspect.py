@@ -10,15 +10,15 @@ from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Offset
 from kcheck.model.names import OFFSET_CHECKPOINTS, parse_file
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Row, Wanted
+from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.segments.batches import Walk
 from kcheck.views.partition import batch_row, batch_rows
-from kcheck.views.survey import Look, format_of
-from kcheck.views.targets import Kind, Target, agree, replica_targets
+from kcheck.views.survey import Survey, format_of
+from kcheck.views.targets import Target, TargetKind, replica_targets, require_same_broker
 
 
-class Shown(NamedTuple):
+class InspectDetail(NamedTuple):
     """What is wanted beside the summary."""
 
     segments: bool = False
@@ -32,11 +32,13 @@ class Shown(NamedTuple):
         return self.segments or self.batches
 
 
-def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, shown: Shown, release: Release) -> Report:
+def inspect_paths(
+    paths: list[str], *, as_kind: str | None, wanted: PartitionFilter, shown: InspectDetail, release: Release
+) -> Report:
     """Return a report with an item for each path (a folder of log dirs gives one for each), read as it is written."""
     found = tuple(target for path in paths for target in replica_targets([path]))
-    kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is Kind.FILE}
-    look = Look(wanted=wanted, release=release, walk_all=shown.walk_all)
+    kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is TargetKind.FILE}
+    look = Survey(wanted=wanted, release=release, walk_all=shown.walk_all)
     return Report(
         verb="inspect",
         kafka=release.name,
@@ -47,23 +49,23 @@ def inspect_paths(paths: list[str], *, as_kind: str | None, wanted: Wanted, show
     )
 
 
-def _items(look: Look, found: tuple[Target, ...], kinds: dict[Target, Format], shown: Shown) -> Iterator[Row]:
+def _items(look: Survey, found: tuple[Target, ...], kinds: dict[Target, Format], shown: InspectDetail) -> Iterator[Row]:
     """Yield an item for each target, then compare the log dirs of each broker."""
     for target in found:
         match target.kind:
-            case Kind.LOG_DIR:
+            case TargetKind.LOG_DIR:
                 log_dir, views = look.log_dir(target)
-                agree(target, log_dir.view)
+                require_same_broker(target, log_dir.view)
                 yield log_dir_row(log_dir.view, (partition_row(view, shown) for view in views))
-            case Kind.PARTITION:
+            case TargetKind.PARTITION:
                 for view in look.partition(target):
                     yield {"kind": "partition", "path": target.path, **partition_row(view, shown)}
-            case Kind.FILE:
+            case TargetKind.FILE:
                 yield from _file_items(look, target, kinds[target], shown)
     look.compare()
 
 
-def _file_items(look: Look, target: Target, kind: Format, shown: Shown) -> Iterator[Row]:
+def _file_items(look: Survey, target: Target, kind: Format, shown: InspectDetail) -> Iterator[Row]:
     if kind.parse is not None:
         view = look.file(target, kind)
         if view is not None:
@@ -103,7 +105,7 @@ def _checkpoint_row(view: FileView | None) -> Row:
     return {"status": "empty" if empty else "ok", "entries": entries, "defect": None}
 
 
-def partition_row(view: PartitionView, shown: Shown) -> Row:
+def partition_row(view: PartitionView, shown: InspectDetail) -> Row:
     """Return a partition as JSON shows it; `shown` holds what was asked for beside it."""
     row: dict[str, object] = {
         "broker_id": view.where.broker_id,
@@ -134,7 +136,7 @@ def partition_row(view: PartitionView, shown: Shown) -> Row:
     return {**row, "shown": extra} if extra else row
 
 
-def _extra(view: PartitionView, row: Row, shown: Shown) -> Row:
+def _extra(view: PartitionView, row: Row, shown: InspectDetail) -> Row:
     path = folder_of(view.where)
     extra: dict[str, object] = {}
     if shown.segments:

@@ -3,19 +3,19 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import Copy
+from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.disk.walk import exists, join, split
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.report import Report, Row
-from kcheck.startup.log_manager import LogDirStart, Wish, decided, is_metadata_log, start_log_dir
+from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.startup.prediction import Lost, Prediction
 from kcheck.tables import predictions as predictions_table
-from kcheck.views.log_dir import lone_partition, open_log_dir, tell_links, wanted_directories
+from kcheck.views.log_dir import open_log_dir, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.targets import Kind, Target, broker_of, directory_wanted, paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
 
 class Predicted(NamedTuple):
@@ -25,12 +25,12 @@ class Predicted(NamedTuple):
     severity: Severity
 
 
-def predict(arguments: list[str], wish: Wish) -> Predicted:
+def predict(arguments: list[str], wish: StartOptions) -> Predicted:
     """Return what becomes of every log dir that the paths hold, and of the partitions in it."""
     targets = replica_targets(arguments)
     collected: list[Finding] = []
     for target in targets:
-        if target.kind is Kind.FILE:
+        if target.kind is TargetKind.FILE:
             raise directory_wanted(target.path, "a start")
     starts = _starts(targets, wish, collected)
     report = Report(
@@ -70,25 +70,25 @@ def _severity(found: Prediction) -> Severity:
     return _SEVERITIES[Outcome.STRAY if unmarked else found.outcome]
 
 
-def verdict_rows(arguments: list[str], wish: Wish) -> tuple[Row, ...]:
+def verdict_rows(arguments: list[str], wish: StartOptions) -> tuple[Row, ...]:
     """Return the verdict on each log dir that the paths hold, without its partitions."""
-    targets = [target for target in replica_targets(arguments) if target.kind is not Kind.FILE]
+    targets = [target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE]
     return tuple({**_log_dir_row(start), "partitions": ()} for start in _starts(targets, wish, []))
 
 
-def _starts(targets: Sequence[Target], wish: Wish, collected: list[Finding]) -> list[LogDirStart]:
+def _starts(targets: Sequence[Target], wish: StartOptions, collected: list[Finding]) -> list[LogDirStart]:
     """Return what becomes of what was named, as the start of one broker or of several."""
     wish = with_copies(targets, wish)
-    return decided([start_of(target, wish, collected) for target in targets], wish.release)
+    return combined_starts([start_of(target, wish, collected) for target in targets], wish.release)
 
 
-def with_copies(targets: Iterable[Target], wish: Wish) -> Wish:
+def with_copies(targets: Iterable[Target], wish: StartOptions) -> StartOptions:
     """Return the wish with the copies of the metadata of clusters that stand in the log dirs (3.3 and later).
 
     Up to 3.6 nothing is done with strays where a log names no topic: there are none then.
     """
-    found: dict[str, tuple[Copy, ...]] = {}
-    paths = {target.path if target.kind is Kind.LOG_DIR else split(target.path)[0]: target for target in targets}
+    found: dict[str, tuple[MetadataCopy, ...]] = {}
+    paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
     for path, target in paths.items() if wish.release.version >= (3, 3) else ():
         log_dir = open_log_dir(path, target.broker_id, wish.release)
         cluster = log_dir.view.cluster_id or ""
@@ -101,18 +101,18 @@ def with_copies(targets: Iterable[Target], wish: Wish) -> Wish:
     return wish._replace(copies=found)
 
 
-def start_of(target: Target, wish: Wish, collected: list[Finding]) -> LogDirStart:
+def start_of(target: Target, wish: StartOptions, collected: list[Finding]) -> LogDirStart:
     """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
     from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
 
-    if target.kind is Kind.LOG_DIR:
+    if target.kind is TargetKind.LOG_DIR:
         log_dir = open_log_dir(target.path, target.broker_id, wish.release)
         found = wanted_directories(log_dir, wish.wanted)
-        tell_links(log_dir, wish.wanted)
+        report_links(log_dir, wish.wanted)
         collected.extend(log_dir.findings)
         start = start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
         return start._replace(broker=broker_of(target, log_dir.view))
-    view, log_dir = lone_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
+    view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
     if view is None:
         collected.extend(log_dir.findings)
         return LogDirStart(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())

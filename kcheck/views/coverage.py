@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join, list_directory, sizes, split
 from kcheck.model.names import LIVE, parse_directory
-from kcheck.model.report import Row, Wanted
-from kcheck.views.targets import Kind, Target
+from kcheck.model.report import PartitionFilter, Row
+from kcheck.views.targets import Target, TargetKind
 
 
 class Coverage:
@@ -23,18 +23,18 @@ class Coverage:
         self.at = ""
         self.planned = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
 
-    def plan(self, targets: Iterable[Target], wanted: Wanted, *, deep: bool) -> None:
+    def plan(self, targets: Iterable[Target], wanted: PartitionFilter, *, deep: bool) -> None:
         """Count what the targets have; sizes only if segments are read from their start, which is `deep`."""
         for target in targets:
             match target.kind:
-                case Kind.LOG_DIR:
+                case TargetKind.LOG_DIR:
                     self.planned["log_dirs"] += 1
                     for name in _names(target.path):
                         self._plan_partition(join(target.path, name), wanted, deep=deep)
-                case Kind.PARTITION:
+                case TargetKind.PARTITION:
                     self._plan_partition(target.path, None, deep=deep)
 
-    def _plan_partition(self, path: str, wanted: Wanted | None, *, deep: bool) -> None:
+    def _plan_partition(self, path: str, wanted: PartitionFilter | None, *, deep: bool) -> None:
         found = parse_directory(split(path)[1])
         if found is None or not (wanted is None or wanted.has(found.topic, found.partition)):
             return

@@ -25,10 +25,10 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
-from kcheck.views.partition import Checkpoints, Told, read_small, try_partition
+from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -104,16 +104,18 @@ def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirector
     return tuple((name, found) for name, found in parsed if found is not None)
 
 
-def partitions(log_dir: LogDir, *, wanted: Wanted, walk_all: bool, release: Release) -> Iterator[PartitionView]:
+def partitions(
+    log_dir: LogDir, *, wanted: PartitionFilter, walk_all: bool, release: Release
+) -> Iterator[PartitionView]:
     """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
-    tell_links(log_dir, wanted)
+    report_links(log_dir, wanted)
     for name, directory in wanted_directories(log_dir, wanted):
         view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
         if view is not None:
             yield view
 
 
-def tell_links(log_dir: LogDir, wanted: Wanted) -> None:
+def report_links(log_dir: LogDir, wanted: PartitionFilter) -> None:
     """Tell of the links that stand where partition directories would and lead out of the log dir."""
     for name, directory in log_dir.links:
         if wanted.has(directory.topic, directory.partition):
@@ -121,7 +123,7 @@ def tell_links(log_dir: LogDir, wanted: Wanted) -> None:
             log_dir.findings.append(kc001_unreadable.finding(where, kc001_unreadable.LINK))
 
 
-def wanted_directories(log_dir: LogDir, wanted: Wanted) -> list[tuple[str, PartitionDirectory]]:
+def wanted_directories(log_dir: LogDir, wanted: PartitionFilter) -> list[tuple[str, PartitionDirectory]]:
     """Return the partition directories that are wanted, sorted by topic and number."""
     found = [item for item in log_dir.directories if wanted.has(item[1].topic, item[1].partition)]
     return sorted(found, key=lambda item: (item[1].topic, item[1].partition, item[0]))
@@ -141,7 +143,7 @@ def one_partition(
     return view
 
 
-def lone_partition(
+def open_single_partition(
     path: str, broker_id: int | None, *, walk_all: bool, release: Release
 ) -> tuple[PartitionView | None, LogDir]:
     """Return a partition directory that was named by itself, with the log dir around it if there is one."""
@@ -154,7 +156,7 @@ def lone_partition(
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
     where = Location(broker_id=broker_id, dir=path)
     view, findings = try_partition(
-        path, directory, where, log_dir=None, told=Told(), walk_all=walk_all, release=release
+        path, directory, where, log_dir=None, told=CheckpointOffsets(), walk_all=walk_all, release=release
     )  # fmt: skip
     return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), alone=True)
 

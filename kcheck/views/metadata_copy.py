@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from kcheck.core.cluster_copies import Copy
-from kcheck.core.cluster_image import FROM_SNAPSHOT, Replay
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay
 from kcheck.disk.read import Source, UnreadableError, opened, pread
 from kcheck.disk.walk import file_sizes, join
 from kcheck.formats import _control_record
@@ -23,7 +23,7 @@ _NO_OP = b"\1\x14"
 """What the record begins with that an idle controller writes twice a second."""
 
 
-def read_copy(path: str, node_id: int | None) -> Copy | None:
+def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
     """Return what a directory `__cluster_metadata-0` says; None if damaged, incomplete, or of records not known."""
     try:
         return _copy(path, node_id)
@@ -48,9 +48,9 @@ def _is_of_kraft(view: LogDirView) -> bool:
     return any(copy is not None and node_id in copy.image.brokers for copy in copies)
 
 
-def _copy(path: str, node_id: int | None) -> Copy:
+def _copy(path: str, node_id: int | None) -> MetadataCopy:
     sizes = file_sizes(path)
-    reading, epoch, end = _Reading(), 0, 0
+    reading, epoch, end = _CopyReader(), 0, 0
     snapshots = metadata_snapshots(sizes)
     if snapshots:
         epoch, end, name = snapshots[-1]
@@ -68,23 +68,23 @@ def _copy(path: str, node_id: int | None) -> Copy:
             if reading.voters != {node_id}:
                 raise ValueError(f"{name} is damaged")
             break
-    return Copy(path, node_id, epoch, max(end, snapshot), snapshot, reading.voters, reading.replay.image())
+    return MetadataCopy(path, node_id, epoch, max(end, snapshot), snapshot, reading.voters, reading.replay.image())
 
 
 def _is_intact(path: str) -> bool:
-    from kcheck.segments.header_columns import Reader  # numpy: worth its import where a start is simulated
+    from kcheck.segments.header_columns import HeaderReader  # numpy: worth its import where a start is simulated
 
     with opened(path) as (source, size):
-        reader = Reader(source, size, verify=True)
+        reader = HeaderReader(source, size, verify=True)
         intact = all(columns.valid is None or bool(columns.valid.all()) for columns in reader)
         return intact and reader.position == size
 
 
-class _Reading:
+class _CopyReader:
     """Reads one file after another; ValueError for what is damaged, incomplete, or not known."""
 
     def __init__(self) -> None:
-        self.replay = Replay()
+        self.replay = MetadataReplay()
         self.voters: frozenset[int] = frozenset()
         self._control = ""
         self._decode = decoder("metadata")

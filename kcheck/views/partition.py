@@ -10,7 +10,7 @@ from kcheck.disk.read import Source, UnreadableError, opened, read_whole
 from kcheck.disk.walk import Directory, join
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
-from kcheck.jobs.guard import attempt
+from kcheck.jobs.guard import guarded
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
@@ -28,13 +28,13 @@ from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.batches import Tail, Walk, index_path, tail_of
+from kcheck.segments.batches import TailStart, Walk, index_path, tail_of
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""
 
 
-class Told(NamedTuple):
+class CheckpointOffsets(NamedTuple):
     """What the checkpoints of a log dir say of one partition, None where they do not name it.
 
     `cleaned`: whether the cleaner has been in it, None where that is not known.
@@ -57,10 +57,10 @@ class Checkpoints(NamedTuple):
     high_watermark: dict[str, dict[int, Offset]]
     cleaned: dict[str, dict[int, Offset]] | None = None
 
-    def of(self, topic: str, partition: int) -> Told:
+    def of(self, topic: str, partition: int) -> CheckpointOffsets:
         """Return what they say of one partition."""
         none: dict[int, Offset] = {}
-        return Told(
+        return CheckpointOffsets(
             self.recovery_point.get(topic, none).get(partition),
             self.log_start.get(topic, none).get(partition),
             self.high_watermark.get(topic, none).get(partition),
@@ -74,7 +74,7 @@ def read_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    told: Told,
+    told: CheckpointOffsets,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:
@@ -145,12 +145,12 @@ def try_partition(
     where: Location,
     *,
     log_dir: LogDirView | None,
-    told: Told,
+    told: CheckpointOffsets,
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
-    found = attempt(
+    found = guarded(
         lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
         where,
     )
@@ -205,7 +205,7 @@ def _segments(
             if walk_all or base == bases[-1]:
                 with folder.opened(name) as (descriptor, size):
                     index = partial(folder.opened, index_path(name))
-                    tail = Tail() if walk_all else tail_of(index, descriptor, size, base)
+                    tail = TailStart() if walk_all else tail_of(index, descriptor, size, base)
                     summary, last, index_size = _summary(tail, descriptor, size, base)
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))
@@ -218,7 +218,7 @@ def _segments(
 
 
 def _summary(
-    tail: Tail, descriptor: Source, size: int, base: Offset
+    tail: TailStart, descriptor: Source, size: int, base: Offset
 ) -> tuple[SegmentSummary, Batch | None, int | None]:
     """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
     count, timestamp, last, rises = 0, -1, None, True

@@ -16,10 +16,10 @@ from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView, Transactions
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.producer_snapshots import Follower, cuts, snapshot_offsets
+from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
 from kcheck.segments.segment import examine
 from kcheck.segments.swaps import read_swaps
-from kcheck.segments.time_span import Window
+from kcheck.segments.time_span import TimeSpan
 from kcheck.segments.transactions import Open, follow
 from kcheck.views.coverage import Coverage
 from kcheck.views.partition import read_small
@@ -29,7 +29,7 @@ Segment = SegmentView | Finding
 """What a segment holds, or why it cannot be read."""
 
 
-class Deep:
+class SegmentScan:
     """Reads the segments of partitions, and counts what is looked at; `log_dirs` is counted by who opens them."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Deep:
         release: Release,
         workers: Workers,
         *,
-        window: Window | None = None,
+        window: TimeSpan | None = None,
         coverage: Coverage | None = None,
     ) -> None:
         """Take how deep segments are read, and which of them."""
@@ -50,7 +50,7 @@ class Deep:
         self._bytes = 0
         self._depth = depth
         self._release = release
-        self._window = window or Window()
+        self._window = window or TimeSpan()
         self._workers = workers
         self.coverage = coverage or Coverage()
 
@@ -63,7 +63,7 @@ class Deep:
             "files": self._files,
             "bytes": self._bytes,
         }
-        return found if self._window == Window() else {**found, "segments_skipped": self._skipped}
+        return found if self._window == TimeSpan() else {**found, "segments_skipped": self._skipped}
 
     def count_files(self, files: Iterable[FileView]) -> None:
         """Count small files."""
@@ -138,7 +138,7 @@ class Deep:
         small = self._small_files(view, collected)
         read: list[SegmentView] = []
         open_before: Open | None = {}
-        producers = Follower({name: file for name, file in small.items() if name.endswith(".snapshot")})
+        producers = SnapshotChecker({name: file for name, file in small.items() if name.endswith(".snapshot")})
         for segment, behind in zip_longest(view.segments, view.segments[1:]):
             found = answers.get(segment.base_offset)
             producers.take(found.producers if isinstance(found, SegmentView) else None, segment.base_offset)

@@ -10,11 +10,11 @@ from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
-from kcheck.views.log_dir import LogDir, lone_partition, open_log_dir, partitions
+from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.recheck import confirmed, remaining, suspects
 from kcheck.views.rule_runner import check_broker, check_file, check_log_dir, check_partition
@@ -26,13 +26,13 @@ so, and gives them in their order; it may look at several at a time. Tells what 
 """
 
 
-class Look:
+class Survey:
     """One look at whatever is named; `collected` grows while views are taken from it."""
 
     def __init__(
         self,
         *,
-        wanted: Wanted,
+        wanted: PartitionFilter,
         release: Release,
         walk_all: bool = False,
         deepen: Deepen | None = None,
@@ -54,7 +54,7 @@ class Look:
 
     def partition(self, target: Target) -> Iterator[PartitionView]:
         """Yield a partition directory that was named by itself, if no bug of ours keeps it from being read."""
-        view, log_dir = lone_partition(
+        view, log_dir = open_single_partition(
             target.path, target.broker_id, walk_all=self._walk_all, release=self.release
         )  # fmt: skip
         self.collected.extend(log_dir.findings)
@@ -109,7 +109,9 @@ class Look:
             return found
         log_dir = open_log_dir(target.path, target.broker_id, self.release)
         named = tuple(each for each in log_dir.directories if each[0] in suspect)
-        look = Look(wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, again=True)
+        look = Survey(
+            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, again=True
+        )
         deque(look._partitions(target, log_dir._replace(directories=named)), maxlen=0)
         return confirmed(suspect, found, look.collected)
 
@@ -134,7 +136,7 @@ class Look:
         self.collected.extend(finding for finding in findings if concerns(finding, self._wanted))
 
 
-def concerns(finding: Finding, wanted: Wanted) -> bool:
+def concerns(finding: Finding, wanted: PartitionFilter) -> bool:
     """Whether a finding is about no partition, or about one that was asked for."""
     where = finding.where
     return where.topic is None or where.partition is None or wanted.has(where.topic, where.partition)

@@ -37,7 +37,7 @@ _REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
 _PROPERTIES_SIZE_MAX = 1 << 20
 
 
-class Kind(StrEnum):
+class TargetKind(StrEnum):
     """What a path is."""
 
     FILE = "file"
@@ -52,7 +52,7 @@ class Target(NamedTuple):
     folder of log dirs that it stands in.
     """
 
-    kind: Kind
+    kind: TargetKind
     path: str
     broker_id: int | None = None
     config: str | None = None
@@ -69,7 +69,7 @@ def broker_of(target: Target, view: LogDirView) -> object:
     return (target.folder or view.cluster_id, view.where.broker_id)
 
 
-def agree(target: Target, view: LogDirView) -> None:
+def require_same_broker(target: Target, view: LogDirView) -> None:
     """UsageError where a broker id that the user said contradicts meta.properties."""
     identity = view.files.get(META_PROPERTIES)
     if identity is None or target.broker_id is None:
@@ -108,7 +108,7 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
         if exists(path) and path.endswith(".properties") and split(path)[1] != META_PROPERTIES:
             yield from _server_properties(path, broker_id)
         else:
-            yield Target(kind=Kind.FILE, path=path, broker_id=broker_id)
+            yield Target(kind=TargetKind.FILE, path=path, broker_id=broker_id)
         return
     named = parse_directory(split(path)[1]) is not None
     try:
@@ -117,18 +117,18 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
         if is_remote(path):
             raise UsageError(f"{path}: {error}") from error
         # Whoever opens it tells why it cannot be read; the other paths are looked at all the same.
-        yield Target(kind=Kind.PARTITION if named else Kind.LOG_DIR, path=path, broker_id=broker_id)
+        yield Target(kind=TargetKind.PARTITION if named else TargetKind.LOG_DIR, path=path, broker_id=broker_id)
         return
     if listing is None:
-        yield Target(kind=Kind.PARTITION, path=path, broker_id=broker_id)
+        yield Target(kind=TargetKind.PARTITION, path=path, broker_id=broker_id)
     elif _is_log_dir(path, listing):
-        yield Target(kind=Kind.LOG_DIR, path=path, broker_id=broker_id)
+        yield Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id)
     else:
         found = [*_log_dirs_below(path, listing, depth=2)]
         if not found:
             raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
         for below in found:
-            yield Target(kind=Kind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
+            yield Target(kind=TargetKind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
 
 
 def holds_partition(path: str) -> bool:
@@ -188,7 +188,7 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
     for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
         said_id = own if broker_id is None else broker_id
-        yield Target(kind=Kind.LOG_DIR, path=directory, broker_id=said_id, config=path)
+        yield Target(kind=TargetKind.LOG_DIR, path=directory, broker_id=said_id, config=path)
 
 
 def read_properties(path: str) -> Mapping[str, str]:

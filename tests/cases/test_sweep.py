@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.depth import Depth
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
 from tests.cases.test_cases import CASES
 
@@ -39,7 +39,7 @@ def damages(data: bytes, start: int) -> Iterator[tuple[str, bytes]]:
 
 def found(folder: Path, kafka: str) -> set[tuple[object, ...]]:
     """Return what is found in a log dir."""
-    report = check([str(folder)], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check([str(folder)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
     return {(finding.id, finding.where, finding.message) for finding in report.findings()}
 
 

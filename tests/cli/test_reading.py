@@ -151,13 +151,13 @@ def test_a_process_that_dies_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = broker(tmp_path / "data", run(0, 99), partition="a-0")
     partition_dir(path / "b-0", [run(0, 99), run(100, 199), run(200, 299)])
     flip_byte(path / "b-0" / f"{200:020}.log", 8)
-    real = deep.Deep._task
+    real = deep.SegmentScan._task
 
     def deadly(self: object, path: str, *rest: object) -> object:
         task = real(self, path, *rest)
         return task._replace(run=die) if path.endswith(f"b-0/{100:020}.log") else task
 
-    monkeypatch.setattr(deep.Deep, "_task", deadly)
+    monkeypatch.setattr(deep.SegmentScan, "_task", deadly)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", "2", "--format", "json")
     found = {row["id"]: row for row in json.loads(done.out)["findings"]}

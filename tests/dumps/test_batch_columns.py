@@ -9,12 +9,12 @@ import pytest
 
 from kcheck.dumps import batch_columns as dump_columns
 from kcheck.dumps import batches as dump_batches
-from kcheck.dumps.filter import Filter, Shown
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats._record import Data
-from kcheck.model.report import Part, Row
+from kcheck.model.report import Row, RowSlice
 from kcheck.renderers._contract import Options
 from kcheck.renderers.ndjson import render
-from kcheck.segments.header_columns import Columns
+from kcheck.segments.header_columns import HeaderColumns
 from kcheck.verbs.dump import dump
 from tests.builders import FIRST_TIMESTAMP, flip_byte
 from tests.records import batch_of, old_message, record, wrapper
@@ -31,12 +31,12 @@ def _said(key: Data | None, value: Data | None) -> tuple[Row | None, Row | None]
 
 
 SHOWN = (
-    Shown(records=True),
-    Shown(records=True, data="utf8"),
-    Shown(records=True, data="utf8", java=True),
-    Shown(records=True, data="hex"),
-    Shown(records=True, data="base64"),
-    Shown(records=True, decode=_said),
+    DumpDetail(records=True),
+    DumpDetail(records=True, data="utf8"),
+    DumpDetail(records=True, data="utf8", java=True),
+    DumpDetail(records=True, data="hex"),
+    DumpDetail(records=True, data="base64"),
+    DumpDetail(records=True, decode=_said),
 )
 
 
@@ -89,7 +89,7 @@ def segment(tmp_path: Path) -> Path:
     return path
 
 
-def lines(path: Path, shown: Shown) -> tuple[list[str], list[str]]:
+def lines(path: Path, shown: DumpDetail) -> tuple[list[str], list[str]]:
     """Return what is written of a file, and what is told of it."""
     stream = io.StringIO()
     report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
@@ -97,12 +97,12 @@ def lines(path: Path, shown: Shown) -> tuple[list[str], list[str]]:
     return stream.getvalue().splitlines(), list(map(str, damage))
 
 
-def _never(columns: Columns, *_: object) -> list[Part | None]:
+def _never(columns: HeaderColumns, *_: object) -> list[RowSlice | None]:
     return [None] * columns.position.size
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=["sizes", "utf8", "java", "hex", "base64", "decoded"])
-def test_side_by_side_as_one_by_one(segment: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_side_by_side_as_one_by_one(segment: Path, shown: DumpDetail, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind of batch, and of damage, in the order of the file."""
     found = lines(segment, shown)
     monkeypatch.setattr(dump_batches, "record_parts", _never)
@@ -117,7 +117,7 @@ def test_side_by_side_as_one_by_one(segment: Path, shown: Shown, monkeypatch: py
     [("RECORD_COUNT", 25), ("_POOL_SIZE", 500), ("_UNPACKED_SIZE_MAX", 400), ("_DECODED_SIZE", 700)],
 )
 def test_bounds_change_nothing(
-    segment: Path, name: str, value: int, shown: Shown, monkeypatch: pytest.MonkeyPatch
+    segment: Path, name: str, value: int, shown: DumpDetail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How many records are held at a time, and how many bytes are decompressed or decoded."""
     found = lines(segment, shown)
@@ -127,10 +127,10 @@ def test_bounds_change_nothing(
 
 def test_few_batches_are_looked_at_one_by_one(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are damaged, markers and old messages."""
-    parts: list[Part | None] = []
-    made: Callable[..., list[Part | None]] = dump_columns.record_parts
+    parts: list[RowSlice | None] = []
+    made: Callable[..., list[RowSlice | None]] = dump_columns.record_parts
 
-    def record_parts(*arguments: object) -> list[Part | None]:
+    def record_parts(*arguments: object) -> list[RowSlice | None]:
         some = made(*arguments)
         parts.extend(some)
         return some

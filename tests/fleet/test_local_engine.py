@@ -12,12 +12,12 @@ from kcheck.disk.output import publish
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet import run_output as output
 from kcheck.fleet import steps as stages
-from kcheck.fleet.local_engine import Run, scan
+from kcheck.fleet.local_engine import ScanRun, scan
 from kcheck.fleet.run_output import MANIFEST, run_tables
-from kcheck.fleet.steps import How
+from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Report, Wanted, finding_row
+from kcheck.model.report import PartitionFilter, Report, finding_row
 from kcheck.verbs.check import check
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run, write
 from tests.reports import document, inspected
@@ -35,18 +35,18 @@ def scanned(
     *roots: str | Path,
     kafka: str = "4.3",
     depth: str = "checkpoints",
-    wanted: Wanted | None = None,
+    wanted: PartitionFilter | None = None,
     name: str = "r",
     since: str | None = None,
     remembers: bool = False,
     **how: Any,
 ) -> tuple[Report, Rows]:
     """Return the report of a scan, and the rows of its tables."""
-    asked = How(Depth(depth), wanted or Wanted(), release(kafka), since, remembers)
+    asked = ScanOptions(Depth(depth), wanted or PartitionFilter(), release(kafka), since, remembers)
     plain = {"jobs": 2, "seconds": 60, "now": lambda: 1_700_000_000_000, "tell": lambda _: None}
     every = {"shown": lambda *_: True, "fails": lambda *_: False}
     report, _ = scan(
-        [str(root) for root in roots], Run(name, str(tmp_path / "out"), asked, **{**plain, **every, **how})
+        [str(root) for root in roots], ScanRun(name, str(tmp_path / "out"), asked, **{**plain, **every, **how})
     )
     return report, tables(tmp_path / "out" / f"run={name}")
 
@@ -67,7 +67,7 @@ def tables(path: Path) -> Rows:
 
 def told(path: str, kafka: str, depth: str = "checkpoints", *others: str) -> list[dict[str, Any]]:
     """Return the findings of check as rows."""
-    report = check([path, *others], depth=Depth(depth), as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check([path, *others], depth=Depth(depth), as_kind=None, wanted=PartitionFilter(), release=release(kafka))
     rows = map(finding_row, report.findings())
     return [{name: json.dumps(each) if isinstance(each, dict) else each for name, each in row.items()} for row in rows]
 
@@ -168,7 +168,7 @@ def test_only_what_is_wanted_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "b" / "data" / "u-1").symlink_to("/")
     offsets = {"t-0": 10, "u-0": 10}
     log_dir(tmp_path / "b" / "data", recovery_point=offsets, high_watermark=offsets)
-    report, rows = scanned(tmp_path, tmp_path / "b", wanted=Wanted(topics=("t",)))
+    report, rows = scanned(tmp_path, tmp_path / "b", wanted=PartitionFilter(topics=("t",)))
     assert ["t-0"] == [row["dir"] for row in rows["partitions"]]
     assert {row["topic"] for row in rows["findings"]} <= {"t", None}
     assert not report.unfinished
@@ -219,8 +219,8 @@ def test_a_disk_that_is_foreign_is_told_as_check_does(tmp_path: Path) -> None:
 def test_what_is_shown_is_written_and_what_fails_is_told(data: Path, tmp_path: Path) -> None:
     """A finding that is not shown can be one to fail on."""
     flip_byte(tmp_path / "fleet" / "1" / "d1" / "bad-0" / "leader-epoch-checkpoint", 0)
-    asked = Run(
-        "r", str(tmp_path / "out"), How(Depth.CHECKPOINTS, Wanted(), release("4.3")), 1, 60, lambda: 0,
+    asked = ScanRun(
+        "r", str(tmp_path / "out"), ScanOptions(Depth.CHECKPOINTS, PartitionFilter(), release("4.3")), 1, 60, lambda: 0,
         shown=lambda rule, severity: (rule, severity) == ("KC310", Severity.ERROR),
         fails=lambda rule, _: rule == "KC101", tell=lambda _: None,
     )  # fmt: skip

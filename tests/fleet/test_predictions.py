@@ -8,9 +8,9 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import seen_of, tables_of
-from kcheck.fleet.steps import How, identify, list_items, look_at_broker, scan_items
+from kcheck.fleet.steps import ScanOptions, identify, list_items, look_at_broker, scan_items
 from kcheck.model.depth import Depth
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.tables._arrow import from_bytes, to_bytes
 from tests.verbs.test_predict import metadata_log, whole
 
@@ -34,7 +34,7 @@ def test_a_fleet_reads_no_log_through_unless_it_is_to(tmp_path: Path, monkeypatc
 
 def of_fleet(path: str, depth: str) -> list[tuple[Any, ...]]:
     """Return what a scan of a fleet says of a log dir and the directories in it."""
-    how = How(Depth(depth), Wanted(), release("4.3"))
+    how = ScanOptions(Depth(depth), PartitionFilter(), release("4.3"))
     found = identify(FleetLogDir(path), how)
     seen = [
         batch for _, items in list_items(found, how) for data in scan_items(items, how) for batch in from_bytes(data)

@@ -15,11 +15,11 @@ from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet import remembered as fleet_memory
 from kcheck.fleet import run_output as fleet_output
 from kcheck.fleet import steps as fleet_stages
-from kcheck.fleet.local_engine import Run, scan
+from kcheck.fleet.local_engine import ScanRun, scan
 from kcheck.fleet.remembered import FOLDER, aside, kept_by, left_by
-from kcheck.fleet.steps import How
+from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.views.rule_runner import check_partition
 from tests.builders import flip_byte, log_dir, partition_dir, run
 from tests.fleet.test_local_engine import BROKERS, LAYOUT, Rows, tables
@@ -38,8 +38,8 @@ class Fleet:
 
     def scan(self, name: str, since: str | None = None, *, depth: str = "headers", kafka: str = "4.3") -> Rows:
         """Return the rows of a run that remembers; its own row is that of no other."""
-        how = How(Depth(depth), Wanted(), release(kafka), since, remembers=True)
-        asked = Run(
+        how = ScanOptions(Depth(depth), PartitionFilter(), release(kafka), since, remembers=True)
+        asked = ScanRun(
             name, str(self.out), how, jobs=2, seconds=60, now=lambda: 0, shown=lambda *_: True, fails=lambda *_: False,
             tell=lambda _: None,
         )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from kcheck.fleet import comparison as cross
 from kcheck.fleet import replica_groups as fleet_groups
 from kcheck.fleet import steps as fleet_stages
-from kcheck.jobs.guard import failed
+from kcheck.jobs.guard import bug_finding
 from kcheck.model.finding import Location
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import LOG_START
@@ -319,7 +319,7 @@ def test_one_bad_partition_costs_one_finding(tmp_path: Path, monkeypatch: pytest
     assert ["a", "c"] == [row["topic"] for row in rows["replica_sets"]]
     (row,) = [row for row in rows["findings"] if row["id"] == "KC000"]
     assert ("bad", 0, None) == (row["topic"], row["partition"], row["broker"])
-    assert failed(Location(), "RuntimeError: boom", "").message == row["message"]
+    assert bug_finding(Location(), "RuntimeError: boom", "").message == row["message"]
     assert report.unfinished
 
 

@@ -14,13 +14,13 @@ from kcheck.errors import KcheckError
 from kcheck.fleet import broker_starts as fleet_starts
 from kcheck.fleet import report as fleet_report
 from kcheck.fleet import risk as fleet_risk
-from kcheck.fleet.local_engine import Run, scan
+from kcheck.fleet.local_engine import ScanRun, scan
 from kcheck.fleet.report import report
 from kcheck.fleet.run import open_run
-from kcheck.fleet.steps import How
+from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from tests.fleets import LOSS, PARTITION, START, finding, forged
 from tests.reports import document
 
@@ -44,8 +44,8 @@ def reported(run: Path, shown: Any = every, fails: Any = every) -> dict[str, Any
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Scan every case as a broker of a fleet, its rule being the cluster, and the newest brokers."""
     out = tmp_path_factory.mktemp("cases")
-    asked = Run(
-        "r", str(out), How(Depth.CRC, Wanted(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
+    asked = ScanRun(
+        "r", str(out), ScanOptions(Depth.CRC, PartitionFilter(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
         fails=every, tell=lambda _: None,
     )  # fmt: skip
     newest = CASES.parent / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"

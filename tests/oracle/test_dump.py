@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from kcheck.dumps.filter import Filter, Shown
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.renderers._contract import Options
@@ -187,7 +187,7 @@ def _ours(path: Path, option: str | None) -> tuple[str, str]:
     """Return the lines, and why valid data ends before the end of the file."""
     stream = io.StringIO()
     data = "utf8" if option == "--print-data-log" else None
-    shown = Shown(records=option is not None, data=data, java=True)
+    shown = DumpDetail(records=option is not None, data=data, java=True)
     report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
     render(report, stream, Options())
     return stream.getvalue(), next((found.message for found in damage if found.tail), "")

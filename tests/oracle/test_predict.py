@@ -29,11 +29,11 @@ from kcheck.model.names import (
     parse_file,
 )
 from kcheck.startup.log_loader import ENDLESS
-from kcheck.startup.log_manager import LogDirStart, Wish, decided
+from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts
 from kcheck.startup.prediction import Prediction
 from kcheck.startup.virtual_files import Content
 from kcheck.verbs.predict import start_of
-from kcheck.views.targets import Kind, Target
+from kcheck.views.targets import Target, TargetKind
 from tests.builders import Made, batch, log_dir, partition_dir, run
 from tests.damage import cases, nearest
 from tests.damage_made import made
@@ -74,11 +74,13 @@ def predicted(job: Job, version: str) -> list[LogDirStart]:
     mode = job.mode or (Mode.KRAFT if numbers(version) >= (3, 3) else Mode.ZOOKEEPER)
     config = {"mode": str(mode), **{name: str(value) for name, value in job.config.items()}}
     how = settings(config, chosen)._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
-    wish = Wish(job.clean, how, chosen)
+    wish = StartOptions(job.clean, how, chosen)
     collected: list[Finding] = []
-    starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
+    starts = [start_of(Target(kind=TargetKind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
     assert [] == [found.message for found in collected if found.id == "KC000"]
-    return decided([_judged_alone(start, version)._replace(broker="one", view=None) for start in starts], chosen)
+    return combined_starts(
+        [_judged_alone(start, version)._replace(broker="one", view=None) for start in starts], chosen
+    )
 
 
 def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:

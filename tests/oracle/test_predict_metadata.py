@@ -18,7 +18,7 @@ from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
 from kcheck.startup.log_manager import begin
 from kcheck.startup.partition import start_partition
-from kcheck.startup.prediction import Context, Prediction, Stored
+from kcheck.startup.prediction import Context, LoadInputs, Prediction
 from kcheck.startup.virtual_files import Content
 from tests.damage import IN_PARTITIONS
 from tests.oracle.ask import SEED, SWEEP, Ask
@@ -82,7 +82,7 @@ def predicted(path: Path, version: str) -> Prediction:
     """Return what is predicted of a log."""
     directory = PartitionDirectory(CLUSTER_METADATA, 0, DirectoryState.CURRENT, canonical=True)
     context = Context(Settings(), Mode.KRAFT, release(version))
-    begun = begin(NAME, directory, Stored(clean=False), context)
+    begun = begin(NAME, directory, LoadInputs(clean=False), context)
     assert begun is not None
     return start_partition(str(path), NAME, directory, *begun)
 

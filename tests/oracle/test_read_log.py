@@ -26,7 +26,7 @@ from kcheck.formats.record_batch import (
     is_modern,
 )
 from kcheck.model.depth import Depth
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.segments import BatchFault, RecordFault
 from kcheck.verbs.check import check
 from tests.docs.examples import ROOT
@@ -76,7 +76,7 @@ def _compared(path: Path, version: str, answer: str) -> tuple[object, object]:
     told: dict[str, set[int]] = {}
     end = ("whole", len(data))
     for finding in check(
-        [str(path.parent)], depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=release(version)
+        [str(path.parent)], depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(version)
     ).findings():
         if finding.id in UNREAD | {CRC, TOO_LARGE}:
             batches: Any = finding.data["batches"]

@@ -15,7 +15,7 @@ from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.apply import apply
 from kcheck.model.names import FileKind
 from kcheck.model.plan import Write
-from kcheck.plans.repair import Repaired, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, plan_bytes, repair
 from kcheck.startup.log_manager import LogDirStart
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
@@ -55,7 +55,7 @@ def booted(version: str, jobs: list[Job]) -> list[Answer]:
 
 def repaired(
     paths: list[str], kafka: str, around: Path, config: Mapping[str, object] = {}, *, accept_loss: bool = True
-) -> Repaired:
+) -> RepairPlan:
     """Repair log dirs; the backup goes into a folder beside them."""
     how = settings({name: str(value) for name, value in config.items()}, release(kafka))
     how = how._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)

@@ -16,11 +16,11 @@ import pytest
 
 from kcheck.core.startup import Outcome
 from kcheck.disk.apply import apply
-from kcheck.dumps.filter import Filter, Shown
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
-from kcheck.plans.repair import Repaired, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, plan_bytes, repair
 from kcheck.startup.log_manager import LogDirStart
 from kcheck.startup.prediction import Prediction
 from kcheck.verbs.dump import dump
@@ -75,7 +75,7 @@ def sources(folder: Path) -> Iterator[tuple[str, list[str], bool]]:
 def records(partition_dir: Path) -> Records:
     """Return the records of the segments of a directory that can be read, those of transactions' ends left out."""
     paths = [str(path) for path in partition_dir.glob("*.log") if re.fullmatch(r"[0-9]{20}\.log", path.name)]
-    body: Any = dump(paths, as_kind=None, wanted=Filter(), shown=Shown(records=True, data="hex")).report.body
+    body: Any = dump(paths, as_kind=None, wanted=Filter(), shown=DumpDetail(records=True, data="hex")).report.body
     return frozenset(
         (row["offset"], *("-" if row[name] is None else f"x{row[name]}" for name in ("key", "value")))
         for file in body["files"]
@@ -93,7 +93,7 @@ def loaded(start: LogDirStart) -> Iterator[Prediction]:
 
 
 def replicas(
-    name: str, made: Repaired, start: LogDirStart, before: dict[str, Records]
+    name: str, made: RepairPlan, start: LogDirStart, before: dict[str, Records]
 ) -> Iterator[tuple[tuple[str, int], Replica]]:
     """Yield what is to be served of a log dir, by topic and partition."""
     for part in loaded(start):

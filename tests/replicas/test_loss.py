@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.lineage import Run
+from kcheck.core.lineage import EpochRange
 from kcheck.disk.read import UnreadableError
 from kcheck.model.entries import Offset
-from kcheck.replicas.loss import Amount, Cut, amount, cut_at, lineage, shared
+from kcheck.replicas.loss import Amount, CutBatch, amount, cut_at, lineage, shared
 from kcheck.replicas.replica import LogFile
 from tests.builders import Made, batch, log, message, run, write
 
@@ -89,12 +89,12 @@ def test_a_cut_is_at_the_first_batch_that_reaches_the_offset(
 ) -> None:
     """Batches are cut as a whole."""
     logs = files(tmp_path, run(0, 99), run(100, 199))
-    assert (None if expected is None else Cut(*expected)) == cut_at(logs, Offset(offset))
+    assert (None if expected is None else CutBatch(*expected)) == cut_at(logs, Offset(offset))
 
 
 def test_the_epochs_of_a_log_come_from_its_batches(tmp_path: Path) -> None:
     logs = files(tmp_path, [message(0), message(1)], run(2, 99, epoch=1, count=7), run(100, 199, epoch=4))
-    assert (Run(0, 2, None), Run(2, 100, 1), Run(100, 200, 4)) == lineage(logs)
+    assert (EpochRange(0, 2, None), EpochRange(2, 100, 1), EpochRange(100, 200, 4)) == lineage(logs)
 
 
 def test_an_empty_log_has_no_epochs() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.model.names import LOG_START
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from tests.builders import broker, log_dir, offsets, partition_dir, run, write
 from tests.reports import follower_of
 
@@ -44,7 +44,7 @@ def test_what_is_in_remote_storage_alone_is_not_fetched(
     log_dir(Path("d2"), broker_id=2, recovery_point={f"{topic}-0": end}, high_watermark={f"{topic}-0": 10})
     Path("d2/meta.properties").unlink()
     partition_dir(Path("d2") / f"{topic}-0", [batches], epoch_entries=[(0, 0), (1, 10)][: 1 + (end > 10)])
-    follower = follower_of(f"1={TIERED}", "2=d2", leader="1", wanted=Wanted((topic,)))
+    follower = follower_of(f"1={TIERED}", "2=d2", leader="1", wanted=PartitionFilter((topic,)))
     assert cuts == [step["truncate_to"] for step in follower["steps"] if step["truncate_to"] is not None]
     assert cuts[-1] == follower["log_end_offset_after"]
     told = follower["lost"]
@@ -56,7 +56,7 @@ def test_what_is_in_remote_storage_alone_is_not_fetched(
 def test_lost_records_in_remote_storage_are_not_counted() -> None:
     """Of a log that is cut below its first segment."""
     partition_dir(Path("d2/whole-0"), [[*run(0, 9), *run(10, 14, epoch=1)]], epoch_entries=[(0, 0), (1, 10)])
-    follower = follower_of("2=d2", f"1={TIERED}", leader="2", wanted=Wanted(("whole",)))
+    follower = follower_of("2=d2", f"1={TIERED}", leader="2", wanted=PartitionFilter(("whole",)))
     assert (1, 10, (10, 40, None, None, 30)) == (
         follower["broker_id"],
         follower["log_end_offset_after"],

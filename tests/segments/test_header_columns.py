@@ -16,7 +16,7 @@ from kcheck.model.segments import End
 from kcheck.segments import batch_boundaries as framing
 from kcheck.segments import header_columns as read
 from kcheck.segments.batches import Walk
-from kcheck.segments.header_columns import Column, Columns, Reader
+from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader
 from tests.builders import HEADER_SIZE, Made, batch, log, message, run
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -41,7 +41,7 @@ def told(path: Path, *, size: int | None = None, verify: bool = True) -> Told:
     rows: list[Row] = []
     valid: list[bool] = []
     with opened(str(path)) as (descriptor, whole):
-        reader = Reader(descriptor, whole if size is None else size, verify=verify)
+        reader = HeaderReader(descriptor, whole if size is None else size, verify=verify)
         for columns in reader:
             assert len(columns.position) > 0
             rows.extend(rows_of(columns))
@@ -50,7 +50,7 @@ def told(path: Path, *, size: int | None = None, verify: bool = True) -> Told:
     return Told(rows, valid, reader.position, reader.end)
 
 
-def rows_of(columns: Columns) -> list[Row]:
+def rows_of(columns: HeaderColumns) -> list[Row]:
     """Return a window's batches as rows."""
     fields = (
         columns.position,
@@ -180,7 +180,7 @@ def test_columns_of_damaged_logs_are_what_the_walk_finds(
 def windows(path: Path, starts: Column | None) -> tuple[list[list[list[int] | None]], int, End]:
     """Return every column of every window, where valid data ends, and why."""
     with opened(str(path)) as (descriptor, size):
-        reader = Reader(descriptor, size, verify=True, starts=starts)
+        reader = HeaderReader(descriptor, size, verify=True, starts=starts)
         found = [[None if column is None else column.tolist() for column in columns] for columns in reader]
     return found, reader.position, reader.end
 

@@ -11,7 +11,7 @@ from kcheck.model.finding import Location
 from kcheck.model.segments import EntryFault, FaultyEntry, IndexView
 from kcheck.segments import header_columns as read
 from kcheck.segments import plain_segment as small
-from kcheck.segments.header_columns import Reader
+from kcheck.segments.header_columns import HeaderReader
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
 from kcheck.segments.segment import examine
 from tests.builders import Made, batch, index, index_of, log, message, run
@@ -42,7 +42,7 @@ def view(
     path.write_bytes(log(made))
     checking = check(Filled(data, len(data)), WHERE, BASE)
     with opened(str(path)) as (descriptor, size):
-        for columns in Reader(descriptor, size, verify=False):
+        for columns in HeaderReader(descriptor, size, verify=False):
             checking.take(columns)
     return checking.view()
 

@@ -15,12 +15,12 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.producers import FaultySequence, ProducersView, SequenceFault, SnapshotFault
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import PartitionView
 from kcheck.segments import header_columns as columns
 from kcheck.segments import plain_segment as small
 from kcheck.segments import producer_tracking as following
-from kcheck.segments.producer_snapshots import Follower
+from kcheck.segments.producer_snapshots import SnapshotChecker
 from kcheck.verbs.check import check
 from kcheck.views import survey as look
 from kcheck.views.partition import view_of
@@ -73,7 +73,7 @@ def again(folder: Path, *, depth: Depth = Depth.HEADERS) -> ProducersView:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look, "check_partition", kept)
-        check([str(folder)], depth=depth, as_kind=None, wanted=Wanted(), release=release())
+        check([str(folder)], depth=depth, as_kind=None, wanted=PartitionFilter(), release=release())
     (view,) = seen
     assert view.producers is not None
     return view.producers
@@ -236,7 +236,7 @@ def test_a_segment_that_cannot_be_read_ends_what_is_known() -> None:
         )
         for offset in (0, 10)
     }
-    follower = Follower(snapshots)
+    follower = SnapshotChecker(snapshots)
     follower.take(None, Offset(0))
     follower.take(None, Offset(10))
     found = follower.view()

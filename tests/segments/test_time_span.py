@@ -13,11 +13,11 @@ from kcheck.formats.transaction_index import ABORTED_TXN
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.segments import SegmentView
 from kcheck.segments.segment import examine
-from kcheck.segments.time_span import Window
-from kcheck.verbs.check import Reading, check
+from kcheck.segments.time_span import TimeSpan
+from kcheck.verbs.check import ReadOptions, check
 from tests.builders import batch, broker, flip_byte, index, log, message, partition_dir, run, write
 from tests.reports import EVERY, document, ids
 from tests.segments.test_transactions import of_producer
@@ -35,10 +35,15 @@ def logs(scene: Path) -> dict[Path, tuple[SegmentView, bool]]:
     return found
 
 
-def checked(*paths: str, window: Window, kafka: str = "4.3") -> dict[str, Any]:
+def checked(*paths: str, window: TimeSpan, kafka: str = "4.3") -> dict[str, Any]:
     """Return what `kcheck check` says of a span of time."""
     report = check(
-        [*paths], depth=Depth.CRC, as_kind=None, wanted=EVERY, release=release(kafka), reading=Reading(window=window)
+        [*paths],
+        depth=Depth.CRC,
+        as_kind=None,
+        wanted=EVERY,
+        release=release(kafka),
+        reading=ReadOptions(window=window),
     )
     return document(report)
 
@@ -48,9 +53,9 @@ def test_since_leaves_out_what_is_older(scene: Path) -> None:
     """No segment with a record from the time on, as its batches tell; every other one whose index has an entry."""
     for path, (view, last) in logs(scene).items():
         newest, base = view.max_timestamp, view.base_offset
-        assert not Window(since=newest).leaves_out(str(path), base, active=last)
+        assert not TimeSpan(since=newest).leaves_out(str(path), base, active=last)
         if view.time_index is not None and view.time_index.entries and not view.time_index.counts:
-            assert Window(since=newest + 1).leaves_out(str(path), base, active=last)
+            assert TimeSpan(since=newest + 1).leaves_out(str(path), base, active=last)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: str(path.relative_to(BROKERS)))
@@ -59,11 +64,11 @@ def test_no_window_raises_an_alarm(scene: Path) -> None:
     kafka = ".".join(scene.parent.name.split(".")[:2]) if scene.parent.name[0] != "0" else scene.parent.name
     paths = [f"{folder.name.removeprefix('broker-')}={folder}" for folder in sorted(scene.glob("broker-*"))]
     stamps = sorted({view.max_timestamp for view, _ in logs(scene).values() if view.max_timestamp >= 0})
-    every = {json.dumps(row) for row in checked(*paths, window=Window(), kafka=kafka)["findings"]}
+    every = {json.dumps(row) for row in checked(*paths, window=TimeSpan(), kafka=kafka)["findings"]}
     assert stamps
     some = [stamps[len(stamps) * part // 4] for part in range(4)]
-    windows = [Window(since=at) for at in some] + [Window(until=at) for at in some]
-    windows += [Window(since=stamps[-1] + 1), Window(until=stamps[0] - 10**9), Window(some[1], some[2])]
+    windows = [TimeSpan(since=at) for at in some] + [TimeSpan(until=at) for at in some]
+    windows += [TimeSpan(since=stamps[-1] + 1), TimeSpan(until=stamps[0] - 10**9), TimeSpan(some[1], some[2])]
     skipped = set()
     for window in windows:
         found = checked(*paths, window=window, kafka=kafka)
@@ -90,7 +95,7 @@ def left_out(
     write(folder, {f"{NAME}.log": log([batch(100)]) if data is None else data, f"{NAME}.index": offsets})
     if time_index is not None:
         write(folder, {f"{NAME}.timeindex": time_index})
-    return Window(since, until).leaves_out(str(folder / f"{NAME}.log"), Offset(100), active=active)
+    return TimeSpan(since, until).leaves_out(str(folder / f"{NAME}.log"), Offset(100), active=active)
 
 
 def test_a_whole_time_index_decides(tmp_path: Path) -> None:
@@ -180,7 +185,7 @@ def test_a_segment_without_a_batch_is_read(tmp_path: Path, data: bytes) -> None:
 def test_a_segment_that_is_gone_is_read(tmp_path: Path) -> None:
     """To be told as such."""
     write(tmp_path, {f"{NAME}.timeindex": times((T, 0))})
-    assert not Window(until=0).leaves_out(str(tmp_path / f"{NAME}.log"), Offset(100), active=False)
+    assert not TimeSpan(until=0).leaves_out(str(tmp_path / f"{NAME}.log"), Offset(100), active=False)
 
 
 def three(folder: Path, *, old: int = 1) -> Path:
@@ -196,7 +201,7 @@ def test_what_is_left_out_is_counted_and_not_read(tmp_path: Path) -> None:
     """A flipped bit in a segment shows only where that is read."""
     path = three(broker(tmp_path / "data", run(0, 9), partition="u-0") / "t-0")
     flip_byte(path / f"{NAME}.log", 90)
-    every, some = (checked(str(tmp_path / "data"), window=window) for window in (Window(), Window(since=T - 100)))
+    every, some = (checked(str(tmp_path / "data"), window=window) for window in (TimeSpan(), TimeSpan(since=T - 100)))
     assert "KC141" in ids(every)
     assert "KC141" not in ids(some)
     assert "segments_skipped" not in every["checked"]
@@ -207,9 +212,9 @@ def test_what_is_left_out_is_counted_and_not_read(tmp_path: Path) -> None:
 
 def test_at_the_depth_of_the_checkpoints_nothing_is_left_out(tmp_path: Path) -> None:
     three(tmp_path / "t-0")
-    reading = Reading(window=Window(since=T - 100))
+    reading = ReadOptions(window=TimeSpan(since=T - 100))
     report = check(
-        [str(tmp_path / "t-0")], depth=Depth.CHECKPOINTS, as_kind=None, wanted=Wanted(), release=release("4.3"),
+        [str(tmp_path / "t-0")], depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release("4.3"),
         reading=reading,
     )  # fmt: skip
     assert 0 == document(report)["checked"]["segments_skipped"]
@@ -217,7 +222,7 @@ def test_at_the_depth_of_the_checkpoints_nothing_is_left_out(tmp_path: Path) -> 
 
 def test_a_segment_that_was_named_is_read(tmp_path: Path) -> None:
     path = three(tmp_path / "t-0")
-    assert 1000 < checked(str(path / f"{NAME}.log"), window=Window(since=T + 10**9))["checked"]["bytes"]
+    assert 1000 < checked(str(path / f"{NAME}.log"), window=TimeSpan(since=T + 10**9))["checked"]["bytes"]
 
 
 def test_replicas_are_compared_where_they_were_read(tmp_path: Path) -> None:
@@ -227,11 +232,11 @@ def test_replicas_are_compared_where_they_were_read(tmp_path: Path) -> None:
     changed = run(100, 199, payload=b"y" * 39)
     write(tmp_path / "d2" / "t-0", {f"{NAME}.log": log(changed)})
     paths = [str(tmp_path / "d1"), str(tmp_path / "d2")]
-    assert "KC401" in ids(checked(*paths, window=Window()))
-    found = ids(checked(*paths, window=Window(since=T - 100)))
+    assert "KC401" in ids(checked(*paths, window=TimeSpan()))
+    found = ids(checked(*paths, window=TimeSpan(since=T - 100)))
     assert not {"KC401", "KC402"} & set(found)
     write(tmp_path / "d2" / "t-0", {f"{200:020}.log": log(run(200, 299, payload=b"z" * 39))})
-    assert "KC401" in ids(checked(*paths, window=Window(since=T - 100)))
+    assert "KC401" in ids(checked(*paths, window=TimeSpan(since=T - 100)))
 
 
 def test_what_is_not_read_ends_what_is_known_of_transactions(tmp_path: Path) -> None:
@@ -245,13 +250,13 @@ def test_what_is_not_read_ends_what_is_known_of_transactions(tmp_path: Path) -> 
     entry = ABORTED_TXN.pack(0, 7, 11, 25, 11)
     for base, stamp in ((0, T), (10, T - 1000), (20, T)):
         write(path, {f"{base:020}.timeindex": times((stamp, 0)), f"{base:020}.txnindex": entry if base == 20 else b""})
-    assert "KC172" not in ids(checked(str(path), window=Window()))
-    left = checked(str(path), window=Window(since=T - 10))
+    assert "KC172" not in ids(checked(str(path), window=TimeSpan()))
+    left = checked(str(path), window=TimeSpan(since=T - 10))
     assert (1, False) == (left["checked"]["segments_skipped"], "KC172" in ids(left))
     (path / f"{10:020}.log").unlink()
     os.mkfifo(path / f"{10:020}.log")
-    found = ids(checked(str(path), window=Window()))
+    found = ids(checked(str(path), window=TimeSpan()))
     assert ("KC001" in found, "KC172" in found) == (True, False)
     write(path, {f"{20:020}.txnindex": b""})
     (path / f"{10:020}.log").unlink()
-    assert "KC172" in ids(checked(str(path), window=Window()))
+    assert "KC172" in ids(checked(str(path), window=TimeSpan()))

@@ -8,7 +8,7 @@ import pytest
 from kcheck.formats import transaction_index
 from kcheck.model.segments import Aborted
 from kcheck.segments import transactions
-from kcheck.segments.header_columns import Reader
+from kcheck.segments.header_columns import HeaderReader
 from kcheck.segments.transactions import Following, Open, follow
 from tests.builders import Made, batch, log
 from tests.test_brokers import BROKERS
@@ -23,7 +23,7 @@ def followed(*paths: Path) -> list[tuple[Aborted, ...] | None]:
     for path in paths:
         following = Following()
         with path.open("rb") as file:
-            for columns in Reader(file.fileno(), path.stat().st_size, verify=False):
+            for columns in HeaderReader(file.fileno(), path.stat().st_size, verify=False):
                 following.take(columns)
         before, found = follow(before, following.view())
         told.append(None if found is None else found.aborted)

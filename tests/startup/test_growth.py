@@ -8,9 +8,9 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import LEADER_EPOCHS, parse_directory, segment_prefix
-from kcheck.startup.log_manager import LogDirStart, decided
+from kcheck.startup.log_manager import LogDirStart, combined_starts
 from kcheck.startup.partition import start_partition
-from kcheck.startup.prediction import Context, Prediction, Stored
+from kcheck.startup.prediction import Context, LoadInputs, Prediction
 from tests.builders import batch
 from tests.growth import grows_with_its_input
 
@@ -30,7 +30,7 @@ def test_a_start_of_many_segments(kafka: str, indexed: bool, tmp_path: Path) -> 
         directory = parse_directory("t-0")
         assert directory is not None
         context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
-        return lambda: start_partition(str(path), "t-0", directory, Stored(clean=False), context)
+        return lambda: start_partition(str(path), "t-0", directory, LoadInputs(clean=False), context)
 
     assert grows_with_its_input(load, 100)
 
@@ -49,7 +49,7 @@ def test_a_start_of_many_epochs(kafka: str, lines: str, tmp_path: Path) -> None:
         directory = parse_directory("t-0")
         assert directory is not None
         context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
-        return lambda: start_partition(str(path), "t-0", directory, Stored(clean=False), context)
+        return lambda: start_partition(str(path), "t-0", directory, LoadInputs(clean=False), context)
 
     assert grows_with_its_input(load, 200)
 
@@ -65,6 +65,6 @@ def test_a_start_of_many_disks() -> None:
             LogDirStart(f"/d{number}", 1, Outcome.OK, (), True, Mode.KRAFT, None, (part,), broker=1)
             for number in range(count)
         ]
-        return lambda: decided(disks, release("4.3"))
+        return lambda: combined_starts(disks, release("4.3"))
 
     assert grows_with_its_input(start, 50)

@@ -11,11 +11,11 @@ from kcheck.core.startup import Mode, Settings
 from kcheck.disk.walk import join
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.startup.log_manager import begin
 from kcheck.startup.partition import start_partition
-from kcheck.startup.prediction import Context, Prediction, Stored
-from kcheck.startup.unchanged import settled
+from kcheck.startup.prediction import Context, LoadInputs, Prediction
+from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.verbs.predict import partition_row
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
 from tests.damage import cases
@@ -32,18 +32,21 @@ def both(path: Path, newest: Release, *, clean: bool | None) -> Iterator[tuple[P
     mode = Mode.KRAFT if newest.version >= (3,) else Mode.ZOOKEEPER
     for settings in (Settings(), Settings(segment_index_bytes=1024)):
         context = Context(settings, mode, newest)
-        for name, directory in wanted_directories(log_dir, Wanted()):
+        for name, directory in wanted_directories(log_dir, PartitionFilter()):
             before = len(log_dir.findings)
             view = one_partition(log_dir, name, directory, walk_all=False, release=newest)
             assert view is not None
-            stored = Stored(
+            stored = LoadInputs(
                 log_dir.view.clean_shutdown if clean is None else clean, view.log_start_checkpoint,
                 view.recovery_point or 0, view.high_watermark,
             )  # fmt: skip
             begun = begin(name, directory, stored, context)
             if begun is not None and len(log_dir.findings) == before:
                 at = join(str(path), name)
-                yield settled(at, name, directory, view, *begun), start_partition(at, name, directory, *begun)
+                yield (
+                    unchanged_prediction(at, name, directory, view, *begun),
+                    start_partition(at, name, directory, *begun),
+                )
 
 
 def agreed(pairs: Iterator[tuple[Prediction | None, Prediction]]) -> int:

@@ -12,7 +12,7 @@ from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import PartitionView
 from kcheck.segments.swaps import read_swaps
 from kcheck.verbs.check import check
@@ -26,7 +26,9 @@ SMALL = 162
 """The bytes of the small files of a broker of `tests.builders`."""
 
 
-def checked(*paths: str, depth: str = "crc", as_kind: str | None = None, wanted: Wanted = EVERY) -> dict[str, Any]:
+def checked(
+    *paths: str, depth: str = "crc", as_kind: str | None = None, wanted: PartitionFilter = EVERY
+) -> dict[str, Any]:
     """Return what `kcheck check` says."""
     return document(check([*paths], depth=Depth(depth), as_kind=as_kind, wanted=wanted, release=release("4.3")))
 
@@ -112,7 +114,7 @@ def test_a_directory_that_waits_for_its_end_is_not_read() -> None:
 def test_only_what_is_wanted_is_read() -> None:
     partition_dir(Path("data/t-0"), [run(0, 9)])
     partition_dir(Path("data/u-0"), [run(0, 9)])
-    found = checked("data", wanted=Wanted(topics=("u",)))
+    found = checked("data", wanted=PartitionFilter(topics=("u",)))
     assert (1, 1) == (found["checked"]["partitions"], found["checked"]["segments"])
 
 

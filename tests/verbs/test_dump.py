@@ -13,7 +13,7 @@ import pytest
 
 from kcheck.dumps import entries as reading
 from kcheck.dumps import open_file as dumping
-from kcheck.dumps.filter import Filter, Shown, parse_offsets, parse_times
+from kcheck.dumps.filter import DumpDetail, Filter, parse_offsets, parse_times
 from kcheck.errors import UsageError
 from kcheck.formats.producer_snapshot import PRODUCER, SNAPSHOT_HEADER, Producer, ProducerSnapshot, serialize
 from kcheck.formats.record_batch import crc32c
@@ -110,7 +110,7 @@ def test_where_valid_data_ends_and_why(tmp_path: Path, tail: bytes, why: str) ->
 
 def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
     """To every one but control records."""
-    shown = Shown(records=True, decode=lambda _, value: (None, {"first": bytes(value or b"")[0]}))
+    shown = DumpDetail(records=True, decode=lambda _, value: (None, {"first": bytes(value or b"")[0]}))
     marker = batch_of(record(0, b"\0\0\0\1", bytes(6)), 1, base_offset=2, attributes=0x30)
     path = file(tmp_path, ".log", batch_of(record(0) + record(1, value=b"x"), 2) + marker)
     report = dump([path], as_kind=None, wanted=ALL, shown=shown).report

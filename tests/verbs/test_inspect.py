@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.views import survey as look
 from tests.builders import (
     batch,
@@ -210,16 +210,16 @@ def test_partitions_are_sorted_by_topic_and_number() -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(), ["a-0", "a-1", "b-0"]),
-        (Wanted(topics=("a",)), ["a-0", "a-1"]),
-        (Wanted(topics=("[ab]",)), ["a-0", "a-1", "b-0"]),
-        (Wanted(topics=("A*",)), []),
-        (Wanted(partitions=("0",)), ["a-0", "b-0"]),
-        (Wanted(partitions=("a-1", "b-0")), ["a-1", "b-0"]),
-        (Wanted(topics=("b",), partitions=("1", "a-1")), []),
+        (PartitionFilter(), ["a-0", "a-1", "b-0"]),
+        (PartitionFilter(topics=("a",)), ["a-0", "a-1"]),
+        (PartitionFilter(topics=("[ab]",)), ["a-0", "a-1", "b-0"]),
+        (PartitionFilter(topics=("A*",)), []),
+        (PartitionFilter(partitions=("0",)), ["a-0", "b-0"]),
+        (PartitionFilter(partitions=("a-1", "b-0")), ["a-1", "b-0"]),
+        (PartitionFilter(topics=("b",), partitions=("1", "a-1")), []),
     ],
 )
-def test_topic_and_partition_choose(wanted: Wanted, expected: list[str]) -> None:
+def test_topic_and_partition_choose(wanted: PartitionFilter, expected: list[str]) -> None:
     log_dir(Path("data"))
     for name in ("a-0", "a-1", "b-0"):
         partition_dir(Path("data") / name, [run(0, 9)])
@@ -231,7 +231,7 @@ def test_findings_of_other_partitions_are_not_told() -> None:
     log_dir(Path("data"), recovery_point={"a-0": 99, "b-0": 99})
     for name in ("a-0", "b-0"):
         partition_dir(Path("data") / name, [run(0, 9)])
-    found = inspected("data", wanted=Wanted(topics=("b",)))["findings"]
+    found = inspected("data", wanted=PartitionFilter(topics=("b",)))["findings"]
     assert found
     assert {("b", 0)} == {(row["topic"], row["partition"]) for row in found}
 

@@ -11,7 +11,7 @@ import pytest
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Directory
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.verbs import inspect
 from kcheck.views import log_dir as host
 from kcheck.views import survey as look
@@ -119,7 +119,7 @@ def test_a_link_out_of_the_log_dir_is_a_finding(data: Path) -> None:
     found = inspected(data)
     assert ["a-0", "b-1"] == [row["dir"] for row in found["items"][0]["partitions"]]
     assert [("KC001", "c-0")] == [(row["id"], row["dir"]) for row in found["findings"] if row["id"] == "KC001"]
-    assert "KC001" not in ids(inspected(data, wanted=Wanted(topics=("a",))))
+    assert "KC001" not in ids(inspected(data, wanted=PartitionFilter(topics=("a",))))
 
 
 def test_a_link_is_told_as_one_that_the_broker_follows(data: Path) -> None:

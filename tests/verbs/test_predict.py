@@ -13,8 +13,8 @@ from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Wanted
-from kcheck.startup.log_manager import Wish
+from kcheck.model.report import PartitionFilter
+from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict, verdict_rows
 from kcheck.views.broker_settings import settings_of
@@ -46,21 +46,21 @@ def whole(path: Path, *, clean: bool) -> Path:
     return path
 
 
-def wish(kafka: str = "4.3", *, clean: bool | None = None, **config: str) -> Wish:
+def wish(kafka: str = "4.3", *, clean: bool | None = None, **config: str) -> StartOptions:
     """Return what the user says."""
     chosen = release(kafka)
     named = {name.replace("_", "."): value for name, value in config.items()}
-    return Wish(clean, settings(named, chosen), chosen)
+    return StartOptions(clean, settings(named, chosen), chosen)
 
 
-def said(*paths: str | Path, asked: Wish | None = None) -> list[dict[str, Any]]:
+def said(*paths: str | Path, asked: StartOptions | None = None) -> list[dict[str, Any]]:
     """Return the log dirs of the document."""
     found = document(predict([str(path) for path in paths], asked or wish()).report)["log_dirs"]
     assert isinstance(found, list)
     return found
 
 
-def one(*paths: str | Path, asked: Wish | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+def one(*paths: str | Path, asked: StartOptions | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the one log dir, and the one partition in it."""
     (row,) = said(*paths, asked=asked)
     (partition,) = row["partitions"]
@@ -284,7 +284,7 @@ def test_a_small_file_of_a_tebibyte_is_not_known() -> None:
 
 def test_only_what_is_wanted() -> None:
     whole(Path("d"), clean=True)
-    (row,) = said("d", asked=wish()._replace(wanted=Wanted(topics=("other",))))
+    (row,) = said("d", asked=wish()._replace(wanted=PartitionFilter(topics=("other",))))
     assert [] == row["partitions"]
 
 
@@ -348,7 +348,7 @@ def test_a_topic_has_indexes_of_its_own(index: int, times: int, asked: str | Non
     path = broker(tmp_path / "d", batches, clean=False)
     write(path / "t-0", {INDEX: bytes(index), f"{0:020d}.timeindex": bytes(times)})
     defined = ("index.interval.bytes=1", *(() if asked is None else (f"segment.index.bytes={asked}",)))
-    found = one(path, asked=Wish(None, settings_of([], None, defined, release()), release()))[1]
+    found = one(path, asked=StartOptions(None, settings_of([], None, defined, release()), release()))[1]
     assert (found["outcome"] == "abort") == abort
 
 
@@ -366,7 +366,7 @@ def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
         write(partition_dir(Path(name) / name, [run(20, 29)]), {"remote_log_snapshot": b""})
         assert one(name, asked=wish("3.6", mode="kraft"))[1]["log_start_offset"] == start
         found = open_log_dir(name, None, release("3.6"))
-        (view,) = partitions(found, wanted=Wanted(), walk_all=False, release=release("3.6"))
+        (view,) = partitions(found, wanted=PartitionFilter(), walk_all=False, release=release("3.6"))
         assert view.log_start_offset == start
 
 
@@ -375,7 +375,7 @@ def test_a_log_that_is_too_large_is_told_by_all() -> None:
     path = whole(Path("data"), clean=True) / "t-0" / LOG
     os.truncate(path, 2**32 + path.stat().st_size)
     for depth in (None, Depth.CHECKPOINTS, Depth.HEADERS):
-        checked = {"as_kind": None, "wanted": Wanted(), "release": release("4.3")}
+        checked = {"as_kind": None, "wanted": PartitionFilter(), "release": release("4.3")}
         found = inspected("data") if depth is None else document(check(["data"], depth=depth, **checked))
         assert ["fatal"] == [each["severity"] for each in found["findings"] if each["id"] == "KC230"]
     assert ("abort", "unknown") == (one("data")[0]["outcome"], one("data", asked=wish("2.0"))[1]["outcome"])

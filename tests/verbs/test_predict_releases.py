@@ -10,7 +10,7 @@ from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.depth import Depth
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
 from tests.builders import broker, message, run, write
 from tests.cases.test_cases import CASES
@@ -74,7 +74,7 @@ def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Pat
 def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) -> None:
     """Up to 2.2 it looks at the last slot of each, whatever the stop before was."""
     path = str(CASES / case / "before")
-    report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
     told = {
         each.effect.partition(" rebuilds all")[1] != "" for each in report.findings() if each.id == case[:5].upper()
     }

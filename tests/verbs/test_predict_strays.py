@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.core.cluster_copies import Judge
+from kcheck.core.cluster_copies import StrayDetector
 from kcheck.core.releases import release
 from kcheck.disk.read import opened
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Batch
 from kcheck.model.finding import Severity
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.plans.repair import repair
 from kcheck.segments.batches import Walk
 from kcheck.verbs.check import check
@@ -92,7 +92,7 @@ def test_a_log_dir_that_a_broker_from_zookeeper_never_formatted(
     if not told:
         shutil.rmtree(log_dir / METADATA)
     paths = [f"1={log_dir}", f"1={tmp_path / 'e'}"]
-    report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=Wanted(), release=release("3.9"))
+    report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release("3.9"))
     assert found == [each.id for each in report.findings() if each.id == "KC305"]
     rows = document(predict(paths, wish("3.9")).report)["log_dirs"]
     assert {row["outcome"] for row in rows} == {"abort" if told else "ok"}
@@ -148,7 +148,7 @@ def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     copy = read_copy(str(log_dir / METADATA), 1)
     assert copy is not None
     assert (copy.epoch, copy.end, copy.snapshot, sorted(copy.voters)) == (1, 116, 0, [1])
-    asked = Judge(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
+    asked = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
     _, doubt = asked.stray(GONE, 0) or ("", "")
     assert doubt == "offset 96 of those metadata may not be committed"
     _, doubt = asked._replace(copy=asked.copy._replace(snapshot=97)).stray(GONE, 0) or ("", "")

@@ -13,13 +13,13 @@ from kcheck.core.startup import Outcome, settings
 from kcheck.fleet import steps as stages
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import tables_of
-from kcheck.fleet.steps import How, identify, list_items, scan_items
+from kcheck.fleet.steps import ScanOptions, identify, list_items, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.names import PartitionDirectory
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.startup import partition
-from kcheck.startup.log_manager import Wish
+from kcheck.startup.log_manager import StartOptions
 from kcheck.startup.prediction import Prediction
 from kcheck.tables._arrow import from_bytes
 from kcheck.verbs.check import check
@@ -62,13 +62,13 @@ def then(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, happens: Calla
 
 def found() -> list[str]:
     """Return what check finds from warnings up, but for the lock."""
-    report = check(["data1", "data2"], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=RELEASE)
+    report = check(["data1", "data2"], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=RELEASE)
     return [row["id"] for row in document(report)["findings"] if row["severity"] != "info" and row["id"] != "KC308"]
 
 
 def of_fleet(path: str) -> list[str]:
     """Return what a scan of a fleet finds in the directories of a log dir from warnings up."""
-    how = How(Depth.CRC, Wanted(), RELEASE)
+    how = ScanOptions(Depth.CRC, PartitionFilter(), RELEASE)
     items = [item for _, data in list_items(identify(FleetLogDir(path), how), how) for item in scan_items(data, how)]
     rows = [row for item in items for batch in from_bytes(item) for row in tables_of(batch)["findings"].to_pylist()]
     return [row["id"] for row in rows if row["severity"] != "info"]
@@ -76,7 +76,7 @@ def of_fleet(path: str) -> list[str]:
 
 def predicted() -> dict[str, Any]:
     """Return what is predicted of the log dirs."""
-    return document(predict(["data1", "data2"], Wish(None, settings({}, RELEASE), RELEASE)).report)
+    return document(predict(["data1", "data2"], StartOptions(None, settings({}, RELEASE), RELEASE)).report)
 
 
 def outcomes() -> list[str]:

@@ -9,14 +9,14 @@ from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, list_directory
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.views import targets as inputs
-from kcheck.views.targets import Kind, Target, replica_targets, targets
+from kcheck.views.targets import Target, TargetKind, replica_targets, targets
 from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write
 from tests.reports import inspected, planned
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 
 
-def kinds(*paths: str) -> list[tuple[Kind, str]]:
+def kinds(*paths: str) -> list[tuple[TargetKind, str]]:
     """Return what paths are."""
     return [(target.kind, target.path) for target in targets(list(paths))]
 
@@ -25,7 +25,7 @@ def kinds(*paths: str) -> list[tuple[Kind, str]]:
 def test_what_is_no_directory_is_a_file(name: str) -> None:
     """Its name says which; what is not there is told by the verb."""
     Path("x.index").touch()
-    assert [(Kind.FILE, name)] == kinds(name)
+    assert [(TargetKind.FILE, name)] == kinds(name)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_is_no_directory_is_a_file(name: str) -> None:
 @pytest.mark.parametrize("file", ["00000000000000000000.log", "00000000000000000000.index", "leader-epoch-checkpoint"])
 def test_a_partition_directory(name: str, slash: str, file: str) -> None:
     write(Path(name), {file: b""})
-    assert [(Kind.PARTITION, name + slash)] == kinds(name + slash)
+    assert [(TargetKind.PARTITION, name + slash)] == kinds(name + slash)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_a_partition_directory(name: str, slash: str, file: str) -> None:
 def test_a_log_dir_with_a_checkpoint(file: str, name: str) -> None:
     """Even where its own name could be that of a partition."""
     write(Path(name), {file: b""})
-    assert [(Kind.LOG_DIR, name)] == kinds(name)
+    assert [(TargetKind.LOG_DIR, name)] == kinds(name)
 
 
 def test_a_log_dir_with_nothing_but_a_partition() -> None:
     partition_dir(Path("data/t-0"), [run(0, 9)])
-    assert [(Kind.LOG_DIR, "data")] == kinds("data")
+    assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
 
 
 def test_a_directory_that_only_looks_like_a_partition_makes_no_log_dir() -> None:
@@ -81,7 +81,7 @@ def test_a_folder_of_log_dirs_stands_for_all_of_them(below: str) -> None:
         log_dir(Path("data") / below / name)
     Path("data/lost+found").mkdir()
     top = os.path.join("data", below) if below else "data"
-    assert [(Kind.LOG_DIR, f"{top}/d1"), (Kind.LOG_DIR, f"{top}/d2")] == kinds("data")
+    assert [(TargetKind.LOG_DIR, f"{top}/d1"), (TargetKind.LOG_DIR, f"{top}/d2")] == kinds("data")
     assert {top} == {target.folder for target in targets(["data"])}
 
 
@@ -110,7 +110,7 @@ def test_a_link_inside_of_the_folder_is_no_second_log_dir() -> None:
     """`current -> d1`, as people keep beside their disks."""
     log_dir(Path("data/d1"))
     Path("data/current").symlink_to("d1")
-    assert [(Kind.LOG_DIR, "data/d1")] == kinds("data")
+    assert [(TargetKind.LOG_DIR, "data/d1")] == kinds("data")
 
 
 def test_a_log_dir_that_is_named_twice_is_no_duplicate() -> None:
@@ -125,7 +125,7 @@ def test_a_log_dir_that_is_named_twice_is_no_duplicate() -> None:
 def test_a_link_that_the_user_named_is_followed() -> None:
     log_dir(Path("elsewhere"))
     Path("data").symlink_to("elsewhere")
-    assert [(Kind.LOG_DIR, "data")] == kinds("data")
+    assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
 
 
 def test_an_empty_folder_is_an_error() -> None:
@@ -153,13 +153,13 @@ def server_properties(text: str) -> str:
 def test_server_properties_name_the_log_dirs() -> None:
     """`log.dirs`, with spaces as people write them."""
     path = server_properties("# a broker\nbroker.id=3\nlog.dirs=d1, d2\nlog.dir=nowhere\n")
-    expected = [Target(kind=Kind.LOG_DIR, path=name, broker_id=3, config=path) for name in ("d1", "d2")]
+    expected = [Target(kind=TargetKind.LOG_DIR, path=name, broker_id=3, config=path) for name in ("d1", "d2")]
     assert expected == list(targets([path]))
 
 
 def test_server_properties_with_log_dir_alone() -> None:
     path = server_properties("node.id=4\nlog.dir=d1\n")
-    assert [Target(kind=Kind.LOG_DIR, path="d1", broker_id=4, config=path)] == list(targets([path]))
+    assert [Target(kind=TargetKind.LOG_DIR, path="d1", broker_id=4, config=path)] == list(targets([path]))
 
 
 def test_server_properties_with_a_metadata_log_dir() -> None:
@@ -201,7 +201,7 @@ def test_server_properties_that_cannot_be_read() -> None:
 def test_meta_properties_are_a_file_of_a_log_dir() -> None:
     """Not a configuration."""
     Path("meta.properties").write_bytes(meta_properties(1))
-    assert [(Kind.FILE, "meta.properties")] == kinds("meta.properties")
+    assert [(TargetKind.FILE, "meta.properties")] == kinds("meta.properties")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_brokers_folder_with_its_server_log_is_no_partition_directory() -> Non
     """`broker-1` reads as a partition and `server.log` ends as a segment does; the log dir below it is meant."""
     log_dir(Path("broker-1/data1"))
     Path("broker-1/server.log").touch()
-    assert [(Kind.LOG_DIR, "broker-1/data1")] == kinds("broker-1")
+    assert [(TargetKind.LOG_DIR, "broker-1/data1")] == kinds("broker-1")
 
 
 def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +268,7 @@ def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.
 
     monkeypatch.setattr(inputs, "list_directory", refuses)
     monkeypatch.setattr(inputs, "has_file", refuses)
-    assert [(Kind.LOG_DIR, "data"), (Kind.PARTITION, "t-0")] == kinds("data", "t-0")
+    assert [(TargetKind.LOG_DIR, "data"), (TargetKind.PARTITION, "t-0")] == kinds("data", "t-0")
 
 
 def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +283,7 @@ def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pyte
         return original(path)
 
     monkeypatch.setattr(inputs, "list_directory", refuses)
-    assert [(Kind.LOG_DIR, "folder/d1"), (Kind.LOG_DIR, "folder/d2")] == kinds("folder")
+    assert [(TargetKind.LOG_DIR, "folder/d1"), (TargetKind.LOG_DIR, "folder/d2")] == kinds("folder")
 
 
 def test_a_broker_id_is_an_int() -> None:

@@ -23,13 +23,13 @@ from kcheck.errors import UsageError
 from kcheck.fleet.inventory import inventory
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.fleet.scan_rows import findings_batch
-from kcheck.fleet.spark.executor_steps import Asked, broker_rows, identified_of, stores_of
+from kcheck.fleet.spark.executor_steps import ExecutorOptions, broker_rows, identified_of, stores_of
 from kcheck.fleet.spark.session import ship
 from kcheck.fleet.spark.transport import OF_BROKER, OF_SCANNED, ddl
-from kcheck.fleet.steps import How, Identified
+from kcheck.fleet.steps import Identified, ScanOptions
 from kcheck.model.depth import parse_depth
 from kcheck.model.finding import Finding
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,7 +39,7 @@ _OF_BROKER = (*OF_BROKER, "findings")
 _TIME_LIMIT = "600"
 
 
-class _Part(NamedTuple):
+class _InputPart(NamedTuple):
     """What one task reads: log dirs, or a file of a run; `told` are findings that are there already."""
 
     log_dirs: tuple[Identified, ...] = ()
@@ -86,7 +86,7 @@ class KcheckReader(DataSourceReader):
         asked = self._asked()
         with mounted([path], dict(asked.options)):
             if split(path)[1].startswith("run="):
-                return [InputPartition(_Part(file=file)) for file in self._files(path)]
+                return [InputPartition(_InputPart(file=file)) for file in self._files(path)]
             if self._table not in (*OF_SCANNED, *_OF_BROKER):
                 raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
             found = inventory([path])
@@ -95,15 +95,15 @@ class KcheckReader(DataSourceReader):
         log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
         failed = ((each.cluster, each.broker, answer) for each, answer in answers if isinstance(answer, Finding))
         told = (*((None, None, finding) for finding in found.findings), *failed)
-        parts = [] if self._table in OF_SCANNED else [_Part(told=told)]
+        parts = [] if self._table in OF_SCANNED else [_InputPart(told=told)]
         in_order = sorted(log_dirs, key=lambda each: (each.group, each.path))
         for _, same in groupby(in_order, key=lambda each: each.group if self._table in _OF_BROKER else each.path):
-            parts.append(_Part(log_dirs=tuple(same)))
+            parts.append(_InputPart(log_dirs=tuple(same)))
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one partition."""
-        part: _Part = partition.value
+        part: _InputPart = partition.value
         asked = self._asked()
         if part.file is not None:
             with (
@@ -128,12 +128,12 @@ class KcheckReader(DataSourceReader):
         for part in manifest["tables"][self._table]["parts"]:
             yield join(path, self._table, part["file"])
 
-    def _asked(self) -> Asked:
+    def _asked(self) -> ExecutorOptions:
         depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
-        wanted = Wanted(topics=() if topics is None else (topics,))
-        how = How(parse_depth(depth, "depth"), wanted, release(self._options.get("kafka", NEWEST_TESTED)))
+        wanted = PartitionFilter(topics=() if topics is None else (topics,))
+        how = ScanOptions(parse_depth(depth, "depth"), wanted, release(self._options.get("kafka", NEWEST_TESTED)))
         seconds = float(self._options.get("time_limit", _TIME_LIMIT))
-        return Asked(how, seconds, options=self._storage_options())
+        return ExecutorOptions(how, seconds, options=self._storage_options())
 
     def _storage_options(self) -> tuple[tuple[str, object], ...]:
         text = self._options.get("storage_options", "{}")

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import real
 from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
-from kcheck.fleet.local_engine import THREADS, Judged, Run, about, conclude, outside
+from kcheck.fleet.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
 from kcheck.fleet.remembered import Memory, aside
 from kcheck.fleet.replicas import KEY, replicas_schema
 from kcheck.fleet.retry import MEMORY_MAX
-from kcheck.fleet.run_output import Part, RunOutput, run_tables
+from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
 from kcheck.fleet.scan_rows import findings_batch
 from kcheck.fleet.spark import executor_steps as stages
-from kcheck.fleet.spark.executor_steps import Asked, stores_of
-from kcheck.fleet.spark.progress import Progress
+from kcheck.fleet.spark.executor_steps import ExecutorOptions, stores_of
+from kcheck.fleet.spark.progress import SparkProgress
 from kcheck.fleet.spark.session import in_a_line
 from kcheck.fleet.spark.table_writer import WRITTEN, write_all
 from kcheck.fleet.spark.transport import (
@@ -64,7 +64,7 @@ _BLOCK_SIZE = 16 << 20
 """A writer holds so many bytes."""
 
 
-def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
+def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
     """Look at every log dir that the roots name and write the tables of the run; see `kcheck.fleet.local_engine.scan`.
 
     The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths. Spark has
@@ -76,12 +76,12 @@ def scan(roots: Sequence[str], run: Run, session: AbstractContextManager["SparkS
 
 
 def _scan(
-    roots: Sequence[str], run: Run, started: int, session: AbstractContextManager["SparkSession"]
+    roots: Sequence[str], run: ScanRun, started: int, session: AbstractContextManager["SparkSession"]
 ) -> tuple[Report, bool]:
     found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
     outside(run.out, found)
     since = None if run.how.since is None else real(run.how.since)
-    asked = Asked(
+    asked = ExecutorOptions(
         run.how._replace(since=since),
         run.seconds,
         stores_of(found.log_dirs),
@@ -97,28 +97,30 @@ def _scan(
     ):
         folder = None if memory.folder is None else real(memory.folder)
         shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
-        engine = _Engine(run, asked._replace(memory=folder, shared=shared), spark, output, held)
+        engine = _SparkEngine(run, asked._replace(memory=folder, shared=shared), spark, output, held)
         engine.look(found)
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, engine.carried)
     return report, engine.judged.failed
 
 
-class _Engine:
+class _SparkEngine:
     """One run, and what is to be said of its findings.
 
     `held` is told how executors forget what they hold.
     """
 
-    def __init__(self, run: Run, asked: Asked, spark: "SparkSession", output: RunOutput, held: ExitStack) -> None:
-        self.judged = Judged(run)
+    def __init__(
+        self, run: ScanRun, asked: ExecutorOptions, spark: "SparkSession", output: RunOutput, held: ExitStack
+    ) -> None:
+        self.judged = FindingCounts(run)
         self.carried = 0
         self._asked = asked
         self._run = run
         self._spark = spark
         self._output = output
         self._files = 1
-        self._progress = Progress(spark, Coverage(), run.tell)
+        self._progress = SparkProgress(spark, Coverage(), run.tell)
         self._held = held
 
     def look(self, found: Inventory) -> None:
@@ -229,7 +231,7 @@ class _Engine:
         )
         for name in names:
             of_table = (row for row in files if row["table"] == name)
-            self._output.take_over(name, (Part(row["file"], row["rows"], row["size"]) for row in of_table))
+            self._output.take_over(name, (WrittenFile(row["file"], row["rows"], row["size"]) for row in of_table))
         for row in written:
             if row["id"] is not None:
                 self.judged.count(row["id"], Severity(row["severity"]), row["count"])

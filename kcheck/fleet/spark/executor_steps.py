@@ -20,7 +20,7 @@ from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
 from kcheck.fleet.spark.transport import BEHIND, BROKERS, COMPARED, IDENTIFIED, LISTED, SCANNED, as_bytes, in_batches
-from kcheck.fleet.steps import How, Identified, compare_partitions, identify, list_items, scan_items
+from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Workers
 from kcheck.model.finding import Finding, Location
@@ -37,15 +37,15 @@ _DEEP = ("kcheck.views.segment_scan", *(f"kcheck.segments.{name}" for name in _O
 """What looks into segments."""
 
 
-class Asked(NamedTuple):
-    """How directories are looked at; one that takes more than `seconds` becomes a finding.
+class ExecutorOptions(NamedTuple):
+    """ScanOptions directories are looked at; one that takes more than `seconds` becomes a finding.
 
     `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
     every file system. What is found is kept in the folder `memory`, if there is one. `shared` is a folder in that of
     the run, where Spark writes below it: an executor that does not see it would write for itself alone.
     """
 
-    how: How
+    how: ScanOptions
     seconds: float
     urls: tuple[str, ...] = ()
     options: tuple[tuple[str, object], ...] = ()
@@ -71,7 +71,9 @@ def identified(text: str) -> Identified:
     return Identified(tuple(group), *rest)
 
 
-def identified_of(log_dirs: Iterable[FleetLogDir], asked: Asked) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
+def identified_of(
+    log_dirs: Iterable[FleetLogDir], asked: ExecutorOptions
+) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
     """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
@@ -81,7 +83,7 @@ def identified_of(log_dirs: Iterable[FleetLogDir], asked: Asked) -> Iterator[tup
             yield log_dir, answer
 
 
-def identify_all(batches: "Batches", asked: Asked) -> "Batches":
+def identify_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
     """Yield whose each log dir is, or the finding that nobody could tell."""
     named = [*_rows(batches)]
     log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
@@ -94,7 +96,7 @@ def identify_all(batches: "Batches", asked: Asked) -> "Batches":
     yield batch_of(rows, IDENTIFIED)
 
 
-def list_all(batches: "Batches", asked: Asked) -> "Batches":
+def list_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
     """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
     named = ((row, identified(row["told"])) for row in _rows(batches))
     with _workers(asked) as workers:
@@ -115,7 +117,7 @@ def list_all(batches: "Batches", asked: Asked) -> "Batches":
             yield from in_batches([first, *others], LISTED)
 
 
-def scan_all(batches: "Batches", asked: Asked) -> "Batches":
+def scan_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
     with _workers(asked) as workers, Notes(asked.memory, str(_task_number())) as notes:
         retry = Retry(workers, asked.how)
@@ -159,7 +161,7 @@ def _task_number() -> int:
     return context.partitionId()
 
 
-def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
+def look_at_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
     """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
@@ -178,7 +180,7 @@ def look_at_all(batches: "Batches", asked: Asked) -> "Batches":
         yield from in_batches(rows(), BROKERS)
 
 
-def compare_all(batches: "Batches", asked: Asked) -> "Batches":
+def compare_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
     """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
     from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
 
@@ -196,7 +198,9 @@ def compare_all(batches: "Batches", asked: Asked) -> "Batches":
         yield from in_batches(rows(), COMPARED)
 
 
-def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) -> "Iterator[tuple[str, pa.RecordBatch]]":
+def broker_rows(
+    log_dirs: Sequence[Identified], asked: ExecutorOptions, *, whole: bool
+) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
@@ -218,12 +222,12 @@ def broker_rows(log_dirs: Sequence[Identified], asked: Asked, *, whole: bool) ->
             yield from retry.whole_broker(found)
 
 
-def _ahead(asked: Asked) -> int:
+def _ahead(asked: ExecutorOptions) -> int:
     return 2 * asked.requests if asked.urls else 2
 
 
 @contextmanager
-def _workers(asked: Asked) -> Iterator[Workers | Threads]:
+def _workers(asked: ExecutorOptions) -> Iterator[Workers | Threads]:
     """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
 
     The process is forked for each task. It has what was imported before: this process stays for the next task.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _INTERVAL = 0.25
 
 
-class Progress:
+class SparkProgress:
     """Tells of a phase, which is called by its own name: how many of its tasks are done."""
 
     def __init__(self, spark: "SparkSession", coverage: Coverage, tell: Callable[[Coverage], None]) -> None:

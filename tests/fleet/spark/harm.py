@@ -13,9 +13,9 @@ import pyarrow as pa
 from kcheck.fleet import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark import table_writer as tables
-from kcheck.fleet.spark.executor_steps import Asked
+from kcheck.fleet.spark.executor_steps import ExecutorOptions
 from kcheck.model.views import PartitionView
-from kcheck.views.log_dir import open_log_dir, tell_links
+from kcheck.views.log_dir import open_log_dir, report_links
 from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_partition
 
@@ -71,7 +71,7 @@ def harmed_tell(opened: Any, wanted: Any) -> None:
     """Look at links; nobody gets through those of `unseen`."""
     if "/unseen" in opened.view.where.log_dir:
         kill()
-    tell_links(opened, wanted)
+    report_links(opened, wanted)
 
 
 def harmful() -> Any:
@@ -85,31 +85,31 @@ def harmful() -> Any:
     )
 
 
-def identify_all(batches: Batches, asked: Asked) -> Batches:
+def identify_all(batches: Batches, asked: ExecutorOptions) -> Batches:
     """Identify, with harm."""
     with harmful():
         yield from stages.identify_all(batches, asked)
 
 
-def list_all(batches: Batches, asked: Asked) -> Batches:
+def list_all(batches: Batches, asked: ExecutorOptions) -> Batches:
     """List, with harm."""
     with harmful():
         yield from stages.list_all(batches, asked)
 
 
-def scan_all(batches: Batches, asked: Asked) -> Batches:
+def scan_all(batches: Batches, asked: ExecutorOptions) -> Batches:
     """Scan, with harm, and with less memory."""
     with harmful(), mock.patch.object(stages, "MEMORY_MAX", MEMORY_MAX):
         yield from stages.scan_all(batches, asked)
 
 
-def look_at_all(batches: Batches, asked: Asked) -> Batches:
+def look_at_all(batches: Batches, asked: ExecutorOptions) -> Batches:
     """Look at brokers, with harm."""
     with harmful():
         yield from stages.look_at_all(batches, asked)
 
 
-def scan_once_more(batches: Batches, asked: Asked) -> Batches:
+def scan_once_more(batches: Batches, asked: ExecutorOptions) -> Batches:
     """Scan, once more for the first to come."""
     yield from _lost_once("scan", stages.scan_all(batches, asked))
 
@@ -133,7 +133,7 @@ def _lost_once(name: str, found: Batches) -> Batches:
         kill()
 
 
-def scan_never(batches: Batches, asked: Asked) -> Batches:
+def scan_never(batches: Batches, asked: ExecutorOptions) -> Batches:
     """End the process, however often it is tried."""
     yield from stages.scan_all(batches, asked)
     kill()

@@ -20,15 +20,15 @@ from kcheck.disk.remote import mounted
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet import local_engine as fleet
 from kcheck.fleet.inventory import inventory
-from kcheck.fleet.local_engine import Run
+from kcheck.fleet.local_engine import ScanRun
 from kcheck.fleet.remembered import kept_by, left_by
 from kcheck.fleet.spark import engine as by_spark
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark.engine import scan
-from kcheck.fleet.steps import How
+from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Report, Wanted
+from kcheck.model.report import PartitionFilter, Report
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
 from tests.cli.command import KCHECK, ROOT, environment
 from tests.fleet.spark import harm
@@ -43,12 +43,12 @@ SLOW = Path(__file__).parent / "executor"
 Rows = dict[str, list[dict[str, Any]]]
 
 
-def asked(out: Path, name: str, **how: Any) -> Run:
+def asked(out: Path, name: str, **how: Any) -> ScanRun:
     """Return a run whose time stands still."""
     depth, seconds = how.pop("depth", "checkpoints"), how.pop("seconds", 60)
     every: dict[str, Any] = {"shown": lambda *_: True, "fails": lambda *_: False, "tell": lambda _: None}
-    looked = How(Depth(depth), how.pop("wanted", Wanted()), release("4.3"))
-    return Run(name, str(out), looked, jobs=2, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
+    looked = ScanOptions(Depth(depth), how.pop("wanted", PartitionFilter()), release("4.3"))
+    return ScanRun(name, str(out), looked, jobs=2, seconds=seconds, now=lambda: 1_700_000_000_000, **{**every, **how})
 
 
 def both(spark: SparkSession, out: Path, roots: Sequence[Path | str], **how: Any) -> tuple[Report, Rows]:
@@ -132,8 +132,8 @@ def test_a_run_can_be_in_a_store(spark: SparkSession, s3: dict[str, Any], tmp_pa
     (tmp_path / "names" / "fleet.csv").write_text("\n".join(("log_dir", *paths)))
     root, out = upload(tmp_path / "names", "spark-names", s3) + "/fleet.csv", f"{url}/out"
     fleet.scan([root], asked(tmp_path / "here", "r", options=s3))
-    looked = How(Depth.CHECKPOINTS, Wanted(), release("4.3"), remembers=True)
-    first = Run(**{**asked(tmp_path, "a", options=s3)._asdict(), "out": out, "how": looked})
+    looked = ScanOptions(Depth.CHECKPOINTS, PartitionFilter(), release("4.3"), remembers=True)
+    first = ScanRun(**{**asked(tmp_path, "a", options=s3)._asdict(), "out": out, "how": looked})
     reports = [scan([root], first, nullcontext(spark))[0]]
     with mounted([out], s3):
         since = first._replace(name="b", how=looked._replace(since=kept_by(f"{out}/run=a")))
@@ -219,7 +219,7 @@ def test_a_task_that_is_run_again_gives_the_same_rows(
 def test_what_did_not_change_is_not_looked_at(spark: SparkSession, data: Path, tmp_path: Path) -> None:
     """By Spark or by one machine: each knows what the other one remembers, and the rows are those of a whole look."""
     out = tmp_path / "out"
-    looked = How(Depth.HEADERS, Wanted(), release("4.3"), remembers=True)
+    looked = ScanOptions(Depth.HEADERS, PartitionFilter(), release("4.3"), remembers=True)
     scan([str(data)], asked(out, "a")._replace(how=looked), nullcontext(spark))
     partition_dir(data / "c-0", [run(100, 109)])
     since = looked._replace(since=kept_by(str(out / "run=a")))
@@ -266,7 +266,7 @@ def test_a_run_that_is_killed_goes_on(spark: SparkSession, tmp_path: Path) -> No
             lambda: [*out.glob("run=r/_seen/*/*.parquet")] and (tmp_path / "marks" / "straggler").exists(), started
         )
         end_session(started.pid)
-    how = How(Depth.CHECKPOINTS, Wanted(), release("4.3"), remembers=True)
+    how = ScanOptions(Depth.CHECKPOINTS, PartitionFilter(), release("4.3"), remembers=True)
     resumed = asked(out, "r")._replace(how=how._replace(since=left_by(str(out), "r")))
     report, _ = scan([root], resumed, nullcontext(spark))
     assert report.body["carried_over"] in range(1, 16)
