@@ -237,8 +237,8 @@ def _scan(path: str, item: Item, deep: "SegmentScan | None", how: ScanOptions) -
 
 
 def _start(
-    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None, how: ScanOptions,
-    *, complete: bool,
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None,
+    how: ScanOptions, *, complete: bool,
 ) -> Prediction | None:  # fmt: skip
     """Return what the next start makes of a directory; logs are read through where all batches are."""
     context = _context(mode or "", how.release)

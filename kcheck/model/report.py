@@ -79,8 +79,8 @@ class Report(NamedTuple):
 
     `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
     one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
-    memory; `Rows` and `RowSlice` are such iterators of many rows. Such lists and tuples are `kind`-tagged lines in ndjson,
-    tagged by `kinds` where a row names no kind itself.
+    memory; `Rows` and `RowSlice` are such iterators of many rows. Such lists and tuples are `kind`-tagged lines in
+    ndjson, tagged by `kinds` where a row names no kind itself.
     `table` names the field that csv shows (`files.batches`: one of each of the `files`), or FINDINGS; None where the
     answer is not one table. `columns` are those of its rows.
 

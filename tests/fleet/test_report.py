@@ -45,8 +45,8 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Scan every case as a broker of a fleet, its rule being the cluster, and the newest brokers."""
     out = tmp_path_factory.mktemp("cases")
     asked = ScanRun(
-        "r", str(out), ScanOptions(Depth.CRC, PartitionFilter(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
-        fails=every, tell=lambda _: None,
+        "r", str(out), ScanOptions(Depth.CRC, PartitionFilter(), release("4.3")), jobs=1, seconds=60,
+        now=lambda: 1000, shown=every, fails=every, tell=lambda _: None,
     )  # fmt: skip
     newest = CASES.parent / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
     scan([f"{CASES}/{{cluster}}/{{broker}}/before", str(newest)], asked)

@@ -214,8 +214,8 @@ def test_at_the_depth_of_the_checkpoints_nothing_is_left_out(tmp_path: Path) -> 
     three(tmp_path / "t-0")
     reading = ReadOptions(window=TimeSpan(since=T - 100))
     report = check(
-        [str(tmp_path / "t-0")], depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release("4.3"),
-        reading=reading,
+        [str(tmp_path / "t-0")], depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(),
+        release=release("4.3"), reading=reading,
     )  # fmt: skip
     assert 0 == document(report)["checked"]["segments_skipped"]
 
