@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.disk.walk import exists, join, split
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.report import Report, Row
-from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts, is_metadata_log, start_log_dir
-from kcheck.startup.prediction import Lost, Prediction
+from kcheck.startup.log_manager import StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import open_log_dir, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import read_copy
@@ -58,13 +58,13 @@ _SEVERITIES = {
 }
 
 
-def severity(start: LogDirStart) -> Severity:
+def severity(start: LogDirPrediction) -> Severity:
     """Return how bad the worst is that happens to a log dir."""
     found = (_SEVERITIES[start.outcome], *map(_severity, start.partitions))
     return max(found, key=lambda each: each.rank)
 
 
-def _severity(found: Prediction) -> Severity:
+def _severity(found: PartitionPrediction) -> Severity:
     # What is deleted without being marked is so because the cluster does not know it.
     unmarked = found.outcome is Outcome.DELETED and not found.dir.endswith("-delete")
     return _SEVERITIES[Outcome.STRAY if unmarked else found.outcome]
@@ -76,7 +76,7 @@ def verdict_rows(arguments: list[str], wish: StartOptions) -> tuple[Row, ...]:
     return tuple({**_log_dir_row(start), "partitions": ()} for start in _starts(targets, wish, []))
 
 
-def _starts(targets: Sequence[Target], wish: StartOptions, collected: list[Finding]) -> list[LogDirStart]:
+def _starts(targets: Sequence[Target], wish: StartOptions, collected: list[Finding]) -> list[LogDirPrediction]:
     """Return what becomes of what was named, as the start of one broker or of several."""
     wish = with_copies(targets, wish)
     return combined_starts([start_of(target, wish, collected) for target in targets], wish.release)
@@ -101,7 +101,7 @@ def with_copies(targets: Iterable[Target], wish: StartOptions) -> StartOptions:
     return wish._replace(copies=found)
 
 
-def start_of(target: Target, wish: StartOptions, collected: list[Finding]) -> LogDirStart:
+def start_of(target: Target, wish: StartOptions, collected: list[Finding]) -> LogDirPrediction:
     """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
     from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
 
@@ -115,13 +115,13 @@ def start_of(target: Target, wish: StartOptions, collected: list[Finding]) -> Lo
     view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
     if view is None:
         collected.extend(log_dir.findings)
-        return LogDirStart(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
+        return LogDirPrediction(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     return start_log_dir(parent, log_dir, [(name, directory)], wish, collected, start_partition)
 
 
-def verdict(start: LogDirStart) -> str:
+def verdict(start: LogDirPrediction) -> str:
     """Return the verdict in words."""
     if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
         return NEXT_STARTS[start.outcome]
@@ -136,7 +136,7 @@ def verdict(start: LogDirStart) -> str:
     return f"will boot but lose {f'{known} records and more' if known else 'an unknown number of records'}"
 
 
-def _log_dir_row(start: LogDirStart) -> Row:
+def _log_dir_row(start: LogDirPrediction) -> Row:
     lost = [each.lost for each in start.partitions if each.lost is not None]
     known = [each.records for each in lost]
     return {
@@ -158,7 +158,7 @@ def _log_dir_row(start: LogDirStart) -> Row:
     }
 
 
-def _next_start(start: LogDirStart) -> str | None:
+def _next_start(start: LogDirPrediction) -> str | None:
     """Return what the start after this one will find, where this one fails."""
     if start.outcome is not Outcome.ABORT:
         return None
@@ -168,7 +168,7 @@ def _next_start(start: LogDirStart) -> str | None:
     return "unclean" if start.mode is Mode.KRAFT else "clean"
 
 
-def partition_row(found: Prediction) -> dict[str, object]:
+def partition_row(found: PartitionPrediction) -> dict[str, object]:
     """Return a partition as JSON shows it."""
     log, changes = found.log, found.changes
     return {
@@ -195,7 +195,7 @@ def partition_row(found: Prediction) -> dict[str, object]:
     }
 
 
-def lost_row(lost: Lost) -> dict[str, object]:
+def lost_row(lost: LostRecords) -> dict[str, object]:
     """Return what is lost as JSON shows it."""
     return {
         "from": lost.start,
