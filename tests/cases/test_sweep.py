@@ -40,7 +40,7 @@ def damages(data: bytes, start: int) -> Iterator[tuple[str, bytes]]:
 def found(folder: Path, kafka: str) -> set[tuple[object, ...]]:
     """Return what is found in a log dir."""
     report = check([str(folder)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    return {(finding.id, finding.where, finding.message) for finding in report.findings()}
+    return {(finding.id, finding.where, finding.message) for finding in report.findings}
 
 
 @pytest.mark.parametrize(("case", "kafka"), LOG_DIRS)

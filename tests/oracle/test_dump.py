@@ -188,6 +188,6 @@ def _ours(path: Path, option: str | None) -> tuple[str, str]:
     stream = io.StringIO()
     data = "utf8" if option == "--print-data-log" else None
     shown = DumpDetail(records=option is not None, data=data, java=True)
-    report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
-    render(report, stream, Options())
-    return stream.getvalue(), next((found.message for found in damage if found.tail), "")
+    answer = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
+    render(answer.report(), stream, Options())
+    return stream.getvalue(), next((found.message for found in answer.damage if found.tail), "")

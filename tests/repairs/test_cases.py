@@ -22,7 +22,7 @@ from kcheck.errors import KcheckError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
-from kcheck.plans.repair import RepairPlan, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, repair
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import start_of
@@ -60,7 +60,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     """Return the errors, by rule and directory."""
     report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
+    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings if each.severity in BAD}
 
 
 def told(starts: list[LogDirPrediction]) -> list[object]:
@@ -104,15 +104,15 @@ def test_a_plan_comes_true(
         assert [operation.why.loses for operation in operations if operation.why.loses and not held(operation)] == []
     backup = tmp_path / "backup"
     backup.mkdir()
-    assert len(operations) == len(apply(plan_bytes(made), str(backup)).changed)
+    assert len(operations) == len(apply(made.plan_bytes(), str(backup)).changed)
     assert laid_out(case, accept_loss) == read(tmp_path / "before")
-    assert apply(plan_bytes(made), str(backup)).changed == ()
+    assert apply(made.plan_bytes(), str(backup)).changed == ()
     left = wrong(paths, kafka)
     assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
     planned = {(operation.why.finding, str(Path(operation.path).parent.name)) for operation in operations}
     assert {found for found in left if (found[0], found[2]) in planned} == set()
     assert told(list(made.starts)) == told(predicted(paths, kafka))
-    assert apply(plan_bytes(repair(paths, [], wish(kafka), accept_loss=False)), str(tmp_path / "more")).changed == ()
+    assert apply(repair(paths, [], wish(kafka), accept_loss=False).plan_bytes(), str(tmp_path / "more")).changed == ()
     if operations:
         undo(str(backup))
     shutil.rmtree(backup)
@@ -150,7 +150,7 @@ def held(operation: Any) -> bool:
 
 def stored(made: RepairPlan, around: Path, accept_loss: bool) -> dict[str, object]:
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
-    body: Any = json.loads(json.dumps(dict(made.report.body)))
+    body: Any = json.loads(json.dumps(dict(made.report().body)))
     kept = KEPT_OF_LOSS if accept_loss else KEPT
     rows = [{key: row[key] for key in kept} for row in body["operations"]]
     for row in rows:
@@ -167,7 +167,7 @@ def write_missing() -> None:
             shutil.copytree(case / "before", "before")
             made = repair(log_dirs("before"), [], wish(kafka), accept_loss=accept_loss)
             found = stored(made, Path(folder), accept_loss)
-            apply(plan_bytes(made), "backup")
+            apply(made.plan_bytes(), "backup")
             after = read(Path("before"))
         if any(found.values()):
             text = json.dumps(found, indent=1, ensure_ascii=False)

@@ -96,7 +96,7 @@ def test_a_large_table_is_written_in_groups(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(renderer, "_ROW_COUNT", 4)
     path, file = tmp_path / f"{NAME}.log", tmp_path / "out.parquet"
     path.write_bytes(log(run(0, 99)))
-    report = dump([str(path)], as_kind=None, wanted=Filter(), shown=DumpDetail()).report
+    report = dump([str(path)], as_kind=None, wanted=Filter(), shown=DumpDetail()).report()
     with file.open("wb") as stream:
         renderer.render(report, stream, Options())
     found = parquet.ParquetFile(file).metadata

@@ -75,9 +75,7 @@ def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) 
     """Up to 2.2 it looks at the last slot of each, whatever the stop before was."""
     path = str(CASES / case / "before")
     report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    told = {
-        each.effect.partition(" rebuilds all")[1] != "" for each in report.findings() if each.id == case[:5].upper()
-    }
+    told = {each.effect.partition(" rebuilds all")[1] != "" for each in report.findings if each.id == case[:5].upper()}
     (row,) = said(Path(path), asked=wish(kafka))
     recovered = {"the segment is recovered" in (part["reason"] or "") for part in row["partitions"]}
     assert {release(kafka).checks_indexes} == told == recovered
