@@ -8,11 +8,12 @@ import fsspec
 import pytest
 
 from kcheck.scan.fleet.local import scan
+from tests.cases.build import FIXTURES
 from tests.cli.command import shell
 from tests.scan.fleet.test_local import LAYOUT, tables
 from tests.spark.cluster import connect_server
 from tests.spark.conftest import needs_java
-from tests.spark.test_fleet import FIXTURES, asked
+from tests.spark.test_fleet import asked
 from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings(

@@ -21,13 +21,12 @@ from kcheck.scan.fleet.local import Run, scan
 from kcheck.scan.fleet.report import report
 from kcheck.scan.fleet.run import open_run
 from kcheck.scan.fleet.stages import How
+from tests.cases.build import FIXTURES, shared_copies
 from tests.fleets import LOSS, PARTITION, START, finding, forged
 from tests.scan.reports import document
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
-
-CASES = Path(__file__).parents[3] / "fixtures" / "cases"
 
 
 def every(rule: str, severity: Severity) -> bool:
@@ -48,8 +47,8 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "r", str(out), How(Depth.CRC, Wanted(), release("4.3")), jobs=1, seconds=60, now=lambda: 1000, shown=every,
         fails=every, tell=lambda _: None,
     )  # fmt: skip
-    newest = CASES.parent / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
-    scan([f"{CASES}/{{cluster}}/{{broker}}/before", str(newest)], asked)
+    newest = FIXTURES / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
+    scan([f"{shared_copies()}/{{cluster}}/{{broker}}/before", str(newest)], asked)
     return out / "run=r"
 
 

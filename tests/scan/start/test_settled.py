@@ -18,10 +18,10 @@ from kcheck.scan.start.host import begin
 from kcheck.scan.start.partition import start_partition
 from kcheck.scan.start.settled import settled
 from kcheck.scan.start.values import Context, Prediction, Stored
+from tests.cases.build import shared_copies
 from tests.damage import cases
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
-BROKERS = FIXTURES / "brokers"
+BROKERS = Path(__file__).parents[3] / "fixtures" / "brokers"
 SEED = os.environ.get("KCHECK_SEED", "settled")
 DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
 
@@ -77,7 +77,7 @@ def test_logs_of_real_brokers(version: str) -> None:
 @pytest.mark.parametrize("kafka", ["4.3", "3.7.0", "3.0"])
 def test_logs_of_cases(kafka: str) -> None:
     """With everything that can be wrong."""
-    found = [path for path in log_dirs(FIXTURES / "cases") if "before" in path.parts]
+    found = log_dirs(shared_copies())
     assert agreed(pair for path in found for pair in both(path, release(kafka), clean=True)) > len(found) / 2
 
 
