@@ -8,20 +8,20 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
+from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
-from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.end_offset import Question, end_offsets
-from kcheck.scan.host import open_log_dir, partitions
-from kcheck.scan.predict import predict
-from kcheck.scan.start.host import Wish
-from kcheck.scan.truncation import Election, plan
+from kcheck.model.report import PartitionFilter
+from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
+from kcheck.replicas.truncation import Election, plan
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import predict
+from kcheck.views.log_dir import open_log_dir, partitions
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 RELEASES = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())
 FOLDERS = sorted(BROKERS.glob("*/*/broker-*"))
-EVERY = Wanted()
+EVERY = PartitionFilter()
 CURRENT = DirectoryState.CURRENT
 
 
@@ -45,8 +45,8 @@ def test_end_offsets_are_those_that_the_leaders_answered(kafka: str, scene: str)
     """Asked over the wire just before the directories were copied: killed, stopped cleanly, or live."""
     of = release(kafka)
     for asked in _answers(kafka)[scene]["end_offsets"]:
-        wanted = Wanted(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
-        question = Question(epochs=(asked["requested_epoch"],))
+        wanted = PartitionFilter(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
+        question = EndOffsetQuery(epochs=(asked["requested_epoch"],))
         path = str(BROKERS / kafka / scene / f"broker-{asked['broker_id']}")
         rows: Any = list(end_offsets([path], question, wanted=wanted, release=of).body["answers"])  # type: ignore[call-overload]  # an iterator
         assert len(rows) == 1, asked
@@ -64,7 +64,7 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
     paths = [f"{broker}={BROKERS / kafka / scene / f'broker-{broker}'}" for broker in (1, 2)]
     for did in _answers(kafka)[scene]["truncations"]:
         election = Election(leader=str(did["leader"]), leader_epoch=did["leader_epoch"], live=live)
-        rows: Any = plan(paths, election, wanted=Wanted(topics=(did["topic"],)), release=release(kafka)).body[
+        rows: Any = plan(paths, election, wanted=PartitionFilter(topics=(did["topic"],)), release=release(kafka)).body[
             "partitions"
         ]
         (partition,) = rows
@@ -81,7 +81,7 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
 def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str, remote_storage: bool | None) -> None:
     """Of a topic in remote storage the log start may lie below every segment, of no other: its log told them."""
     path = str(BROKERS / kafka / scene / "broker-1" / "data1")
-    wish = Wish(None, Settings(remote_storage=remote_storage), release(kafka))
+    wish = StartOptions(None, Settings(remote_storage=remote_storage), release(kafka))
     body: Any = predict([path], wish).report.body
     found = {
         row["dir"]: [row["log_start_offset"], row["log_end_offset"]]

@@ -27,17 +27,17 @@ def check(
     progress: ShowProgress = None,
 ) -> None:
     """Say what is wrong, and what the broker will do about it."""
-    from kcheck.scan.check import Reading
-    from kcheck.scan.check import check as look
-    from kcheck.scan.depth import parse_depth
-    from kcheck.scan.segments.window import Window
+    from kcheck.model.depth import parse_depth
+    from kcheck.segments.time_span import TimeSpan
+    from kcheck.verbs.check import ReadOptions
+    from kcheck.verbs.check import check as look
 
     looked = parse_depth(depth)
-    window, processes = Window(*parse_span(since, until)), parse_jobs(jobs)
+    window, processes = TimeSpan(*parse_span(since, until)), parse_jobs(jobs)
     wanted, release = common.wanted(), common.release()
     start = time.perf_counter()
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as shown:
-        reading = Reading(jobs=processes, window=window, tell=shown.tell)
+        reading = ReadOptions(jobs=processes, window=window, tell=shown.tell)
         report = look(paths, depth=looked, as_kind=as_kind, wanted=wanted, release=release, reading=reading)
     seconds = time.perf_counter() - start
 

@@ -11,7 +11,7 @@ from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.scan.dumps.filter import Shown
+    from kcheck.dumps.filter import DumpDetail
 
 
 @with_leaving
@@ -59,8 +59,8 @@ def dump(
 
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
-    from kcheck.scan.dump import dump as look
-    from kcheck.scan.dumps.filter import Filter, parse_offsets, parse_times
+    from kcheck.dumps.filter import Filter, parse_offsets, parse_times
+    from kcheck.verbs.dump import dump as look
 
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
@@ -82,16 +82,16 @@ def dump(
     raise typer.Exit(3 if report.unfinished else 1 if damage else 0)
 
 
-def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "Shown":
+def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "DumpDetail":
     """Return how much of a batch is shown."""
-    from kcheck.scan.dumps.filter import Shown
-    from kcheck.scan.dumps.records import DATA
+    from kcheck.dumps.filter import DumpDetail
+    from kcheck.dumps.records import DATA
 
     if data is not None and data not in DATA:
         raise UsageError(f"--print-data {data} is not known; known are {', '.join(DATA)}")
-    shown = Shown(records=records or data is not None, data=data, java=java)
+    shown = DumpDetail(records=records or data is not None, data=data, java=java)
     if decode is None:
         return shown
-    from kcheck.scan.dumps.decode import with_decoded
+    from kcheck.dumps.decode import with_decoded
 
     return with_decoded(shown, decode)

@@ -23,13 +23,13 @@ def end_offset(
     profile: Profile = None,
 ) -> None:
     """Answer OffsetsForLeaderEpoch from the files."""
-    from kcheck.scan.end_offset import Question, end_offsets
+    from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 
     for each in epoch or ():
         within("--epoch", each, INT_MIN, INT_MAX)
     within("--current-leader-epoch", current_leader_epoch, INT_MIN, INT_MAX)
     within("--log-end-offset", log_end_offset, 0, LONG_MAX)
-    question = Question(
+    question = EndOffsetQuery(
         epochs=tuple(epoch or ()), current_leader_epoch=current_leader_epoch, log_end_offset=log_end_offset,
         after_start=after_start,
     )  # fmt: skip

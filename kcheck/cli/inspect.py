@@ -20,7 +20,7 @@ def inspect(
     ] = None,
 ) -> None:
     """Show what is there in a file, a partition or a log dir."""
-    from kcheck.scan.inspect import Shown, inspect_paths
+    from kcheck.verbs.inspect import InspectDetail, inspect_paths
 
-    shown = Shown(segments=segments, epochs=epochs, batches=batches, files=files)
+    shown = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
     common.leave(inspect_paths(paths, as_kind=as_kind, wanted=common.wanted(), shown=shown, release=common.release()))

@@ -16,14 +16,14 @@ def look(paths: Paths, common: Common) -> None:
     """Say what is wrong, and what the next start makes of it."""
     import shlex
 
-    from kcheck.scan.check import check
-    from kcheck.scan.depth import Depth
-    from kcheck.scan.predict import verdict_rows
-    from kcheck.scan.settings import settings_of
-    from kcheck.scan.start.host import Wish
+    from kcheck.model.depth import Depth
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.check import check
+    from kcheck.verbs.predict import verdict_rows
+    from kcheck.views.broker_settings import settings_of
 
     release, wanted = common.release(), common.wanted()
-    wish = Wish(None, settings_of(paths, None, (), release), release, wanted)
+    wish = StartOptions(None, settings_of(paths, None, (), release), release, wanted)
     report = check(paths, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release)
     more = {"predictions": verdict_rows(paths, wish), "next": f"kcheck predict {shlex.join(paths)}"}
     common.leave(report._replace(body={**more, **report.body}))

@@ -23,12 +23,12 @@ Clean = Annotated[
 def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
     """Tell what the next start does: boots, loses, aborts."""
     from kcheck.model.finding import parse_severity
-    from kcheck.scan.predict import predict as look
-    from kcheck.scan.settings import settings_of
-    from kcheck.scan.start.host import Wish
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.predict import predict as look
+    from kcheck.views.broker_settings import settings_of
 
     release, fail_on = common.release(), parse_severity(common.judging.fail_on)
-    wish = Wish(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
+    wish = StartOptions(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
     found = look(paths, wish)
     leave(found.report, common.leaving)
     end(found.report, failed=found.severity.rank >= fail_on.rank)

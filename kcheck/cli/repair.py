@@ -27,13 +27,13 @@ def repair(
     """Plan what to do about what is wrong; -o writes the plan."""
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import Severity, parse_severity
-    from kcheck.scan.repair import plan_bytes
-    from kcheck.scan.repair import repair as look
-    from kcheck.scan.settings import settings_of
-    from kcheck.scan.start.host import Wish
+    from kcheck.plans.repair import plan_bytes
+    from kcheck.plans.repair import repair as look
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.views.broker_settings import settings_of
 
     release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.leaving.output
-    wish = Wish(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
+    wish = StartOptions(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
     shown, _ = common.chosen()
     found = look(paths, against or [], wish, accept_loss=accept_loss, keep=shown)
     can_leave(found.report, common.leaving)

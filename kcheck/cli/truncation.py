@@ -22,7 +22,7 @@ def truncation(
     profile: Profile = None,
 ) -> None:
     """Plan where each follower truncates, and what is lost."""
-    from kcheck.scan.truncation import Election, plan
+    from kcheck.replicas.truncation import Election, plan
 
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
     election = Election(leader=leader, leader_epoch=leader_epoch, live=live)

@@ -7,7 +7,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Generic, TypeVar
 
 from kcheck.model.mapped import Mapped
-from kcheck.model.report import Block, Part, Row, Rows
+from kcheck.model.report import Block, Row, Rows, RowSlice
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Made(Generic[T]):
 
     def of(self, rows: Iterator[Row]) -> Iterator[T]:
         """Yield the items of some rows, which are read to their end before others are."""
-        if not isinstance(rows, Part):
+        if not isinstance(rows, RowSlice):
             return self._all(rows)
         if rows.source is not self._source:
             self._source, self._items = rows.source, self._all(rows.source)

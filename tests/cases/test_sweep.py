@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
+from kcheck.model.depth import Depth
+from kcheck.model.report import PartitionFilter
+from kcheck.verbs.check import check
 from tests.cases.build import CASES, lay_out
 
 BLOCK_SIZE = 512
@@ -38,7 +38,7 @@ def damages(data: bytes, start: int) -> Iterator[tuple[str, bytes]]:
 
 def found(folder: Path, kafka: str) -> set[tuple[object, ...]]:
     """Return what is found in a log dir."""
-    report = check([str(folder)], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check([str(folder)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
     return {(finding.id, finding.where, finding.message) for finding in report.findings()}
 
 

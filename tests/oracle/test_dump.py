@@ -15,13 +15,13 @@ from random import Random
 
 import pytest
 
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats.producer_snapshot import PRODUCER, Producer, ProducerSnapshot, serialize
 from kcheck.formats.record_batch import HEADER, OVERHEAD, body_from, checksum
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 from kcheck.renderers.kafka import render
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.filter import Filter, Shown
+from kcheck.verbs.dump import dump
 from tests.cases.build import CASES, FOUND, lay_out, shared_copy
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
@@ -201,7 +201,7 @@ def _ours(path: Path, option: str | None) -> tuple[str, str]:
     """Return the lines, and why valid data ends before the end of the file."""
     stream = io.StringIO()
     data = "utf8" if option == "--print-data-log" else None
-    shown = Shown(records=option is not None, data=data, java=True)
+    shown = DumpDetail(records=option is not None, data=data, java=True)
     report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
     render(report, stream, Options())
     return stream.getvalue(), next((found.message for found in damage if found.tail), "")

@@ -11,9 +11,9 @@ from kcheck.formats import leader_epoch_checkpoint, offset_checkpoint, offset_in
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.mapped import Mapped
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.renderers._contract import Options
-from kcheck.scan.inspect import Shown, inspect_paths
+from kcheck.verbs.inspect import InspectDetail, inspect_paths
 
 COUNT = 50_000
 EACH = tuple(range(1, COUNT))
@@ -50,7 +50,9 @@ def test_rows_of_a_file_are_written_as_they_are_made(name: str, form: str, lines
     stream = _Nowhere()
 
     def write() -> None:
-        shown = inspect_paths([str(path)], as_kind=None, wanted=Wanted(), shown=Shown(), release=release("4.3"))
+        shown = inspect_paths(
+            [str(path)], as_kind=None, wanted=PartitionFilter(), shown=InspectDetail(), release=release("4.3")
+        )
         renderer.render(shown, stream, Options())
 
     path.write_bytes(FILES[name][:0])

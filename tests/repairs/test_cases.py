@@ -14,18 +14,19 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
 from kcheck.errors import KcheckError
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.inputs import Kind, replica_targets
-from kcheck.scan.predict import start_of
-from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start.host import LogDirStart, Wish, decided
+from kcheck.model.report import PartitionFilter
+from kcheck.plans.repair import RepairPlan, plan_bytes, repair
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import TargetKind, replica_targets
 from tests.cases.build import FOUND, lay_out, shared_copy
 from tests.cases.test_cases import releases
 
@@ -38,15 +39,15 @@ SHOWN_BY_LOSS = {"KC222": "the hole behind what is cut was hidden by the damage"
 """Rules that may speak for the first time after `--accept-loss`."""
 
 
-def wish(kafka: str) -> Wish:
+def wish(kafka: str) -> StartOptions:
     """Return what a start of this release is."""
-    return Wish(None, settings({}, release(kafka)), release(kafka))
+    return StartOptions(None, settings({}, release(kafka)), release(kafka))
 
 
 def log_dirs(folder: str) -> list[str]:
     """Return the log dirs that a case holds, none where it is about single files."""
     try:
-        return [target.path for target in replica_targets([folder]) if target.kind is Kind.LOG_DIR]
+        return [target.path for target in replica_targets([folder]) if target.kind is TargetKind.LOG_DIR]
     except KcheckError:
         return []
 
@@ -59,20 +60,22 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     """Return the errors, by rule and directory."""
-    report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=release(kafka))
+    report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
     return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
 
 
-def told(starts: list[LogDirStart]) -> list[object]:
+def told(starts: list[LogDirPrediction]) -> list[object]:
     """Return what of a prediction does not depend on where the files lie."""
     return [
         (start.outcome, start.reasons, [(*each[:8], each.changes) for each in start.partitions]) for start in starts
     ]
 
 
-def predicted(paths: list[str], kafka: str) -> list[LogDirStart]:
+def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
     """Return what the next start does."""
-    return decided([start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release)
+    return combined_starts(
+        [start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release
+    )
 
 
 LOSS = "-loss"
@@ -94,7 +97,7 @@ def test_a_plan_comes_true(
     monkeypatch.chdir(tmp_path)
     paths = log_dirs("before")
     before, errors = contents(tmp_path), wrong(paths, kafka)
-    made: Repaired = repair(paths, [], wish(kafka), accept_loss=accept_loss)
+    made: RepairPlan = repair(paths, [], wish(kafka), accept_loss=accept_loss)
     assert before == contents(tmp_path)
     operations = made.plan.operations
     assert expected(case, accept_loss) == stored(made, tmp_path, accept_loss)
@@ -146,7 +149,7 @@ def held(operation: Any) -> bool:
     return bool(operation.why.loses["held"])
 
 
-def stored(made: Repaired, around: Path, accept_loss: bool) -> dict[str, object]:
+def stored(made: RepairPlan, around: Path, accept_loss: bool) -> dict[str, object]:
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
     body: Any = json.loads(json.dumps(dict(made.report.body)))
     kept = KEPT_OF_LOSS if accept_loss else KEPT

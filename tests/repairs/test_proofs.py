@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.disk.apply import apply
 from kcheck.model.plan import Patch, Plan, SetAside, Write
-from kcheck.scan.repair import Repaired, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, plan_bytes, repair
 from tests.builders import (
     broker,
     epochs,
@@ -31,7 +31,7 @@ LOG = f"t-0/{0:020d}.log"
 BATCH_SIZE = len(run(0, 9)[0].data)
 
 
-def planned(*paths: str, against: list[str] | None = None, accept_loss: bool = False) -> Repaired:
+def planned(*paths: str, against: list[str] | None = None, accept_loss: bool = False) -> RepairPlan:
     """Return the plan."""
     return repair(list(paths), against or [], wish("4.3"), accept_loss=accept_loss)
 
@@ -41,7 +41,7 @@ def names(plan: Plan) -> list[tuple[str, str]]:
     return [(type(each).__name__, each.path.rpartition("/")[2]) for each in plan.operations]
 
 
-def reasons(made: Repaired) -> str:
+def reasons(made: RepairPlan) -> str:
     """Return why nothing is planned."""
     return "; ".join(str(row["why"]) for row in made.report.body["refused"])  # type: ignore[attr-defined]
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.registry import discover
 from kcheck.renderers import parquet as renderer
 from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.filter import Filter, Shown
 from kcheck.tables._contract import Table
+from kcheck.verbs.dump import dump
 from tests.builders import log, run
 from tests.cases.build import CASES, shared_copy
 from tests.cli.command import kcheck
@@ -97,7 +97,7 @@ def test_a_large_table_is_written_in_groups(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(renderer, "_ROW_COUNT", 4)
     path, file = tmp_path / f"{NAME}.log", tmp_path / "out.parquet"
     path.write_bytes(log(run(0, 99)))
-    report = dump([str(path)], as_kind=None, wanted=Filter(), shown=Shown()).report
+    report = dump([str(path)], as_kind=None, wanted=Filter(), shown=DumpDetail()).report
     with file.open("wb") as stream:
         renderer.render(report, stream, Options())
     found = parquet.ParquetFile(file).metadata
