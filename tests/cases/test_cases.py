@@ -18,8 +18,11 @@ from kcheck.cli.app import main
 from tests.cases.build import CASES, FOUND, shared_copy, toml
 from tests.rules.build import rules
 
-SHOWN = ("id", "severity", "log_dir", "dir", "file", "line", "topic", "partition", "message", "effect")
-"""What findings.json holds of each finding."""
+SHOWN = (
+    "id", "severity", "log_dir", "dir", "file", "line", "position", "topic", "partition", "message", "effect", "advice",
+    "data", "repair",
+)  # fmt: skip
+"""What findings.json holds of each finding: those of these fields that are not empty."""
 
 WITHOUT_CASE = {
     "KC001": "what cannot be read depends on the user and the machine",
@@ -36,7 +39,9 @@ def inspected(case: Path, kafka: str) -> list[dict[str, object]]:
     assert isinstance(paths, list)
     assert isinstance(verb, list)
     with contextlib.chdir(shared_copy(case).parent):
-        return [{key: row[key] for key in SHOWN if row[key] is not None} for row in findings([*verb, *paths], kafka)]
+        return [
+            {key: row[key] for key in SHOWN if row[key] not in (None, {})} for row in findings([*verb, *paths], kafka)
+        ]
 
 
 def findings(command: list[str], kafka: str) -> list[dict[str, object]]:
