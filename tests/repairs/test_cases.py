@@ -27,7 +27,8 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import TargetKind, replica_targets
-from tests.cases.test_cases import FOUND, releases
+from tests.cases.build import FOUND, lay_out, shared_copy
+from tests.cases.test_cases import releases
 
 BAD = (Severity.ERROR, Severity.FATAL)
 KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
@@ -80,7 +81,7 @@ def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
 LOSS = "-loss"
 LOSING = ("kc141", "kc142", "kc143", "kc144")
 """Rules about what only a cut can mend."""
-RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(case / "before"))]
+RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(shared_copy(case)))]
 
 
 RUNS += [(case, kafka, True) for case, kafka, _ in RUNS if case.parent.name[:5] in LOSING]
@@ -92,7 +93,7 @@ def test_a_plan_comes_true(
     case: Path, kafka: str, accept_loss: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check finds none of it again, the next start is the predicted one, undo takes everything back."""
-    shutil.copytree(case / "before", tmp_path / "before")
+    lay_out(case, tmp_path / "before")
     monkeypatch.chdir(tmp_path)
     paths = log_dirs("before")
     before, errors = contents(tmp_path), wrong(paths, kafka)
@@ -137,7 +138,7 @@ def laid_out(case: Path, accept_loss: bool) -> dict[str, bytes]:
     gone = [row["path"].removeprefix("before/") for row in rows if row["op"] == "set-aside"]
     stays = {
         name: data
-        for name, data in read(case / "before").items()
+        for name, data in read(shared_copy(case)).items()
         if not any(f"{name}/".startswith(f"{each}/") for each in gone)
     }
     return stays | read(case / f"after{LOSS * accept_loss}")
@@ -164,7 +165,7 @@ def write_missing() -> None:
         if (case / f"plan{LOSS * accept_loss}.json").exists():
             continue
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            shutil.copytree(case / "before", "before")
+            lay_out(case, Path("before"))
             made = repair(log_dirs("before"), [], wish(kafka), accept_loss=accept_loss)
             found = stored(made, Path(folder), accept_loss)
             apply(made.plan_bytes(), "backup")
@@ -172,7 +173,7 @@ def write_missing() -> None:
         if any(found.values()):
             text = json.dumps(found, indent=1, ensure_ascii=False)
             (case / f"plan{LOSS * accept_loss}.json").write_text(text + "\n", "utf-8", newline="\n")
-        before = read(case / "before")
+        before = read(shared_copy(case))
         for name, data in after.items():
             if before.get(name) != data:
                 path = case / f"after{LOSS * accept_loss}" / name

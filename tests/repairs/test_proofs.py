@@ -1,6 +1,5 @@
 """What is proven by other files: siblings of a log dir or partition, a second copy, another replica."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from tests.builders import (
 from tests.builders import (
     readable_run as run,
 )
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
@@ -114,7 +113,7 @@ def test_what_was_written_wrong_is_fetched_again_where_it_was_written_right(name
     case = CASES / name
     for broker_id, source in enumerate((case, case.parent / "clean", case, case), 1):
         path = tmp_path / str(broker_id)
-        shutil.copytree(source / "before", path)
+        lay_out(source, path)
         (path / "meta.properties").unlink(missing_ok=True)
         (partition,) = (each.name for each in path.iterdir() if each.is_dir())
         write(path, {"replication-offset-checkpoint": offsets({partition: 20})})
