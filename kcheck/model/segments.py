@@ -257,13 +257,3 @@ class SegmentView(NamedTuple):
     gaps: tuple[Gap, ...] = ()
     lacks_epochs: bool = False
     epochless: Epochless | None = None
-
-    @property
-    def sound(self) -> bool:
-        """Whether no batch, record or index entry has a fault, and the batches end where the file does."""
-        if self.end is not End.WHOLE or self.counts or (self.records is not None and self.records.counts):
-            return False
-        for index in (self.offset_index, self.time_index):
-            if index is not None and (index.counts or index.torn):
-                return False
-        return True

@@ -12,9 +12,8 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView (of epochs and topic ids one that is not plain), a SegmentView that is not plain, one that is not sound,
-    a PartitionView that is not plain, one whose segments were read, a LogDirView, every LogDirView of one broker (a
-    tuple), a ReplicasView.
+    A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
+    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView.
     """
 
     FILE = "file"
@@ -40,6 +39,7 @@ SERIES = {
 """How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 
 Check = Callable[[Any, Release], Iterable[Finding]]
+Precondition = Callable[[Any], bool]
 
 
 class Rule(NamedTuple):
@@ -54,6 +54,11 @@ class Rule(NamedTuple):
     check: Check
     kinds: tuple[str, ...] = ()
     """The kinds of the files that a rule of files is shown."""
+    when: Precondition | None = None
+    """Holds for every view in which the rule finds anything, and costs next to nothing; without it the rule sees all.
+
+    Neighbouring rules that name the same function share one call.
+    """
     shared_page: str = ""
     """The end of a page that several rules share."""
 

@@ -28,7 +28,7 @@ from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the defects that the reader of this release passes over."""
-    if not readable(view) or holds_nothing(view):
+    if not view.parsed.defects or not readable(view) or holds_nothing(view):
         return
     if view.kind == LEADER_EPOCH_KIND and not release.epoch_cache:
         return

@@ -22,7 +22,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, made_of_size, recovered_end
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, ends_early, made_of_size, recovered_end
 from kcheck.rules._words import counted, kafka
 
 _READABLE_SIZE_MAX = 17
@@ -62,4 +62,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     return Severity.ERROR, f"{who} leaves them there and appends behind them: what is produced then cannot be read."
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

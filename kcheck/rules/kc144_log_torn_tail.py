@@ -19,7 +19,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row, recovered_end
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row, ends_early, recovered_end
 from kcheck.rules._words import counted, kafka
 
 
@@ -53,4 +53,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     return Severity.ERROR, f"{who} does not look: readers go on in the next segment, without what stood from {end} on."
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

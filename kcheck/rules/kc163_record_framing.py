@@ -15,6 +15,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._records import UNDECODED_PAGE, records_finding, undecoded
+from kcheck.rules._segments import has_faulty_records
 from kcheck.rules._words import kafka
 
 
@@ -25,4 +26,10 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from records_finding(RULE, view, (RecordFault.PASSED,), lambda _: passed)
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, shared_page=UNDECODED_PAGE)
+RULE = Rule(
+    severity=Severity.ERROR,
+    scope=Scope.FAULTY_SEGMENT,
+    check=check,
+    when=has_faulty_records,
+    shared_page=UNDECODED_PAGE,
+)

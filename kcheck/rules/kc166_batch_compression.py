@@ -11,6 +11,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._records import UNDECODED_PAGE, records_finding, undecoded
+from kcheck.rules._segments import has_faulty_records
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -18,4 +19,10 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     return records_finding(RULE, view, (RecordFault.COMPRESSION,), undecoded(release))
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, shared_page=UNDECODED_PAGE)
+RULE = Rule(
+    severity=Severity.ERROR,
+    scope=Scope.FAULTY_SEGMENT,
+    check=check,
+    when=has_faulty_records,
+    shared_page=UNDECODED_PAGE,
+)

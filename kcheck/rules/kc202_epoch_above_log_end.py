@@ -33,7 +33,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     end = view.log_end_offset
     if end is None or not served(view):
         return
-    above = tuple(entry for entry in loaded_lines(view, release) if entry.start_offset > end)
+    above = tuple([entry for entry in loaded_lines(view, release) if entry.start_offset > end])
     if not above:
         return
     killed = view.clean_shutdown is False and release.version >= BACKGROUND_WRITE
