@@ -10,8 +10,8 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX
 
 REFETCH_OR_REBUILD = (
-    "If another replica is in sync, stop the broker, move this partition directory out of the log dir and let the "
-    "broker fetch it anew; otherwise rebuild the file from the batch headers of all segments."
+    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
+    "the broker re-replicate it. Otherwise rebuild the file from the batch headers of all segments."
 )
 
 

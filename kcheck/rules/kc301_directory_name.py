@@ -1,15 +1,15 @@
 """A directory in the log dir has a name that the broker cannot read, so the broker does not start.
 
-What is wrong: every directory in a log dir must be named `<topic>-<partition>`, possibly with a `-delete`, `-future`
-or `-stray` ending as the broker writes it. This one is not. Typical: `lost+found` of a file system whose root is the
-log dir, `.snapshot` of a storage system, a backup directory that somebody made there or linked there, or a directory
-that a newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5).
+What is wrong: every directory in a log dir must be named `<topic>-<partition>`, optionally with the `-delete`,
+`-future` or `-stray` suffix that the broker writes. This one is not. Typical causes: `lost+found` where the log dir is
+the root of a file system, `.snapshot` of a storage system, a backup directory or a link to one, or a directory that a
+newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5).
 
 What the broker does, in every release: it aborts its start, for all log dirs. The log says "is not in the form of
-topic-partition". In KRaft mode the clean-shutdown marker is gone by then, so the next start scans segments.
+topic-partition". In KRaft mode the failed start removes the clean-shutdown marker, so the next start scans segments.
 
-What to do: move the directory out of the log dir; for a file system root use a directory below it as log dir. Never
-put backups into a log dir.
+What to do: move the directory out of the log dir. If the log dir is the root of a file system, use a directory below
+it. Never put backups into a log dir.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     for name in names:
         if broker_accepts(name, release) is None and not skipped_by_broker(name, release):
             newer = parse_directory(name) is not None
-            yield _finding(view, name, release, "has an ending that only newer brokers read" if newer else NO_PARTITION)
+            yield _finding(view, name, release, "has a suffix that only newer brokers read" if newer else NO_PARTITION)
 
 
 def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:
@@ -38,8 +38,8 @@ def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding
         view.where._replace(dir=name),
         f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
         effect=f"{kafka(release)} does not start: the name aborts the start of the whole broker, for all its log dirs.",
-        advice="Move the directory out of the log dir. If it is the root of a file system, use a directory below it as "
-        "log dir.",
+        advice="Move the directory out of the log dir. If the log dir is the root of a file system, use a directory "
+        "below it as log dir.",
     )
 
 

@@ -62,7 +62,7 @@ def test_a_log_without_records_has_nothing_to_lose() -> None:
     """It starts empty at the log start."""
     (found,) = found_by(KC211, partition(log_start=500, log_end=0, segment_sizes=(0,)))
     assert found.severity is Severity.WARNING
-    assert "starts the log, which has no records, empty at 500" in found.effect
+    assert "starts the log, which has no records, at offset 500" in found.effect
 
 
 @pytest.mark.parametrize("state", [DirectoryState.DELETED, DirectoryState.STRAY])
@@ -78,7 +78,7 @@ def test_directories_that_wait_for_their_end_are_left_alone(state: DirectoryStat
 @pytest.mark.parametrize(
     ("clean", "point", "words"),
     [
-        (True, 200, "ignores it, because the last stop was clean"),
+        (True, 200, "ignores it, because the last shutdown was clean"),
         (False, 200, "scans only the last segment"),
         (None, 200, "scans only the last segment"),
         (False, 2**63 - 1, "scans nothing"),
@@ -98,7 +98,7 @@ def test_a_high_watermark_above_the_log_end() -> None:
     (found,) = found_by(KC213, partition(high_watermark=151, log_end=150))
     assert found.severity is Severity.WARNING
     assert "lowers it to 150" in found.effect
-    assert "offset 150 as committed" in found.effect
+    assert "Committed and missing here: offset 150." in found.effect
 
 
 @pytest.mark.parametrize(("point", "words"), [(None, "has no entry for it"), (99, "says 99, in its first segment")])
