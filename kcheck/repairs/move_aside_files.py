@@ -38,7 +38,7 @@ def _stray(site: PartitionSite, finding: Finding) -> Answer:
     size = site.size(name)
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"the file may hold records: {size} bytes under a name that no broker opens")
-    return _aside(site, finding, [name], "remove a file that is not Kafka's", "no broker writes this name")
+    return _aside(site, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
 
 
 def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
@@ -53,7 +53,7 @@ def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
         renamed = frozenset(names)
         names += [name for name in _without_log(site) if f"{name[:20]}.log{suffix}" in renamed]
         words = {CLEANED: "an unfinished compaction", DELETED: "a deletion", TEMPORARY: "an unfinished write"}
-        reason = f"remove the files left over from {words[suffix]}"
+        reason = f"move aside the files left over from {words[suffix]}"
         yield _aside(site, finding, names, reason, f"no start reads a {suffix} file")
 
 
@@ -61,7 +61,7 @@ def _alone(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
     names = _without_log(site)
     if names:
         what = "no .log has this base offset: the broker would delete the index"
-        yield _aside(site, finding, names, "remove indexes without a segment", what)
+        yield _aside(site, finding, names, "move aside indexes without a segment", what)
 
 
 def _without_log(site: PartitionSite) -> list[str]:

@@ -24,7 +24,7 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         else:
             what = "no broker writes or reads anything under this name"
             evidence = (Evidence(name, None, crc_verified=None, what=what),)
-            yield Step(finding, (Aside(name),), "remove an entry that no broker reads", evidence)
+            yield Step(finding, (Aside(name),), "move aside an entry that no broker reads", evidence)
 
 
 REPAIR = Repair(
