@@ -7,7 +7,7 @@ It is no plug: nothing but what a broker makes of it is of use.
 from typing import Any
 
 from kcheck.formats._contract import Format
-from kcheck.formats._jackson import tree
+from kcheck.formats._json_reader import read_json
 from kcheck.formats.partition_metadata import java_uuid
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, utf8_lines, wrapped
 from kcheck.model.names import FileKind
@@ -47,7 +47,7 @@ def _object(data: bytes) -> dict[str, Any]:
     if line is None:
         raise ValueError("it is no UTF-8" if lines.malformed else "it is empty")
     try:
-        found = tree(line)
+        found = read_json(line)
     except ValueError:
         found = None
     if not isinstance(found, dict) or _VERSION not in found:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kcheck.formats._contract import Format
-from kcheck.formats._jackson import tree
+from kcheck.formats._json_reader import read_json
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_long
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
@@ -54,7 +54,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
 def _read(data: bytes) -> CleanShutdown:
     """Read as Jackson does with its defaults: what follows the object is not looked at, numbers are coerced."""
     try:
-        found: Any = tree(data.decode("utf-8", "replace"))
+        found: Any = read_json(data.decode("utf-8", "replace"))
         epoch = _coerced(found["brokerEpoch"], LONG_MIN, LONG_MAX)
         version = _coerced(found.get("version"), INT_MIN, INT_MAX)
     except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
