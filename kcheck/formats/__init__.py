@@ -12,7 +12,7 @@ opens no file and raises no error for damaged content. `parse` finds the module 
     >>> parsed.value.entries
     (EpochEntry(epoch=5, start_offset=100),)
     >>> [str(defect) for defect in parsed.defects]
-    ['line 4, column 1: "six" is not an epoch', 'line 2, column 1: the count is 2, but 1 entries can be read']
+    ['line 4, column 1: "six" is not an epoch', 'line 2, column 1: the count is 2, but 1 entry is readable']
 
 A module has up to three functions:
 
