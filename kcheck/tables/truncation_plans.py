@@ -1,4 +1,4 @@
-"""What a replica of a fleet loses if another one leads."""
+"""What a replica loses if another one leads, in a run of `kcheck fleet scan`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,44 +8,58 @@ from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
     "truncation_plans",
-    "What a replica loses under a leader: a row for each replica that can lead, and each other one that then follows.",
+    "What a replica loses under a leader. There is a row for each possible leader and each follower that it then has.",
     (
-        Column("broker_id", "int64", "The id of its broker."),
+        Column("broker_id", "int64", "The broker id of the follower."),
         Column("topic", "string", "The topic."),
-        Column("partition", "int64", "The partition."),
-        Column("leader", "string", "The broker that leads in this plan, as in column broker."),
-        Column("leader_id", "int64", "The id of that broker."),
-        Column("best", "bool", "Whether this is the leader with which the least is lost."),
-        Column("leader_epoch", "int64", "The epoch of that leader: one above every epoch seen."),
-        Column("leader_log_end_offset", "int64", "Where the log of the leader ends."),
-        Column("status", "string", "ok, never_completes, unfinished, fetch_fails; unknown where it cannot take part."),
-        Column("problem", "string", "Why it cannot take part."),
-        Column("log_end_offset_before", "int64", "Where its log ends after a start."),
+        Column("partition", "int64", "The partition number."),
+        Column("leader", "string", "The broker that leads in this plan, named as in the broker column."),
+        Column("leader_id", "int64", "The broker id of the leader."),
+        Column("best", "bool", "Whether the least is lost under this leader."),
+        Column("leader_epoch", "int64", "The epoch of the leader: one above every known epoch."),
+        Column("leader_log_end_offset", "int64", "Log end offset of the leader."),
+        Column(
+            "status",
+            "string",
+            "ok, never_completes, unfinished or fetch_fails; unknown if the follower cannot take part.",
+        ),
+        Column("problem", "string", "Why the follower cannot take part."),
+        Column("log_end_offset_before", "int64", "Its log end offset after a start."),
         Column("high_watermark", "int64", "Its high watermark after a start."),
-        Column("truncate_to", "int64", "To which offset it truncates; null if it does not."),
-        Column("log_end_offset_after", "int64", "Where its log ends then."),
-        Column("lost_from", "int64", "The first offset that goes and does not come back."),
-        Column("lost_to", "int64", "The offset behind the last of them."),
-        Column("lost_records", "int64", "Records there; null where batches were not read (--depth checkpoints)."),
-        Column("lost_bytes", "int64", "Bytes of their batches, likewise."),
-        Column("lost_below_high_watermark", "int64", "How many of them were below its high watermark."),
-        Column("lost_certain", "bool", "False: no more than these; where the logs part is not known."),
-        Column("expired_from", "int64", "The first offset that goes because the leader has removed it already."),
-        Column("expired_to", "int64", "The offset behind the last of them."),
+        Column("truncate_to", "int64", "The offset to which it truncates; null if it does not."),
+        Column("log_end_offset_after", "int64", "Its log end offset after truncation."),
+        Column("lost_from", "int64", "The first offset that it loses for good."),
+        Column("lost_to", "int64", "The offset after the last of them."),
+        Column("lost_records", "int64", "Number of lost records; null if batches were not read (--depth checkpoints)."),
+        Column("lost_bytes", "int64", "Bytes of their batches; null likewise."),
+        Column("lost_below_high_watermark", "int64", "How many of the lost offsets are below its high watermark."),
+        Column(
+            "lost_certain",
+            "bool",
+            "False if these are upper bounds, because the offset where the logs diverge is unknown.",
+        ),
+        Column("expired_from", "int64", "The first offset that it removes because the leader has already deleted it."),
+        Column("expired_to", "int64", "The offset after the last of them."),
         Column("refetch_from", "int64", "The first offset that it fetches from the leader."),
-        Column("refetch_to", "int64", "The offset behind the last of them."),
-        Column("refetch_records", "int64", "Records there; null where batches were not read (--depth checkpoints)."),
-        Column("refetch_bytes", "int64", "Bytes of their batches, likewise."),
-        Column("diverges_silently_at", "int64", "From where on it keeps what the leader does not have."),
+        Column("refetch_to", "int64", "The offset after the last of them."),
+        Column(
+            "refetch_records", "int64", "Number of these records; null if batches were not read (--depth checkpoints)."
+        ),
+        Column("refetch_bytes", "int64", "Bytes of their batches; null likewise."),
+        Column(
+            "diverges_silently_at",
+            "int64",
+            "The offset from which it silently keeps records that differ from the leader's.",
+        ),
     ),
     in_run=PLACE,
 )
 
 
 def rows(plan: Mapping[str, Any], *, best: bool, brokers: Mapping[int, str | None]) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the plan under one leader, as `kcheck truncation` tells it, without their cluster.
+    """Yield the rows of the plan under one leader, without the cluster; `plan` is the JSON of `kcheck truncation`.
 
-    `brokers` are the names by their ids.
+    `brokers` maps broker ids to names.
     """
     leader = plan["leader"]
     for follower in plan["followers"]:
