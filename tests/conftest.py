@@ -1,9 +1,12 @@
-"""How the tests are shared out among processes, the store that some of them share, and a bug that some want."""
+"""How the tests are shared out among processes, and the fixtures that several folders use."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -13,15 +16,36 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells no types
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/spark" if nodeid.startswith("tests/spark/") else nodeid
+            return "tests/fleet/spark" if nodeid.startswith("tests/fleet/spark/") else nodeid
 
     return Scheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 @pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go where the files of a test are: paths are told as they were given, relative ones too."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def data() -> Path:
+    """Make a log dir with two segments in one partition and one in another."""
+    path = log_dir(
+        Path("data"),
+        recovery_point={"a-0": 200, "b-1": 3},
+        high_watermark={"a-0": 250},
+        log_start={"a-0": 40},
+    )
+    partition_dir(path / "a-0", [run(0, 199), run(200, 299, epoch=2)], epoch_entries=[(0, 0), (2, 200)])
+    write(path / "a-0", {"partition.metadata": partition_metadata()})
+    partition_dir(path / "b-1", [run(0, 9)], index_every=None)
+    return path
+
+
+@pytest.fixture
 def break_partition(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Exception], None]:
     """Give what lets a bug of ours be met where the directory of that name is read."""
-    from kcheck.scan import partition  # only where it is asked for
+    from kcheck.views import partition  # only where it is asked for
 
     def breaks(name: str, error: Exception) -> None:
         read = partition.read_partition

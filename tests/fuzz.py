@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from kcheck.core.releases import TABLE, release  # noqa: E402 - the path above comes first
+from kcheck.dumps.filter import DumpDetail, Filter  # noqa: E402 - the same
 from kcheck.formats._contract import Format  # noqa: E402 - the same
 from kcheck.formats.record_batch import (  # noqa: E402 - the same
     MAGIC_AT,
@@ -24,18 +25,17 @@ from kcheck.formats.record_batch import (  # noqa: E402 - the same
     entry_size,
     is_modern,
 )
+from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.names import broker_accepts, parse_directory, parse_file, segment_prefix  # noqa: E402 - the same
 from kcheck.model.release import Release  # noqa: E402 - the same
-from kcheck.model.report import Wanted  # noqa: E402 - the same
+from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
 from kcheck.registry import discover  # noqa: E402 - the same
 from kcheck.renderers import json, kafka  # noqa: E402 - the same
 from kcheck.renderers._contract import Options  # noqa: E402 - the same
-from kcheck.scan.check import check  # noqa: E402 - the same
-from kcheck.scan.depth import Depth  # noqa: E402 - the same
-from kcheck.scan.dump import dump  # noqa: E402 - the same
-from kcheck.scan.dumps.filter import Filter, Shown  # noqa: E402 - the same
-from kcheck.scan.segments.batches import Walk  # noqa: E402 - the same
+from kcheck.segments.batches import Walk  # noqa: E402 - the same
+from kcheck.verbs.check import check  # noqa: E402 - the same
+from kcheck.verbs.dump import dump  # noqa: E402 - the same
 
 RELEASES = [release(row.last) for row in TABLE]
 SIZE_MAX = 64 << 10
@@ -130,16 +130,16 @@ def _walk(data: bytes, chance: random.Random) -> None:
 
 def _dump(path: Path) -> None:
     """Read the file as `kcheck dump` does, a log record by record."""
-    shown = Shown(records=path.suffix == ".log", data="utf8")
+    shown = DumpDetail(records=path.suffix == ".log", data="utf8")
     for style in (json, kafka):
-        style.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report, StringIO(), Options())
+        style.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report(), StringIO(), Options())
 
 
 def _examine(folder: Path, of: Release) -> None:
     """Look at the log dir as `kcheck check` does."""
     for finding in check(
-        [str(folder.parent)], depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=of
-    ).findings():
+        [str(folder.parent)], depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=of
+    ).findings:
         assert finding.id != "KC000", finding.message
 
 

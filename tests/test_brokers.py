@@ -8,20 +8,20 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
+from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
-from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.end_offset import Question, end_offsets
-from kcheck.scan.host import open_log_dir, partitions
-from kcheck.scan.predict import predict
-from kcheck.scan.start.host import Wish
-from kcheck.scan.truncation import Election, plan
+from kcheck.model.report import PartitionFilter
+from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
+from kcheck.replicas.truncation import Election, truncation
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import predict
+from kcheck.views.log_dir import open_log_dir, partitions
 
 BROKERS = Path(__file__).parents[1] / "fixtures" / "brokers"
 RELEASES = sorted(path.name for path in BROKERS.iterdir() if path.is_dir())
 FOLDERS = sorted(BROKERS.glob("*/*/broker-*"))
-EVERY = Wanted()
+EVERY = PartitionFilter()
 CURRENT = DirectoryState.CURRENT
 
 
@@ -45,10 +45,10 @@ def test_end_offsets_are_those_that_the_leaders_answered(kafka: str, scene: str)
     """Asked over the wire just before the directories were copied: killed, stopped cleanly, or live."""
     of = release(kafka)
     for asked in _answers(kafka)[scene]["end_offsets"]:
-        wanted = Wanted(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
-        question = Question(epochs=(asked["requested_epoch"],))
+        wanted = PartitionFilter(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
+        question = EndOffsetQuery(epochs=(asked["requested_epoch"],))
         path = str(BROKERS / kafka / scene / f"broker-{asked['broker_id']}")
-        rows: Any = list(end_offsets([path], question, wanted=wanted, release=of).body["answers"])  # type: ignore[call-overload]  # an iterator
+        rows = [answer._asdict() for answer in end_offsets([path], question, wanted=wanted, release=of).answers]
         assert len(rows) == 1, asked
         found = {
             key: rows[0][key] for key in ("broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset")
@@ -64,9 +64,11 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
     paths = [f"{broker}={BROKERS / kafka / scene / f'broker-{broker}'}" for broker in (1, 2)]
     for did in _answers(kafka)[scene]["truncations"]:
         election = Election(leader=str(did["leader"]), leader_epoch=did["leader_epoch"], live=live)
-        rows: Any = plan(paths, election, wanted=Wanted(topics=(did["topic"],)), release=release(kafka)).body[
-            "partitions"
-        ]
+        rows: Any = (
+            truncation(paths, election, wanted=PartitionFilter(topics=(did["topic"],)), release=release(kafka))
+            .report()
+            .body["partitions"]
+        )
         (partition,) = rows
         (follower,) = partition["followers"]
         steps = [step["truncate_to"] for step in follower["steps"] if step["truncate_to"] is not None]
@@ -81,8 +83,8 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
 def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str, remote_storage: bool | None) -> None:
     """Of a topic in remote storage the log start may lie below every segment, of no other: its log told them."""
     path = str(BROKERS / kafka / scene / "broker-1" / "data1")
-    wish = Wish(None, Settings(remote_storage=remote_storage), release(kafka))
-    body: Any = predict([path], wish).report.body
+    wish = StartOptions(None, Settings(remote_storage=remote_storage), release(kafka))
+    body: Any = predict([path], wish).report().body
     found = {
         row["dir"]: [row["log_start_offset"], row["log_end_offset"]]
         for log_dir in body["log_dirs"]
@@ -114,7 +116,7 @@ def test_no_false_alarm(folder: Path) -> None:
     own = folder.relative_to(BROKERS).parts[0]
     for of in (release(own), release()):
         report = check([str(folder)], depth=Depth.RECORDS, as_kind=None, wanted=EVERY, release=of)
-        loud = [(finding.id, finding.where.dir) for finding in report.findings() if finding.severity != "info"]
+        loud = [(finding.id, finding.where.dir) for finding in report.findings if finding.severity != "info"]
         by_hand = folder.parts[-2:] == ("diverged", "broker-1") and release(own).lookup is not None
         assert ([("KC204", "emptied-0")] if by_hand else []) == loud
-        assert not report.unfinished
+        assert not report.report().unfinished

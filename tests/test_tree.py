@@ -42,18 +42,11 @@ PLUGS: dict[str, tuple[str, type]] = {
 }
 """The plural packages: the constant of each, and what it is an instance of."""
 
-BELOW_THE_SCREEN = ("core", "disk", "errors", "formats", "model", "registry", "repairs", "rules", "scan", "tables")
+LIGHT = ("core", "disk", "errors", "formats", "jobs", "model", "registry", "repairs", "rules", "verbs", "views")
+"""What every command may load: to import numpy or pyarrow takes longer than most of them run."""
 
-ENGINE_NAMES = (
-    "dumps.batches", "dumps.columns", "edits.operations", "edits.partition", "edits.proof", "edits.site",
-    "edits.survey", "edits.words", "fleet.arrow_take", "fleet.cross", "fleet.cross_columns", "fleet.cross_rows",
-    "fleet.groups", "repair", "segments.beyond", "segments.columns", "segments.contents", "segments.following",
-    "segments.framing", "segments.indexes", "segments.lockstep", "segments.records", "segments.whole", "start.index",
-    "start.log", "start.metadata", "start.partition", "start.producers", "start.recover", "start.replay",
-    "start.segment", "start.split", "start.swaps",
-)  # fmt: skip
-ENGINE = {f"kcheck.scan.{name}" for name in ENGINE_NAMES}
-"""What reads segments whole: numpy is worth its import there, and nowhere else. Arrays are no values."""
+NO_SCREEN = (*LIGHT, "dumps", "fleet", "plans", "replicas", "segments", "startup", "tables")
+"""All that is below the renderers."""
 
 NOT_VALUES = ("cli", "renderers")
 """What decides how an answer leaves stays in the process that writes it."""
@@ -63,6 +56,13 @@ def modules() -> list[str]:
     """Return the names of all modules of kcheck."""
     found = pkgutil.walk_packages(kcheck.__path__, "kcheck.")
     return [info.name for info in found if info.name != "kcheck.__main__"]
+
+
+def of_packages(packages: Iterable[str]) -> set[str]:
+    """Return the modules of these packages, which have some each."""
+    names = [[name for name in modules() if f"{name}.".startswith(f"kcheck.{package}.")] for package in packages]
+    assert all(names)
+    return set().union(*names)
 
 
 def python(code: str, *arguments: str) -> str:
@@ -128,9 +128,8 @@ def test_the_top_level_stays_small() -> None:
 
 def test_nothing_below_the_screen_loads_a_screen() -> None:
     """All that looks at a directory comes without typer and rich, and without what is slow to import."""
-    names = [name for name in modules() if name.split(".")[1] in BELOW_THE_SCREEN and name not in ENGINE]
-    assert "kcheck.scan.inspect" in names
-    assert not loaded_by_import(names) & {"typer", "rich", *HEAVY}
+    assert not loaded_by_import(of_packages(NO_SCREEN) - of_packages(["fleet.spark"])) & {"typer", "rich", "pyspark"}
+    assert not loaded_by_import(of_packages(LIGHT)) & {"typer", "rich", *HEAVY}
 
 
 EPOCHS = "0\n2\n0 0\n1 10\n"
@@ -153,9 +152,8 @@ def test_a_command_loads_only_what_it_needs(command: tuple[str, ...], style: str
     loaded = loaded_by_command(*arguments, "--format", style)
     assert not {name.partition(".")[0] for name in loaded} & {*HEAVY, "fastcrc", "cramjam"}
     assert "rich" not in loaded
-    scans = {"kcheck.scan.end_offset", "kcheck.scan.truncation"} & loaded
-    own = f"kcheck.scan.{command[0].replace('-', '_')}"
-    assert scans <= {own}
+    answers = {"kcheck.replicas.end_offset", "kcheck.replicas.truncation"} & loaded
+    assert answers <= {f"kcheck.replicas.{command[0].replace('-', '_')}"}
 
 
 @pytest.mark.parametrize(
@@ -181,7 +179,7 @@ def test_tables_are_written_without_pandas(command: tuple[str, ...], tmp_path: P
 def test_help_loads_no_scan() -> None:
     """It is what somebody types first."""
     loaded = loaded_by_command("--help")
-    assert not {name for name in loaded if name.startswith(("kcheck.scan", "kcheck.disk", "kcheck.rules", "rich"))}
+    assert not {name for name in loaded if name.startswith(("kcheck.views", "kcheck.disk", "kcheck.rules", "rich"))}
 
 
 def value_classes() -> list[type]:
@@ -189,12 +187,18 @@ def value_classes() -> list[type]:
     found = []
     for name in modules():
         parts = name.split(".")
-        if parts[-1] == "_contract" or parts[1] in NOT_VALUES or name in ENGINE:
+        if parts[-1] == "_contract" or parts[1] in NOT_VALUES or holds_arrays(name):
             continue
         for value in vars(importlib.import_module(name)).values():
             if is_value(value) and value.__module__ == name and not is_read_once(value):
                 found.append(value)
     return sorted((cls for cls in found if not cls.__name__.startswith("_")), key=lambda cls: cls.__qualname__)
+
+
+def holds_arrays(name: str) -> bool:
+    """Whether a module imports numpy or pyarrow: arrays are no values."""
+    loaded = vars(importlib.import_module(name)).values()
+    return any(isinstance(value, types.ModuleType) and value.__name__ in HEAVY for value in loaded)
 
 
 def is_value(value: object) -> typing.TypeGuard[type]:

@@ -22,8 +22,8 @@ def apply(
 ) -> None:
     """Carry out a plan, and keep what it replaces."""
     from kcheck.disk.apply import apply as carry_out
+    from kcheck.plans.plan_report import outcome, planned
     from kcheck.renderers._page import plural
-    from kcheck.scan.plan import outcome, planned
 
     data, found = planned(plan)
     can_leave(outcome(found, None), leaving)

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.leaving import Leaving, leave
 from kcheck.cli.options import with_leaving
 from kcheck.errors import UsageError
 from kcheck.renderers._printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.scan.dumps.filter import Shown
+    from kcheck.dumps.filter import DumpDetail
 
 
 @with_leaving
@@ -59,8 +60,7 @@ def dump(
 
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
-    from kcheck.scan.dump import dump as look
-    from kcheck.scan.dumps.filter import Filter, parse_offsets, parse_times
+    from kcheck.dumps.filter import Filter, parse_offsets, parse_times
 
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
@@ -70,7 +70,8 @@ def dump(
         only_damaged=only_damaged,
     )
     shown = _shown(records=records, data=print_data, decode=decode, java=leaving.format == "kafka")
-    report, damage = look(files, as_kind=as_kind, wanted=wanted, shown=shown)
+    answer = api.dump(*files, as_kind=as_kind, rows=wanted, detail=shown)
+    report, damage = answer.report(), answer.damage
 
     def tell() -> None:
         """Say on stderr what a table has no place for."""
@@ -82,16 +83,16 @@ def dump(
     raise typer.Exit(3 if report.unfinished else 1 if damage else 0)
 
 
-def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "Shown":
+def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "DumpDetail":
     """Return how much of a batch is shown."""
-    from kcheck.scan.dumps.filter import Shown
-    from kcheck.scan.dumps.records import DATA
+    from kcheck.dumps.filter import DumpDetail
+    from kcheck.dumps.records import DATA
 
     if data is not None and data not in DATA:
         raise UsageError(f"--print-data {data} is not known; known are {', '.join(DATA)}")
-    shown = Shown(records=records or data is not None, data=data, java=java)
+    shown = DumpDetail(records=records or data is not None, data=data, java=java)
     if decode is None:
         return shown
-    from kcheck.scan.dumps.decode import with_decoded
+    from kcheck.dumps.decode import with_decoded
 
     return with_decoded(shown, decode)

@@ -14,6 +14,6 @@ def explain(
     leaving: Leaving,
 ) -> None:
     """Print a rule's page: what it means, and what to do."""
-    from kcheck.scan.rule_pages import one_rule
+    from kcheck.verbs.explain import one_rule
 
-    leave(one_rule(rule), leaving)
+    leave(one_rule(rule).report(), leaving)

@@ -18,9 +18,9 @@ from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
+    from kcheck.fleet.local_engine import ScanRun
+    from kcheck.fleet.steps import ScanOptions
     from kcheck.model.report import Report
-    from kcheck.scan.fleet.local import Run
-    from kcheck.scan.fleet.stages import How
 
 Roots = Annotated[
     list[str],
@@ -81,10 +81,10 @@ def scan(
 ) -> None:
     """Check all log dirs of a fleet; writes Parquet tables."""
     from kcheck.disk.remote import is_url, mounted
-    from kcheck.scan.depth import parse_depth
-    from kcheck.scan.fleet.inventory import is_inventory
-    from kcheck.scan.fleet.local import Run
-    from kcheck.scan.fleet.stages import How
+    from kcheck.fleet.inventory import is_inventory
+    from kcheck.fleet.local_engine import ScanRun
+    from kcheck.fleet.steps import ScanOptions
+    from kcheck.model.depth import parse_depth
 
     looked = parse_depth(depth)
     if common.leaving.format not in _FORMATS:
@@ -103,7 +103,7 @@ def scan(
         raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
-    how = How(depth=looked, wanted=common.wanted(), release=common.release())
+    how = ScanOptions(depth=looked, wanted=common.wanted(), release=common.release())
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
     with mounted([*roots, out, since or ""], options):
@@ -111,7 +111,7 @@ def scan(
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
         with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
-            asked = Run(
+            asked = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options,
             )  # fmt: skip
@@ -147,7 +147,7 @@ def submit(
     show: Annotated[bool, typer.Option("--print", help="Show the command, and run nothing.")] = False,
 ) -> None:
     """Have spark-submit run a scan on a cluster."""
-    from kcheck.spark.submit import run, submission
+    from kcheck.fleet.spark.submit import run, submission
 
     # What scan would refuse is refused here, before anything is started.
     command = typer.main.get_command(app)
@@ -164,11 +164,11 @@ def submit(
 
 
 def _remembering(
-    how: "How", out: str, run: str | None, since: str | None, resume: str | None
-) -> "tuple[str | None, How]":
+    how: "ScanOptions", out: str, run: str | None, since: str | None, resume: str | None
+) -> "tuple[str | None, ScanOptions]":
     """Return the name of a run that remembers, and how it is done: with what which run has left."""
-    from kcheck.scan.fleet.memory import kept_by, left_by
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.remembered import kept_by, left_by
+    from kcheck.fleet.run import open_run
 
     if resume is None:
         folder = None if since is None else kept_by(open_run(since).path)
@@ -179,17 +179,17 @@ def _remembering(
     return name, how._replace(since=left_by(out, name), remembers=True)
 
 
-def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "Run") -> "tuple[Report, bool]":
+def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "ScanRun") -> "tuple[Report, bool]":
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
-        from kcheck.scan.fleet.local import scan as scan_here
+        from kcheck.fleet.local_engine import scan as scan_here
 
         without_pandas()
         return scan_here(roots, asked)
-    from kcheck.spark.session import session, spark_version
+    from kcheck.fleet.spark.session import session, spark_version
 
     spark_version()
-    from kcheck.spark.fleet import scan as scan_by_spark
+    from kcheck.fleet.spark.engine import scan as scan_by_spark
 
     return scan_by_spark(roots, asked, session(master))
 

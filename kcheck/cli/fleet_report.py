@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write
-from kcheck.cli.options import Judging, with_judging, with_leaving
+from kcheck.cli.options import FindingFilter, with_judging, with_leaving
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
 
@@ -27,7 +27,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but erro
 @with_judging
 def report(
     run: Run,
-    judging: Judging,
+    judging: FindingFilter,
     page: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="Write the page to FILE.")
     ] = "report.html",
@@ -39,8 +39,8 @@ def report(
 ) -> None:
     """Tell what a run found, worst first; writes a page."""
     from kcheck.disk.remote import mounted
-    from kcheck.scan.fleet.report import report as look
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.report import report as look
+    from kcheck.fleet.run import open_run
 
     can_be_written("-o", page)
     can_be_written("--prometheus", prometheus)
@@ -62,14 +62,14 @@ def report(
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A run, as for report.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="A later one.")],
-    judging: Judging,
+    judging: FindingFilter,
     leaving: Leaving,
     storage_option: StorageOption = None,
 ) -> None:
     """Tell what is new, gone and changed between two runs."""
     from kcheck.disk.remote import mounted
-    from kcheck.scan.fleet.diff import diff as look
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.diff import diff as look
+    from kcheck.fleet.run import open_run
 
     shown, fails = judging.chosen()
     with mounted([before, after], storage_options(storage_option)):
@@ -94,8 +94,8 @@ def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
 
 def measure(run: str, shown: Chosen, file: str) -> None:
     """Write the metrics of a run that was just written."""
-    from kcheck.scan.fleet.report import report as look
-    from kcheck.scan.fleet.run import open_run
+    from kcheck.fleet.report import report as look
+    from kcheck.fleet.run import open_run
 
     write(look(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
 

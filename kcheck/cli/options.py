@@ -7,12 +7,13 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from kcheck.api import release
 from kcheck.cli.leaving import Leaving, end, leave, renderer_of
-from kcheck.core.releases import NEWEST_TESTED, release, with_profile
+from kcheck.core.releases import NEWEST_TESTED
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, parse_severity
 from kcheck.model.release import Release
-from kcheck.model.report import Report, Wanted
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
@@ -20,7 +21,7 @@ Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A
 Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
 
 
-class Judging(NamedTuple):
+class FindingFilter(NamedTuple):
     """Which findings are meant, as it was given."""
 
     select: list[str] | None
@@ -50,17 +51,16 @@ class Common(NamedTuple):
     kafka: str
     ibp: str | None
     message_format: str | None
-    judging: Judging
+    judging: FindingFilter
     leaving: Leaving
 
     def release(self, profile: str | None = None) -> Release:
         """Return the Kafka whose behaviour is meant."""
-        chosen = release(self.kafka, ibp=self.ibp, message_format=self.message_format)
-        return with_profile(chosen, profile) if profile else chosen
+        return release(self.kafka, ibp=self.ibp, message_format=self.message_format, profile=profile)
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> PartitionFilter:
         """Return which partitions are meant."""
-        return Wanted(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
+        return PartitionFilter(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
 
     def chosen(self) -> tuple[Chosen, Chosen]:
         """Return which findings are shown, and which end in exit code 1."""
@@ -100,8 +100,8 @@ def _judging(
     fail_on: Annotated[
         str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 on findings from this level up.")
     ] = "error",
-) -> Judging:
-    judging = Judging(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
+) -> FindingFilter:
+    judging = FindingFilter(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
     judging.chosen()  # What makes no sense is told before anything is read.
     return judging
 
@@ -122,7 +122,7 @@ def _common(
     ] = None,
     **others: Any,
 ) -> Common:
-    judging = _judging(**{name: others.pop(name) for name in Judging._fields})
+    judging = _judging(**{name: others.pop(name) for name in FindingFilter._fields})
     return Common(
         topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
         leaving=_leaving(**others),
@@ -140,7 +140,7 @@ def with_common(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_judging(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Judging`; it gets them as its argument `judging`."""
+    """Give a command the options of `FindingFilter`; it gets them as its argument `judging`."""
     return _with(command, "judging", _judging, _options(_judging))
 
 

@@ -9,13 +9,13 @@ from kcheck.renderers._page import size
 from kcheck.renderers._printable import printable
 
 if TYPE_CHECKING:
-    from kcheck.scan.coverage import Coverage
+    from kcheck.views.coverage import Coverage
 
 _INTERVAL = 0.2
 _NAME_WIDTH_MIN = 8
 
 
-class Progress:
+class TerminalProgress:
     """A context that draws what it is told; nothing if stderr is no terminal, or if the user wants none."""
 
     def __init__(self, wanted: bool | None, *, quiet: bool) -> None:

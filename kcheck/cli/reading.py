@@ -11,7 +11,7 @@ import typer
 from kcheck.errors import UsageError
 
 if TYPE_CHECKING:
-    from kcheck.cli.progress import Progress
+    from kcheck.cli.progress import TerminalProgress
 
 _JOBS_MAX = 256
 
@@ -62,15 +62,15 @@ def _parse_time(option: str, text: str) -> int:
 
 
 @contextlib.contextmanager
-def at_length(progress: bool | None, *, nice: bool, quiet: bool) -> Iterator["Progress"]:
+def at_length(progress: bool | None, *, nice: bool, quiet: bool) -> Iterator["TerminalProgress"]:
     """Give what shows the progress, at the priority that is wanted; SIGTERM ends all that was begun inside."""
-    from kcheck.cli.progress import Progress
+    from kcheck.cli.progress import TerminalProgress
 
     if nice:
         _lower(quiet=quiet)
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        with Progress(progress, quiet=quiet) as shown:
+        with TerminalProgress(progress, quiet=quiet) as shown:
             yield shown
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -7,6 +7,6 @@ from kcheck.cli.options import with_leaving
 @with_leaving
 def rules(leaving: Leaving) -> None:
     """List every rule."""
-    from kcheck.scan.rule_pages import every_rule
+    from kcheck.verbs.explain import every_rule
 
-    leave(every_rule(), leaving)
+    leave(every_rule().report(), leaving)

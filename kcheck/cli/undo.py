@@ -15,7 +15,7 @@ def undo(
 ) -> None:
     """Take back what apply changed, byte for byte."""
     from kcheck.disk.apply import undo as take_back
-    from kcheck.scan.plan import outcome
+    from kcheck.plans.plan_report import outcome
 
     done = take_back(backup)
     count = len(done.changed)

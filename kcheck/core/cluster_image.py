@@ -37,7 +37,7 @@ class Stray(NamedTuple):
     since: int | None
 
 
-class Replay:
+class MetadataReplay:
     """Takes the records of the metadata in their order; `image()` is what they amount to.
 
     ValueError for records that contradict what came before: nothing is known then.

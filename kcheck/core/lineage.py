@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 
 
-class Run(NamedTuple):
+class EpochRange(NamedTuple):
     """Offsets `[start, end)` written in one epoch; None: not known (older message formats, no cache entry)."""
 
     start: Offset
@@ -20,7 +20,7 @@ class Run(NamedTuple):
     epoch: Epoch | None
 
 
-Lineage = tuple[Run, ...]
+Lineage = tuple[EpochRange, ...]
 Entries = Iterable[tuple[int, int]]
 """Epochs and their first offsets, as an epoch cache has them."""
 
@@ -40,21 +40,21 @@ def lineage_of_cache(cache: EpochEntries, *, log_start_offset: Offset, log_end_o
     """Return the runs that the cache tells, within `[log_start_offset, log_end_offset)`."""
     starts = [max(entry.start_offset, log_start_offset) for entry in cache]
     known = starts[0] if starts else log_end_offset
-    runs = [Run(log_start_offset, Offset(min(known, log_end_offset)), None)]
+    runs = [EpochRange(log_start_offset, Offset(min(known, log_end_offset)), None)]
     for entry, start, end in zip(cache, starts, [*starts, log_end_offset][1:], strict=True):
-        runs.append(Run(Offset(start), Offset(min(end, log_end_offset)), entry.epoch))
+        runs.append(EpochRange(Offset(start), Offset(min(end, log_end_offset)), entry.epoch))
     return tuple(run for run in runs if run.start < run.end)
 
 
 def lineage_of_batches(batches: Iterable[Batch]) -> Lineage:
     """Return the runs of batches in offset order; a gap between two batches of one epoch does not end its run."""
-    runs: list[Run] = []
+    runs: list[EpochRange] = []
     for batch in batches:
         end = Offset(batch.last_offset + 1)
         if runs and runs[-1].epoch == batch.epoch:
-            runs[-1] = Run(runs[-1].start, end, batch.epoch)
+            runs[-1] = EpochRange(runs[-1].start, end, batch.epoch)
         else:
-            runs.append(Run(batch.base_offset, end, batch.epoch))
+            runs.append(EpochRange(batch.base_offset, end, batch.epoch))
     return tuple(runs)
 
 

@@ -129,14 +129,14 @@ class ProducerStates:
 
     def append(self, step: Step) -> Completed | None:
         """Take one batch; return the transaction that it ends. TransactionStateError as ProducerAppendInfo.append."""
-        replay = Replay(self)
+        replay = ProducerReplay(self)
         replay.append(step)
         return replay.finish()
 
     def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
-        """Take batches of records one after the other, as `Replay.update` does."""
+        """Take batches of records one after the other, as `ProducerReplay.update` does."""
         for producer_id, entry in latest.items():
-            replay = Replay(self)
+            replay = ProducerReplay(self)
             replay.update({producer_id: entry}, opened)
             replay.finish()
 
@@ -158,7 +158,7 @@ class ProducerStates:
         return Completed(marker.producer_id, first, marker.offset, stable, marker.aborts)
 
 
-class Replay:
+class ProducerReplay:
     """Batches that are taken together: what they tell counts when all of them are read (ProducerAppendInfo)."""
 
     def __init__(self, states: ProducerStates, *, anew: bool = False) -> None:

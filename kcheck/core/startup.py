@@ -212,7 +212,7 @@ def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, relea
     return max(point, start)
 
 
-class Reading(NamedTuple):
+class UnreadableOutcome(NamedTuple):
     """What follows from a checkpoint that the broker cannot read; `queued`: the log dir is offline as soon as it runs.
 
     From 3.0 on a log with an unstable offset that is loaded while the log dir waits to go offline aborts the start.
@@ -227,24 +227,24 @@ IO_ERRORS = ("IOException", "MalformedInputException")
 """What the broker answers by taking the log dir offline, from 1.0."""
 
 
-def reading(name: str, error: str, release: Release) -> Reading | None:
+def unreadable_checkpoint(name: str, error: str, release: Release) -> UnreadableOutcome | None:
     """Return what an unreadable checkpoint at the top of a log dir does, None where the start goes on without it."""
     reason = f"{name} cannot be read: {error}"
     at_start = name in (RECOVERY_POINT, LOG_START)
     if at_start and (error == "OutOfMemoryError" or release.version < (0, 9)):
-        return Reading(Outcome.ABORT, reason)
+        return UnreadableOutcome(Outcome.ABORT, reason)
     if name not in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET, CLEANER_OFFSET) or error not in IO_ERRORS:
         return None
     if release.reader in (CheckpointReader.R1, CheckpointReader.R2, CheckpointReader.R3):
         return None
-    return Reading(Outcome.OFFLINE, reason, queued=at_start)
+    return UnreadableOutcome(Outcome.OFFLINE, reason, queued=at_start)
 
 
-def failed_read(name: str, error: str, release: Release) -> Reading:
+def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
     """Return what an unreadable file of a partition does: leader-epoch-checkpoint, partition.metadata.
 
     A KafkaStorageException takes the log dir offline from 3.2.1 (KAFKA-13773); before, it ends the start.
     """
     offline = error in IO_ERRORS and release.version >= (3, 2, 1)
     outcome = Outcome.OFFLINE if offline else Outcome.ABORT
-    return Reading(outcome, f"{name} cannot be read: {error}", queued=error in IO_ERRORS)
+    return UnreadableOutcome(outcome, f"{name} cannot be read: {error}", queued=error in IO_ERRORS)

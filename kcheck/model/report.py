@@ -49,7 +49,7 @@ class Rows(Iterator[Row]):
         return next(self._rows)
 
 
-class Part(Iterator[Row]):
+class RowSlice(Iterator[Row]):
     """The next `count` rows of `source`: all of them are read before the next part is."""
 
     def __init__(self, source: Rows, count: int) -> None:
@@ -79,8 +79,8 @@ class Report(NamedTuple):
 
     `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
     one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
-    memory; `Rows` and `Part` are such iterators of many rows. Such lists and tuples are `kind`-tagged lines in ndjson,
-    tagged by `kinds` where a row names no kind itself.
+    memory; `Rows` and `RowSlice` are such iterators of many rows. Such lists and tuples are `kind`-tagged lines in
+    ndjson, tagged by `kinds` where a row names no kind itself.
     `table` names the field that csv shows (`files.batches`: one of each of the `files`), or FINDINGS; None where the
     answer is not one table. `columns` are those of its rows.
 
@@ -122,7 +122,7 @@ class Report(NamedTuple):
         return bool(self.body.get("interrupted"))
 
 
-class Wanted(NamedTuple):
+class PartitionFilter(NamedTuple):
     """Which partitions are meant: topic patterns (`*`, `?`, `[...]`), partitions as `N` or `topic-N`; empty is all."""
 
     topics: tuple[str, ...] = ()

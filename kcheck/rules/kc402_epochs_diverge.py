@@ -12,7 +12,7 @@ What to do: before you start or elect anything, let kcheck truncation tell what 
 
 from collections.abc import Iterable
 
-from kcheck.core.lineage import Lineage, Run, contradict, fork, lineage_of_cache
+from kcheck.core.lineage import EpochRange, Lineage, contradict, fork, lineage_of_cache
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
@@ -55,7 +55,7 @@ def _lineage(view: PartitionView, end: Offset) -> Lineage:
             view.leader_epochs, log_start_offset=view.log_start_offset or Offset(0), log_end_offset=end
         )
     runs = [run for segment in view.read for run in segment.epochs]
-    return tuple(Run(run.first_offset, Offset(run.last_offset + 1), run.epoch) for run in runs)
+    return tuple(EpochRange(run.first_offset, Offset(run.last_offset + 1), run.epoch) for run in runs)
 
 
 RULE = Rule(

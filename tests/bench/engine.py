@@ -32,13 +32,13 @@ from kcheck.core.releases import NEWEST_TESTED, release  # noqa: E402 - the path
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
+from kcheck.model.depth import Depth  # noqa: E402 - the same
 from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
-from kcheck.model.report import Wanted  # noqa: E402 - the same
-from kcheck.scan.check import Reading, check  # noqa: E402 - the same
-from kcheck.scan.depth import Depth  # noqa: E402 - the same
-from kcheck.scan.segments.segment import examine  # noqa: E402 - the same
+from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
+from kcheck.segments.segment import examine  # noqa: E402 - the same
+from kcheck.verbs.check import ReadOptions, check  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
 from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
 
@@ -280,8 +280,8 @@ def side_by_side(folder: Path, size: int) -> None:
 def look(partition: Path, jobs: int) -> None:
     """Run `kcheck check --depth crc` in this process and in those that it starts."""
     check(
-        [str(partition)], depth=Depth.CRC, as_kind=None, wanted=Wanted(), release=release(NEWEST_TESTED),
-        reading=Reading(jobs=jobs),
+        [str(partition)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(NEWEST_TESTED),
+        reading=ReadOptions(jobs=jobs),
     )  # fmt: skip
 
 

@@ -30,8 +30,8 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from kcheck.fleet.replicas import replicas_schema  # noqa: E402 - the same
 from kcheck.model.names import PARTITION_METADATA  # noqa: E402 - the path above comes first
-from kcheck.scan.fleet.replicas import replicas_schema  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, peak  # noqa: E402 - the same
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
 
@@ -140,9 +140,9 @@ import sys, time, resource
 import kcheck.cli.app  # as a command looks for garbage and takes memory
 from pyarrow import parquet
 from kcheck.core.releases import release
-from kcheck.scan.fleet.cross import compare
-from kcheck.scan.fleet.groups import Groups
-from kcheck.scan.fleet.replicas import tables_of_compared
+from kcheck.fleet.comparison import compare
+from kcheck.fleet.replica_groups import Groups
+from kcheck.fleet.replicas import tables_of_compared
 paths, began = sys.argv[2:], time.process_time()
 def batches():
     for path in paths:

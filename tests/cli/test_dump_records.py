@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from kcheck.dumps import batch_columns as dump_columns
+from kcheck.dumps import records as dump_records
 from kcheck.formats import _record as reading
 from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
-from kcheck.scan.dumps import columns as dump_columns
-from kcheck.scan.dumps import records as dump_records
-from kcheck.scan.segments import columns as window
+from kcheck.segments import header_columns as window
 from kcheck.tables import records
 from tests.builders import index
 from tests.cli.command import kcheck
@@ -201,7 +201,7 @@ def test_a_batch_that_is_too_large_is_not_read(segment: Path, monkeypatch: pytes
 
 
 def test_a_batch_that_becomes_shorter_while_it_is_read(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcheck.scan.dumps.records.pread", lambda *_: b"")
+    monkeypatch.setattr("kcheck.dumps.records.pread", lambda *_: b"")
     assert "the file has become shorter" in " ".join(kcheck("dump", segment, "--records").out.split())
 
 

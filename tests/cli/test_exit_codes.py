@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kcheck import __version__
-from kcheck.scan import check as scan_check
+from kcheck.verbs import check as scan_check
 from tests.builders import partition_dir, run
 from tests.cli.command import KCHECK, UNCHANGED, environment, kcheck, left_to_nobody, shell
 
@@ -152,7 +152,7 @@ def test_a_bug_outside_of_a_partition_is_3_without_a_traceback(clean: Path, monk
         del arguments, more
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("kcheck.scan.look.open_log_dir", fails)
+    monkeypatch.setattr("kcheck.views.survey.open_log_dir", fails)
     done = kcheck("inspect", clean)
     assert (3, "kcheck: a bug in kcheck: RuntimeError: boom") == (done.code, done.err.splitlines()[0])
     assert "Traceback" not in done.err
@@ -162,7 +162,7 @@ def test_an_interrupt_is_130(tmp_path: Path) -> None:
     """Whatever kcheck does at that moment."""
     code = (
         "import os, signal, sys\n"
-        "import kcheck.scan.look as look\n"
+        "import kcheck.views.survey as look\n"
         "look.open_log_dir = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "from kcheck.cli.app import main\n"
         "main()\n"

@@ -17,8 +17,9 @@ from termios import TIOCSWINSZ
 import pytest
 
 from kcheck.cli.progress import line
-from kcheck.scan import check, deep
-from kcheck.scan.coverage import Coverage
+from kcheck.verbs import check
+from kcheck.views import segment_scan as deep
+from kcheck.views.coverage import Coverage
 from tests.builders import broker, flip_byte, partition_dir, run
 from tests.cli.command import KCHECK, UNCHANGED, drained, environment, kcheck, left_to_nobody, shell
 
@@ -137,7 +138,7 @@ def test_any_number_of_processes_gives_the_same_bytes(scene: str, style: str, mo
 
 def test_a_little_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That would take longer than it saves."""
-    monkeypatch.setattr("kcheck.scan.workers._start", lambda _: pytest.fail("a process"))
+    monkeypatch.setattr("kcheck.jobs.workers._start", lambda _: pytest.fail("a process"))
     assert 0 == kcheck("check", broker(tmp_path / "data", run(0, 99)), "--jobs", "4").code
 
 
@@ -150,13 +151,13 @@ def test_a_process_that_dies_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = broker(tmp_path / "data", run(0, 99), partition="a-0")
     partition_dir(path / "b-0", [run(0, 99), run(100, 199), run(200, 299)])
     flip_byte(path / "b-0" / f"{200:020}.log", 8)
-    real = deep.Deep._task
+    real = deep.SegmentScan._task
 
     def deadly(self: object, path: str, *rest: object) -> object:
         task = real(self, path, *rest)
         return task._replace(run=die) if path.endswith(f"b-0/{100:020}.log") else task
 
-    monkeypatch.setattr(deep.Deep, "_task", deadly)
+    monkeypatch.setattr(deep.SegmentScan, "_task", deadly)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", "2", "--format", "json")
     found = {row["id"]: row for row in json.loads(done.out)["findings"]}
@@ -172,7 +173,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*arguments: object, **more: object) -> object:
         raise RuntimeError(f"boom {arguments[2]} {more['verify']}")
 
-    monkeypatch.setattr("kcheck.scan.deep.examine", fails)
+    monkeypatch.setattr("kcheck.views.segment_scan.examine", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
     assert (3, "kcheck failed here: RuntimeError: boom 0 False") == (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.cluster_image import FROM_SNAPSHOT, Replay, Stray, becomes_of_strays, directory_of, stray
+from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay, Stray, becomes_of_strays, directory_of, stray
 from kcheck.core.releases import release
 
 TOPIC = ("TopicRecord", {"name": "t", "topicId": "T"})
@@ -22,7 +22,7 @@ def partition(*replicas: int, number: int = 0, change: bool = False) -> Told:
 
 def judged(*records: Told, broker: int | None = 1, number: int = 0, start: int = 0) -> Stray | None:
     """Return what is said of a replica of TOPIC after these records, the first of which has the offset `start`."""
-    replay = Replay()
+    replay = MetadataReplay()
     for offset, (name, data) in enumerate(records, start):
         replay.take(name, data, offset if start >= 0 else FROM_SNAPSHOT)
     return stray(replay.image(), "T", number, broker)
@@ -67,7 +67,7 @@ def test_a_record_about_what_does_not_exist(record: Told) -> None:
 
 def test_brokers_of_kraft_say_so_when_they_register() -> None:
     """One that still runs with ZooKeeper while its cluster migrates does not; what counts is the last time."""
-    replay = Replay()
+    replay = MetadataReplay()
     for offset, (broker, migrating) in enumerate(((1, True), (2, None), (3, True), (3, False), (4, False), (4, True))):
         said = {} if migrating is None else {"isMigratingZkBroker": migrating}
         replay.take("RegisterBrokerRecord", {"brokerId": broker, **said}, offset)
@@ -76,7 +76,7 @@ def test_brokers_of_kraft_say_so_when_they_register() -> None:
 
 def test_the_log_dir_of_a_replica() -> None:
     """The records of 3.7 and later name one for each replica; new replicas without any are somewhere else."""
-    replay = Replay()
+    replay = MetadataReplay()
     replay.take(*TOPIC, 0)
     for replicas, directories, expected in (
         ([1, 2], ["A", "B"], "B"), (None, ["A", "C"], "C"), (None, None, "C"), ([2, 3], None, None),

@@ -8,8 +8,8 @@ from kcheck.core.producer_state import (
     EmptyMarker,
     Entry,
     Marker,
+    ProducerReplay,
     ProducerStates,
-    Replay,
     TransactionStateError,
 )
 from kcheck.core.releases import release
@@ -81,7 +81,7 @@ def test_a_producer_of_a_snapshot_without_a_record_has_no_batch() -> None:
 def test_what_is_taken_together_counts_at_the_end() -> None:
     """The last batch stays where the epoch goes on and comes back; no transaction begins anew where another did."""
     states = ProducerStates(release(), [Entry(1, 0, 5, 1, 1, 1000)])
-    replay = Replay(states)
+    replay = ProducerReplay(states)
     replay.append(marker(2, epoch=1))
     replay.append(marker(3))
     assert Entry(1, 0, 5, 1, 1, 1000) == states.entries[1]
@@ -97,7 +97,7 @@ def test_what_is_taken_together_comes_in_the_order_of_a_table() -> None:
     """That of the table in which it was gathered: from 4.0 on the last one of a bucket comes first."""
     for kafka, order in (("3.9", [0, 16]), ("4.0", [16, 0])):
         states = ProducerStates(release(kafka))
-        replay = Replay(states)
+        replay = ProducerReplay(states)
         for producer_id in (0, 16):
             replay.append(data(0, producer_id=producer_id, transactional=False))
         replay.finish()
@@ -108,7 +108,7 @@ def test_old_releases_replay_before_a_recovery_as_if_nothing_was_known() -> None
     """Up to 2.7 the transaction of an earlier segment stays open; up to 2.2.0 it bounds the last stable offset."""
     for kafka, stable in (("2.2.0", 4), ("2.7", 10)):
         states = ProducerStates(release(kafka), [Entry(1, current_txn_first_offset=4)])
-        replay = Replay(states, anew=True)
+        replay = ProducerReplay(states, anew=True)
         replay.append(marker(9))
         assert Completed(1, 9, 9, stable, False) == replay.finish()
         assert {4: 1} == states.ongoing

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, TruncateToHighWatermark
-from kcheck.core.lineage import Run
+from kcheck.core.lineage import EpochRange
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.releases import release
 from kcheck.core.truncation import plan_truncation
@@ -24,8 +24,8 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
         release=of,
     )
     leader = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
-    batches = (Run(4, 6, Epoch(1)),), (Run(6, 9, Epoch(1)),)
-    found = follow(cut, leader, (Run(0, 9, Epoch(1)),), lambda offset: batches[offset >= 6 :], release=of)
+    batches = (EpochRange(4, 6, Epoch(1)),), (EpochRange(6, 9, Epoch(1)),)
+    found = follow(cut, leader, (EpochRange(0, 9, Epoch(1)),), lambda offset: batches[offset >= 6 :], release=of)
     assert (Status.OK if begins else Status.FETCH_FAILS, 4 if begins else 5) == (
         found.status, found.after.log_end_offset,
     )  # fmt: skip
@@ -35,7 +35,7 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
         Leader(cache=(EpochEntry(1, 0),), log_end_offset=9),
         release=of,
     )
-    failed = follow(kept, leader, (Run(0, 9, Epoch(1)),), lambda _: [(Run(6, 9, Epoch(1)),)], release=of)
+    failed = follow(kept, leader, (EpochRange(0, 9, Epoch(1)),), lambda _: [(EpochRange(6, 9, Epoch(1)),)], release=of)
     assert (Status.FETCH_FAILS, 7) == (failed.status, failed.after.log_end_offset)
 
 
@@ -47,13 +47,13 @@ def test_what_a_fetch_brings_may_end_where_the_leader_knows_of_no_epoch(
     size: int, kafka: str, status: Status, asked: list[int]
 ) -> None:
     """From 2.8 the next fetch names that epoch, and the follower is cut; one that brings all of it does not."""
-    lineage = Run(0, 5, Epoch(2)), Run(5, 10, Epoch(3))
+    lineage = EpochRange(0, 5, Epoch(2)), EpochRange(5, 10, Epoch(3))
     leader = Leader(cache=(EpochEntry(1, 0), EpochEntry(3, 0)), log_end_offset=10)
     empty = plan_truncation(Replica(cache=(), log_end_offset=0, high_watermark=0), leader, release=release(kafka))
 
-    def sent(offset: Offset) -> Iterator[tuple[Run, ...]]:
+    def sent(offset: Offset) -> Iterator[tuple[EpochRange, ...]]:
         for start in range(offset, 10, size):
-            parts = (Run(max(start, run.start), min(start + size, run.end), run.epoch) for run in lineage)
+            parts = (EpochRange(max(start, run.start), min(start + size, run.end), run.epoch) for run in lineage)
             yield tuple(run for run in parts if run.start < run.end)
 
     found = follow(empty, leader, lineage, sent, release=release(kafka))
@@ -71,13 +71,13 @@ def test_what_a_fetch_brings_may_end_where_the_leader_knows_of_no_epoch(
 )  # fmt: skip
 def test_a_batch_without_an_epoch_is_refused(kafka: str, epoch: int | None, end: int, status: Status) -> None:
     """By every release that keeps epochs, wherever it comes; messages are not, and the epochs before them go."""
-    lineage = Run(0, 4, Epoch(1)), Run(4, 6, epoch), Run(6, 9, Epoch(3))
+    lineage = EpochRange(0, 4, Epoch(1)), EpochRange(4, 6, epoch), EpochRange(6, 9, Epoch(3))
     cache = (EpochEntry(1, 0), EpochEntry(3, 6))
     leader = Leader(cache=cache[1:], log_end_offset=9)
     replica = Replica(cache=cache[: 1 if end < 6 else 2], log_end_offset=end, high_watermark=end)
     found = plan_truncation(replica, leader, release=release(kafka))
 
-    def sent(offset: Offset) -> Iterator[tuple[Run, ...]]:
+    def sent(offset: Offset) -> Iterator[tuple[EpochRange, ...]]:
         yield from ((run._replace(start=max(run.start, offset)),) for run in lineage if run.end > offset)
 
     assert status == follow(found, leader, lineage, sent, release=release(kafka)).status

@@ -6,20 +6,20 @@ from kcheck.core.releases import release
 from kcheck.core.startup import (
     Mode,
     Outcome,
-    Reading,
     Settings,
     Temporary,
+    UnreadableOutcome,
     failed_read,
     mode_of,
     nameless,
     offset_of,
-    reading,
     recovery_point,
     replaced_by_swaps,
     segments_from,
     settings,
     stray_snapshots,
     temporary,
+    unreadable_checkpoint,
 )
 from kcheck.errors import UsageError
 from kcheck.model.java import LONG_MAX
@@ -167,13 +167,15 @@ def test_recovery_point() -> None:
 )
 def test_unreadable_checkpoints(file: str, error: str, version: str, expected: tuple[Outcome, bool] | None) -> None:
     """An IOException takes the log dir offline, from 1.0 on; the start goes on with the rest."""
-    found = reading(file, error, release(version))
+    found = unreadable_checkpoint(file, error, release(version))
     assert expected == (None if found is None else (found.outcome, found.queued))
 
 
 def test_unreadable_files_of_a_partition() -> None:
     """One such file ended the whole start up to 3.2.0."""
     reason = f"{PARTITION_METADATA} cannot be read: IOException"
-    assert Reading(Outcome.OFFLINE, reason, queued=True) == failed_read(PARTITION_METADATA, "IOException", NEWEST)
-    assert Reading(Outcome.ABORT, reason, queued=True) == failed_read(PARTITION_METADATA, "IOException", V28)
+    assert UnreadableOutcome(Outcome.OFFLINE, reason, queued=True) == failed_read(
+        PARTITION_METADATA, "IOException", NEWEST
+    )
+    assert UnreadableOutcome(Outcome.ABORT, reason, queued=True) == failed_read(PARTITION_METADATA, "IOException", V28)
     assert failed_read(PARTITION_METADATA, "NullPointerException", NEWEST).outcome is Outcome.ABORT

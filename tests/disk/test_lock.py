@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.lock import locked_by
-from kcheck.model.report import Wanted
-from kcheck.scan.inspect import Shown, inspect_paths
+from kcheck.documents.inspection import InspectDetail
+from kcheck.model.report import PartitionFilter
+from kcheck.verbs.inspect import inspect
 from tests.builders import broker, fingerprint, run
-from tests.scan.reports import NEWEST, document
+from tests.reports import NEWEST, document
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the lock can be asked for on Linux alone")
 
@@ -92,7 +93,9 @@ def test_other_systems_cannot_tell(log_dir: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_held_log_dir_is_read_with_one_warning(log_dir: Path) -> None:
     """What stands there is shown all the same."""
     with held(log_dir / ".lock") as process:
-        found = document(inspect_paths([str(log_dir)], as_kind=None, wanted=Wanted(), shown=Shown(), release=NEWEST))
+        found = document(
+            inspect([str(log_dir)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=NEWEST)
+        )
     (item,) = found["items"]
     assert process == item["locked_by"]
     assert [100] == [row["log_end_offset"] for row in item["partitions"]]
@@ -102,5 +105,7 @@ def test_a_held_log_dir_is_read_with_one_warning(log_dir: Path) -> None:
 def test_a_held_log_dir_stays_as_it_is(log_dir: Path) -> None:
     with held(log_dir / ".lock"):
         before = fingerprint(log_dir)
-        document(inspect_paths([str(log_dir)], as_kind=None, wanted=Wanted(), shown=Shown(), release=NEWEST))
+        document(
+            inspect([str(log_dir)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=NEWEST)
+        )
         assert before == fingerprint(log_dir)

@@ -14,6 +14,8 @@ from random import Random
 
 import pytest
 
+from kcheck.dumps.decode import with_decoded
+from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats._messages import _remote_log
 from kcheck.formats._messages.schema import parse_table
 from kcheck.formats._record import Record, read_records
@@ -21,9 +23,7 @@ from kcheck.formats.record_batch import HEADER, OVERHEAD, header_of
 from kcheck.renderers._contract import Options
 from kcheck.renderers._json_writer import printable_json
 from kcheck.renderers.kafka import render
-from kcheck.scan.dump import dump
-from kcheck.scan.dumps.decode import with_decoded
-from kcheck.scan.dumps.filter import Filter, Shown
+from kcheck.verbs.dump import dump
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 from tests.records import batch_of, record
@@ -133,11 +133,11 @@ def _compare(version: str, kind: str, paths: list[Path], ask: Ask) -> list[objec
     for path, answer in zip(paths, ask(version, "Dump.java", paths, TOPICS[kind][1]), strict=True):
         encoded, _, end = answer.rpartition(" ")
         assert end == "="
-        shown = with_decoded(Shown(java=True), kind)
-        report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
+        shown = with_decoded(DumpDetail(java=True), kind)
+        shown_by_kcheck = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
         stream = io.StringIO()
-        render(report, stream, Options())
-        told += damage
+        render(shown_by_kcheck.report(), stream, Options())
+        told += shown_by_kcheck.damage
         lines = zip(stream.getvalue().split("\n"), LINE_END.split(b64decode(encoded).decode()), strict=True)
         for our, their in lines:
             if not GUESSED.search(our):

@@ -12,9 +12,9 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.model.finding import Finding
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.predict import start_of
-from kcheck.scan.start.host import Wish, decided
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import Target, TargetKind
 from tests.builders import log_dir
 from tests.oracle.ask import SEED, SWEEP, Ask, flips
 from tests.oracle.test_predict import WHOLE
@@ -94,7 +94,9 @@ def _laid(folder: Path, files: tuple[str | None, ...]) -> list[Path]:
 
 def _starts(paths: list[Path], version: str, mode: Mode) -> bool:
     chosen = release(version)
-    wish = Wish(None, settings({"mode": mode}, chosen), chosen)
+    wish = StartOptions(None, settings({"mode": mode}, chosen), chosen)
     collected: list[Finding] = []
-    starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in paths]
-    return all(each.outcome is Outcome.OK for each in decided([each._replace(broker="one") for each in starts], chosen))
+    starts = [start_of(Target(kind=TargetKind.LOG_DIR, path=str(path)), wish, collected) for path in paths]
+    return all(
+        each.outcome is Outcome.OK for each in combined_starts([each._replace(broker="one") for each in starts], chosen)
+    )

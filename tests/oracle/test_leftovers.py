@@ -11,14 +11,14 @@ from random import Random
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.report import Wanted
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import PartitionView
 from kcheck.rules.kc226_leftover_file import next_start
-from kcheck.scan import look
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
+from kcheck.verbs.check import check
+from kcheck.views import survey as look
 from tests.oracle.ask import SEED, SWEEP, Ask
 from tests.oracle.jars import numbers
 
@@ -75,7 +75,7 @@ def looked_at(folder: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> Pa
 
     with monkeypatch.context() as patch:
         patch.setattr(look, "check_partition", kept)
-        check([str(folder)], depth=Depth.HEADERS, as_kind=None, wanted=Wanted(), release=release(version))
+        check([str(folder)], depth=Depth.HEADERS, as_kind=None, wanted=PartitionFilter(), release=release(version))
     (view,) = seen
     return view
 

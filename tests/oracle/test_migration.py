@@ -10,18 +10,18 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.predict import predict
-from kcheck.scan.start.host import Wish
+from kcheck.model.report import PartitionFilter
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import predict
 from tests.oracle import histories
 from tests.oracle.ask import SWEEP
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import BROKER_STARTED, CONTROLLER_ID, Cluster, Process, free_port, wait_for
 from tests.oracle.test_predict import WHOLE
-from tests.scan.reports import document
+from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 
@@ -42,7 +42,7 @@ def write(path: Path, config: dict[str, str]) -> None:
 def told(version: str, broker: Process) -> tuple[set[str], dict[str, str]]:
     """Return the modes that kcheck takes a broker for, and what it predicts of each directory."""
     chosen = release(version)
-    report = predict([str(path) for path in broker.log_dirs], Wish(None, settings({}, chosen), chosen)).report
+    report = predict([str(path) for path in broker.log_dirs], StartOptions(None, settings({}, chosen), chosen)).report()
     rows = document(report)["log_dirs"]
     return {row["mode"] for row in rows}, {each["dir"]: each["outcome"] for row in rows for each in row["partitions"]}
 
@@ -50,8 +50,8 @@ def told(version: str, broker: Process) -> tuple[set[str], dict[str, str]]:
 def never_formatted(version: str, broker: Process) -> list[str]:
     """Return the rules that say that the broker will not start."""
     paths = [f"1={path}" for path in broker.log_dirs]
-    report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=Wanted(), release=release(version))
-    return [each.id for each in report.findings() if each.severity is Severity.FATAL]
+    report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release(version))
+    return [each.id for each in report.findings if each.severity is Severity.FATAL]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

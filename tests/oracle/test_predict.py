@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.formats.record_batch import CONTROL
@@ -28,13 +29,12 @@ from kcheck.model.names import (
     FileKind,
     parse_file,
 )
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.predict import start_of
-from kcheck.scan.start.files import Content
-from kcheck.scan.start.host import LogDirStart, Wish, decided
-from kcheck.scan.start.log import ENDLESS
-from kcheck.scan.start.values import Prediction
+from kcheck.startup.log_loader import ENDLESS
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import Target, TargetKind
 from tests.builders import Made, batch, log_dir, partition_dir, run
+from tests.cases.build import shared_copies
 from tests.damage import cases, nearest
 from tests.damage_made import made
 from tests.oracle.ask import SEED, SWEEP
@@ -68,20 +68,22 @@ EXCUSES = (
 """What may differ, as docs/predict.md names it."""
 
 
-def predicted(job: Job, version: str) -> list[LogDirStart]:
+def predicted(job: Job, version: str) -> list[LogDirPrediction]:
     """Return what is predicted of a job; its log dirs belong to one broker, whatever they say."""
     chosen = release(version)
     mode = job.mode or (Mode.KRAFT if numbers(version) >= (3, 3) else Mode.ZOOKEEPER)
     config = {"mode": str(mode), **{name: str(value) for name, value in job.config.items()}}
     how = settings(config, chosen)._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
-    wish = Wish(job.clean, how, chosen)
+    wish = StartOptions(job.clean, how, chosen)
     collected: list[Finding] = []
-    starts = [start_of(Target(kind=Kind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
+    starts = [start_of(Target(kind=TargetKind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
     assert [] == [found.message for found in collected if found.id == "KC000"]
-    return decided([_judged_alone(start, version)._replace(broker="one", view=None) for start in starts], chosen)
+    return combined_starts(
+        [_judged_alone(start, version)._replace(broker="one", view=None) for start in starts], chosen
+    )
 
 
-def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
+def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
     """Return a log dir without what other parts of the broker than its LogManager do."""
     others = (
         REPLICATION_OFFSET,
@@ -96,7 +98,7 @@ def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
     return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
 
 
-def differences(starts: Sequence[LogDirStart], answer: Answer) -> Iterator[str]:
+def differences(starts: Sequence[LogDirPrediction], answer: Answer) -> Iterator[str]:
     """Yield how a prediction differs from what the LogManager did."""
     outcomes = {start.outcome for start in starts}
     said = next((each for each in (Outcome.ABORT, Outcome.OFFLINE) if each in outcomes), Outcome.OK)
@@ -127,7 +129,7 @@ def _takes_names_as_they_stand(job: Job, version: str) -> bool:
     return (numbers(version) < (0, 11) and bool(odd)) or (numbers(version) < (1, 1) and SWAP in odd)
 
 
-def _of_partition(found: Prediction, number: int, answer: Answer) -> Iterator[str]:
+def _of_partition(found: PartitionPrediction, number: int, answer: Answer) -> Iterator[str]:
     log = _log_of(found, number, answer)
     if log is None:
         if found.dir != METADATA_LOG:
@@ -149,7 +151,7 @@ def _of_partition(found: Prediction, number: int, answer: Answer) -> Iterator[st
             yield f"{found.dir}/{name} has {content.size} bytes, but it is another file of {file.size} bytes"
 
 
-def _log_of(found: Prediction, number: int, answer: Answer) -> LoadedLog | None:
+def _log_of(found: PartitionPrediction, number: int, answer: Answer) -> LoadedLog | None:
     key = (number, found.directory.topic, found.directory.partition)
     logs = [log for log in answer.logs if (log.log_dir, log.topic, log.partition) == key]
     named = [log for log in logs if log.dir == found.dir]
@@ -195,7 +197,7 @@ def brokers(version: str) -> Iterator[tuple[object, Job]]:
 
 def damaged_cases(version: str) -> Iterator[tuple[object, Job]]:
     """Yield the log dirs of the rules' cases; as a sample every eighth. Most have batches of version 2."""
-    folder = ROOT / "fixtures" / "cases"
+    folder = shared_copies()
     for path in log_dirs(folder)[:: 1 if SWEEP >= WHOLE else 8] if numbers(version) >= (0, 11) else ():
         yield path.relative_to(folder), Job((path,), config=INDEX_SIZE)
 

@@ -25,10 +25,10 @@ from kcheck.formats.record_batch import (
     header_of,
     is_modern,
 )
-from kcheck.model.report import Wanted
+from kcheck.model.depth import Depth
+from kcheck.model.report import PartitionFilter
 from kcheck.model.segments import BatchFault, RecordFault
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
+from kcheck.verbs.check import check
 from tests.docs.examples import ROOT
 from tests.fuzz import with_crcs
 from tests.oracle.ask import READERS, SEED, SWEEP, Ask, assert_equal, flips, sampled
@@ -76,8 +76,8 @@ def _compared(path: Path, version: str, answer: str) -> tuple[object, object]:
     told: dict[str, set[int]] = {}
     end = ("whole", len(data))
     for finding in check(
-        [str(path.parent)], depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=release(version)
-    ).findings():
+        [str(path.parent)], depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(version)
+    ).findings:
         if finding.id in UNREAD | {CRC, TOO_LARGE}:
             batches: Any = finding.data["batches"]
             told[finding.id] = {row["position"] for row in batches if not _is_read(row)}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.apply import apply
 from kcheck.model.names import FileKind
 from kcheck.model.plan import Write
-from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start.host import LogDirStart
+from kcheck.plans.repair import RepairPlan, repair
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, boot
@@ -55,23 +55,23 @@ def booted(version: str, jobs: list[Job]) -> list[Answer]:
 
 def repaired(
     paths: list[str], kafka: str, around: Path, config: Mapping[str, object] = {}, *, accept_loss: bool = True
-) -> Repaired:
+) -> RepairPlan:
     """Repair log dirs; the backup goes into a folder beside them."""
     how = settings({name: str(value) for name, value in config.items()}, release(kafka))
     how = how._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
     made = repair(paths, [], wish(kafka)._replace(settings=how), accept_loss=accept_loss)
     (around / "backup").mkdir()
-    apply(plan_bytes(made), str(around / "backup"))
+    apply(made.plan_bytes(), str(around / "backup"))
     return made
 
 
-def job(starts: tuple[LogDirStart, ...], **more: object) -> Job:
+def job(starts: tuple[LogDirPrediction, ...], **more: object) -> Job:
     """Return the broker that has these log dirs."""
     mode = "kraft" if starts[0].mode is Mode.KRAFT else "zk"
     return Job(tuple(Path(start.path) for start in starts), mode=mode, **more)
 
 
-def planned(starts: tuple[LogDirStart, ...]) -> dict[tuple[int, str], tuple[object, ...]]:
+def planned(starts: tuple[LogDirPrediction, ...]) -> dict[tuple[int, str], tuple[object, ...]]:
     """Return where each log begins and ends, and its epochs, as the plan says."""
     return {
         (number, part.dir): (

@@ -12,14 +12,14 @@ import pytest
 
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
-from kcheck.scan.predict import predict
-from kcheck.scan.start.host import Wish
+from kcheck.startup.log_manager import StartOptions
+from kcheck.verbs.predict import predict
 from tests.oracle import histories
 from tests.oracle.ask import SWEEP
 from tests.oracle.jars import run_java
 from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.test_predict import WHOLE
-from tests.scan.reports import document
+from tests.reports import document
 
 pytestmark = pytest.mark.oracle
 
@@ -32,7 +32,7 @@ def _predicted(version: str, *nodes: Process) -> dict[str, tuple[str, str | None
     """Return what is predicted of each data directory, and the doubt."""
     chosen = release(version)
     arguments = [str(path) for node in nodes for path in node.log_dirs]
-    report = predict(arguments, Wish(None, settings({"mode": "kraft"}, chosen), chosen)).report
+    report = predict(arguments, StartOptions(None, settings({"mode": "kraft"}, chosen), chosen)).report()
     return {
         each["dir"]: (each["outcome"], each["uncertain"])
         for log_dir in document(report)["log_dirs"]

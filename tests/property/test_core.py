@@ -21,7 +21,7 @@ from kcheck.core.leader_epochs import (
     truncate_from_start,
     unsorted,
 )
-from kcheck.core.lineage import Fork, Run, fork, lineage_of_batches, lineage_of_cache, ranges
+from kcheck.core.lineage import EpochRange, Fork, fork, lineage_of_batches, lineage_of_cache, ranges
 from kcheck.core.releases import TABLE, release
 from kcheck.core.truncation import elected, plan_truncation
 from kcheck.model.entries import Batch, EpochEntries, EpochEntry
@@ -257,4 +257,4 @@ def test_entries_that_are_missing_never_give_a_wrong_fork(both: Histories, lost:
     found = fork(ours, theirs, a_end=len(both.follower), b_end=len(both.leader))
     assert found.common_prefix in (both.fork, None)
     assert found.first_difference is None or found.first_difference >= both.fork
-    assert all(isinstance(run, Run) and run.start < run.end for run in (*ours, *theirs))
+    assert all(isinstance(run, EpochRange) and run.start < run.end for run in (*ours, *theirs))

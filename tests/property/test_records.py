@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from kcheck.scan.segments import lockstep
-from kcheck.scan.segments.lockstep import Bodies, fields, step
+from kcheck.segments import record_columns as lockstep
+from kcheck.segments.record_columns import Bodies, fields, step
 from tests import strategies
 from tests.property import reference
 

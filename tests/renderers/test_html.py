@@ -11,11 +11,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from kcheck.fleet.report import report
+from kcheck.fleet.run import open_run
 from kcheck.renderers import html
 from kcheck.renderers._contract import Options
 from kcheck.renderers._html.parts import prose
-from kcheck.scan.fleet.report import report
-from kcheck.scan.fleet.run import open_run
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 HOSTILE = (

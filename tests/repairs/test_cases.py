@@ -14,19 +14,21 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
 from kcheck.errors import KcheckError
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
-from kcheck.model.report import Wanted
-from kcheck.scan.check import check
-from kcheck.scan.depth import Depth
-from kcheck.scan.inputs import Kind, replica_targets
-from kcheck.scan.predict import start_of
-from kcheck.scan.repair import Repaired, plan_bytes, repair
-from kcheck.scan.start.host import LogDirStart, Wish, decided
-from tests.cases.test_cases import FOUND, releases
+from kcheck.model.report import PartitionFilter
+from kcheck.plans.repair import RepairPlan, repair
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.check import check
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import TargetKind, replica_targets
+from tests.cases.build import FOUND, lay_out, shared_copy
+from tests.cases.test_cases import releases
 
 BAD = (Severity.ERROR, Severity.FATAL)
 KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
@@ -37,15 +39,15 @@ SHOWN_BY_LOSS = {"KC222": "the hole behind what is cut was hidden by the damage"
 """Rules that may speak for the first time after `--accept-loss`."""
 
 
-def wish(kafka: str) -> Wish:
+def wish(kafka: str) -> StartOptions:
     """Return what a start of this release is."""
-    return Wish(None, settings({}, release(kafka)), release(kafka))
+    return StartOptions(None, settings({}, release(kafka)), release(kafka))
 
 
 def log_dirs(folder: str) -> list[str]:
     """Return the log dirs that a case holds, none where it is about single files."""
     try:
-        return [target.path for target in replica_targets([folder]) if target.kind is Kind.LOG_DIR]
+        return [target.path for target in replica_targets([folder]) if target.kind is TargetKind.LOG_DIR]
     except KcheckError:
         return []
 
@@ -58,26 +60,28 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     """Return the errors, by rule and directory."""
-    report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=Wanted(), release=release(kafka))
-    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
+    report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
+    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings if each.severity in BAD}
 
 
-def told(starts: list[LogDirStart]) -> list[object]:
+def told(starts: list[LogDirPrediction]) -> list[object]:
     """Return what of a prediction does not depend on where the files lie."""
     return [
         (start.outcome, start.reasons, [(*each[:8], each.changes) for each in start.partitions]) for start in starts
     ]
 
 
-def predicted(paths: list[str], kafka: str) -> list[LogDirStart]:
+def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
     """Return what the next start does."""
-    return decided([start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release)
+    return combined_starts(
+        [start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release
+    )
 
 
 LOSS = "-loss"
 LOSING = ("kc141", "kc142", "kc143", "kc144")
 """Rules about what only a cut can mend."""
-RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(case / "before"))]
+RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(shared_copy(case)))]
 
 
 RUNS += [(case, kafka, True) for case, kafka, _ in RUNS if case.parent.name[:5] in LOSING]
@@ -89,11 +93,11 @@ def test_a_plan_comes_true(
     case: Path, kafka: str, accept_loss: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check finds none of it again, the next start is the predicted one, undo takes everything back."""
-    shutil.copytree(case / "before", tmp_path / "before")
+    lay_out(case, tmp_path / "before")
     monkeypatch.chdir(tmp_path)
     paths = log_dirs("before")
     before, errors = contents(tmp_path), wrong(paths, kafka)
-    made: Repaired = repair(paths, [], wish(kafka), accept_loss=accept_loss)
+    made: RepairPlan = repair(paths, [], wish(kafka), accept_loss=accept_loss)
     assert before == contents(tmp_path)
     operations = made.plan.operations
     assert expected(case, accept_loss) == stored(made, tmp_path, accept_loss)
@@ -101,15 +105,15 @@ def test_a_plan_comes_true(
         assert [operation.why.loses for operation in operations if operation.why.loses and not held(operation)] == []
     backup = tmp_path / "backup"
     backup.mkdir()
-    assert len(operations) == len(apply(plan_bytes(made), str(backup)).changed)
+    assert len(operations) == len(apply(made.plan_bytes(), str(backup)).changed)
     assert laid_out(case, accept_loss) == read(tmp_path / "before")
-    assert apply(plan_bytes(made), str(backup)).changed == ()
+    assert apply(made.plan_bytes(), str(backup)).changed == ()
     left = wrong(paths, kafka)
     assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
     planned = {(operation.why.finding, str(Path(operation.path).parent.name)) for operation in operations}
     assert {found for found in left if (found[0], found[2]) in planned} == set()
     assert told(list(made.starts)) == told(predicted(paths, kafka))
-    assert apply(plan_bytes(repair(paths, [], wish(kafka), accept_loss=False)), str(tmp_path / "more")).changed == ()
+    assert apply(repair(paths, [], wish(kafka), accept_loss=False).plan_bytes(), str(tmp_path / "more")).changed == ()
     if operations:
         undo(str(backup))
     shutil.rmtree(backup)
@@ -134,7 +138,7 @@ def laid_out(case: Path, accept_loss: bool) -> dict[str, bytes]:
     gone = [row["path"].removeprefix("before/") for row in rows if row["op"] == "set-aside"]
     stays = {
         name: data
-        for name, data in read(case / "before").items()
+        for name, data in read(shared_copy(case)).items()
         if not any(f"{name}/".startswith(f"{each}/") for each in gone)
     }
     return stays | read(case / f"after{LOSS * accept_loss}")
@@ -145,9 +149,9 @@ def held(operation: Any) -> bool:
     return bool(operation.why.loses["held"])
 
 
-def stored(made: Repaired, around: Path, accept_loss: bool) -> dict[str, object]:
+def stored(made: RepairPlan, around: Path, accept_loss: bool) -> dict[str, object]:
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
-    body: Any = json.loads(json.dumps(dict(made.report.body)))
+    body: Any = json.loads(json.dumps(dict(made.report().body)))
     kept = KEPT_OF_LOSS if accept_loss else KEPT
     rows = [{key: row[key] for key in kept} for row in body["operations"]]
     for row in rows:
@@ -161,15 +165,15 @@ def write_missing() -> None:
         if (case / f"plan{LOSS * accept_loss}.json").exists():
             continue
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            shutil.copytree(case / "before", "before")
+            lay_out(case, Path("before"))
             made = repair(log_dirs("before"), [], wish(kafka), accept_loss=accept_loss)
             found = stored(made, Path(folder), accept_loss)
-            apply(plan_bytes(made), "backup")
+            apply(made.plan_bytes(), "backup")
             after = read(Path("before"))
         if any(found.values()):
             text = json.dumps(found, indent=1, ensure_ascii=False)
             (case / f"plan{LOSS * accept_loss}.json").write_text(text + "\n", "utf-8", newline="\n")
-        before = read(case / "before")
+        before = read(shared_copy(case))
         for name, data in after.items():
             if before.get(name) != data:
                 path = case / f"after{LOSS * accept_loss}" / name

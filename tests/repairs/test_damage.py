@@ -10,10 +10,10 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
-from kcheck.scan.inputs import replica_targets
-from kcheck.scan.predict import start_of
-from kcheck.scan.repair import plan_bytes, repair
-from kcheck.scan.start.host import decided
+from kcheck.plans.repair import repair
+from kcheck.startup.log_manager import combined_starts
+from kcheck.verbs.predict import start_of
+from kcheck.views.targets import replica_targets
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.repairs.test_cases import contents, told, wish
@@ -33,9 +33,9 @@ def test_a_plan_for_random_damage_comes_true(accept_loss: bool, tmp_path: Path) 
         losses = [each.why.loses for each in made.plan.operations if each.why.loses is not None]
         assert accept_loss or all(loses["held"] for loses in losses), (case.name, case.what)
         backup = tmp_path / f"backup {case.name.rpartition('/')[2]}"
-        apply(plan_bytes(made), str(backup))
+        apply(made.plan_bytes(), str(backup))
         asked = wish("4.3")._replace(settings=how)
-        after = decided([start_of(each, asked, []) for each in replica_targets(paths)], asked.release)
+        after = combined_starts([start_of(each, asked, []) for each in replica_targets(paths)], asked.release)
         assert (case.name, case.what, told(list(made.starts))) == (case.name, case.what, told(after))
         if made.plan.operations:
             undo(str(backup))

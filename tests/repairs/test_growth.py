@@ -6,26 +6,27 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.names import DirectoryState, segment_prefix
 from kcheck.model.plan import Plan
 from kcheck.model.views import PartitionView
-from kcheck.scan import repair as repair_module
-from kcheck.scan.edits import survey as survey_module
-from kcheck.scan.edits.site import Site
-from kcheck.scan.host import open_log_dir
-from kcheck.scan.inputs import Kind, Target
-from kcheck.scan.repair import repair
-from kcheck.scan.start.host import LogDirStart, Wish
+from kcheck.plans import diagnosis as survey_module
+from kcheck.plans import repair as repair_module
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.plans.repair import repair
+from kcheck.startup.log_manager import StartOptions
+from kcheck.views.log_dir import open_log_dir
+from kcheck.views.targets import Target, TargetKind
 from tests.builders import batch_of, log_dir, partition_dir, record, run, write
 from tests.growth import grows_with_its_input
 
 
 def planned(path: Path) -> Plan:
     """Return what is planned for a log dir."""
-    return repair([str(path)], [], Wish(None, Settings(), release("2.4")), accept_loss=False).plan
+    return repair([str(path)], [], StartOptions(None, Settings(), release("2.4")), accept_loss=False).plan
 
 
 def strays(path: Path, count: int) -> None:
@@ -70,9 +71,9 @@ def views(path: Path, count: int) -> list[PartitionView]:
     ]
 
 
-def site_of(path: Path, seen: list[PartitionView]) -> Site:
+def site_of(path: Path, seen: list[PartitionView]) -> EditedLogDir:
     """Return a log dir with these partitions, and a finding about each."""
-    target, wish = Target(Kind.LOG_DIR, str(path)), Wish(None, Settings(), release("2.4"))
+    target, wish = Target(TargetKind.LOG_DIR, str(path)), StartOptions(None, Settings(), release("2.4"))
     found = [Finding("KC001", "", Severity.ERROR, view.where, "", "", "") for view in seen]
     return survey_module._site(target, open_log_dir(str(path), 1, wish.release), seen, wish, found)
 
@@ -100,14 +101,14 @@ def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monk
     strays(log_dir(tmp_path / "d"), 40)
     bad = {f"x{number}.bak" for number in (1, 33, 34)}
 
-    def worse(_: object, after: list[LogDirStart]) -> str | None:
+    def worse(_: object, after: list[LogDirPrediction]) -> str | None:
         gone = bad.difference(*(part.after for start in after for part in start.partitions))
         return f"without {min(gone)}" if gone else None
 
     monkeypatch.setattr(repair_module, "_worse", worse)
-    found = repair([str(tmp_path / "d")], [], Wish(None, Settings(), release("2.4")), accept_loss=False)
+    found = repair([str(tmp_path / "d")], [], StartOptions(None, Settings(), release("2.4")), accept_loss=False)
     moved = {name for each in found.plan.operations if (name := each.path.rpartition("/")[2]).endswith(".bak")}
-    refused: object = found.report.body["refused"]
+    refused: object = found.report().body["refused"]
     assert isinstance(refused, tuple)
     assert {f"x{number}.bak" for number in range(40)} - bad == moved
     assert bad == {row["file"] for row in refused if row["file"].endswith(".bak")}

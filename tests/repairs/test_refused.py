@@ -12,13 +12,13 @@ import pytest
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.plan import Write
 from kcheck.model.report import Row
+from kcheck.plans.repair import RepairPlan, repair
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
-from kcheck.scan.repair import Repaired, repair
-from kcheck.scan.start import host
+from kcheck.startup import log_manager as host
 from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import wish
 from tests.repairs.test_proofs import BATCH_SIZE, LOG, names, planned, reasons
 
@@ -35,7 +35,7 @@ def two_segments(path: Path, **how: Any) -> Path:
 
 def case(name: str, path: Path) -> Path:
     """Copy a case."""
-    shutil.copytree(CASES / name / "before", path)
+    lay_out(CASES / name, path)
     return path
 
 
@@ -52,7 +52,7 @@ def finding(rule: str, data: Row) -> Finding:
     return Finding(rule, "", Severity.WARNING, Location(), "", "", "", data)
 
 
-def logs(made: Repaired) -> list[tuple[str, str]]:
+def logs(made: RepairPlan) -> list[tuple[str, str]]:
     """Return what is done to `.log` files."""
     return [each for each in names(made.plan) if each[1].endswith(".log")]
 

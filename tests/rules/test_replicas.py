@@ -5,7 +5,7 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.rules._contract import Scope
-from kcheck.scan.rules import check_replicas
+from kcheck.views.rule_runner import check_replicas
 from tests.rules.build import epochs, found_by_all, ids, partition
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
-from kcheck.model.report import Wanted
-from kcheck.scan.arrow import batch_of, from_bytes
-from kcheck.scan.depth import Depth
-from kcheck.scan.fleet.inventory import FleetLogDir
-from kcheck.scan.fleet.rows import tables_of
-from kcheck.scan.fleet.stages import How, identify, list_items, look_at_broker, scan_batches
-from kcheck.scan.host import open_log_dir, partitions
-from kcheck.scan.segments.segment import examine
+from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.scan_rows import tables_of
+from kcheck.fleet.steps import ScanOptions, identify, list_items, look_at_broker, scan_batches
+from kcheck.model.depth import Depth
+from kcheck.model.report import PartitionFilter
+from kcheck.segments.segment import examine
 from kcheck.tables import checkpoints, leader_epochs, log_dirs, segments
 from kcheck.tables import partitions as partitions_table
+from kcheck.tables._arrow import batch_of, from_bytes
+from kcheck.views.log_dir import open_log_dir, partitions
 from tests.builders import log_dir, partition_dir, run
 
 NEWEST = release("4.3")
@@ -31,7 +31,7 @@ def data(tmp_path: Path) -> Path:
 
 def test_a_partition_and_what_is_in_it(data: Path) -> None:
     """A segment that was read from its start tells more than another; the last one is, where it is small."""
-    t, u = partitions(open_log_dir(str(data), None, NEWEST), wanted=Wanted(), walk_all=False, release=NEWEST)
+    t, u = partitions(open_log_dir(str(data), None, NEWEST), wanted=PartitionFilter(), walk_all=False, release=NEWEST)
     where = (1, str(data))
     assert (
         *where, "t-0", "t", 0, "current", None, None, 0, 5, 30, 20, t.size, True, 2, 2, 2, 2, True,
@@ -62,7 +62,7 @@ def test_a_log_dir_and_its_checkpoints(data: Path) -> None:
 
 def test_the_steps_need_no_process_of_their_own(data: Path) -> None:
     """Batches in, batches out: any engine can map them. An empty batch has the columns of a full one."""
-    how = How(Depth.CHECKPOINTS, Wanted(), NEWEST)
+    how = ScanOptions(Depth.CHECKPOINTS, PartitionFilter(), NEWEST)
     found = identify(FleetLogDir(str(data)), how)
     assert ("c1uster-AAAAAAAAAAAAAA", "1", 1) == (found.cluster, found.broker, found.broker_id)
     ((count, items),) = list_items(found, how)

@@ -11,8 +11,8 @@ from kcheck.renderers._html.parts import (
     SEVERITIES,
     VERDICTS,
     Bar,
-    Column,
     Html,
+    HtmlColumn,
     caption,
     chart,
     counted,
@@ -152,22 +152,22 @@ def _of(counts: Any, names: Sequence[str]) -> list[tuple[str, int]]:
     return [(name, counts[name]) for name in names]
 
 
-def _verdicts(name: str) -> Column:
+def _verdicts(name: str) -> HtmlColumn:
     def counts(row: Row) -> Any:
         verdicts: Any = row["verdicts"]
         return verdicts[name]
 
-    return Column(f"Brokers {name}", lambda row: number(counts(row)), counts, is_number=True)
+    return HtmlColumn(f"Brokers {name}", lambda row: number(counts(row)), counts, is_number=True)
 
 
 def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
     columns = [
         plain("Cluster", "cluster"), plain("Topic", "topic"), counted("Partition", "partition"),
         ranked("Worst", "verdict"), counted("Fatal", "fatal"), counted("Error", "error"),
-        Column("Damaged", lambda row: f"{number(row['damaged'])} of {number(row['replicas'])}",
+        HtmlColumn("Damaged", lambda row: f"{number(row['damaged'])} of {number(row['replicas'])}",
                lambda row: row["damaged"], is_number=True),
-        Column("On brokers", lambda row: ", ".join(map(text, _listed(row["damaged_on"])))),
-        Column("Rules", lambda row: ", ".join(map(_rule_link, _listed(row["rule_ids"])))),
+        HtmlColumn("On brokers", lambda row: ", ".join(map(text, _listed(row["damaged_on"])))),
+        HtmlColumn("Rules", lambda row: ", ".join(map(_rule_link, _listed(row["rule_ids"])))),
         plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("On one disk", "at_risk"),
         sized("Size", "size"),
     ]  # fmt: skip
@@ -186,12 +186,12 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
     return _section("partitions", said, shown, query("All of them, in DuckDB", lines))
 
 
-def _lost(title: str, name: str) -> Column:
+def _lost(title: str, name: str) -> HtmlColumn:
     def shown(row: Row) -> Html:
         below = row[f"{name}_below_high_watermark"]
         return f"{number(row[name])} ({number(below)})" if row[name] else number(row[name])
 
-    return Column(title, shown, lambda row: row[name], is_number=True)
+    return HtmlColumn(title, shown, lambda row: row[name], is_number=True)
 
 
 def _listed(values: Any) -> Sequence[Any]:
@@ -209,7 +209,7 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
     ]  # fmt: skip
     what = "Findings by rule" if len(bars) == len(rules) else f"Findings of the worst {len(bars)} rules"
     columns = [
-        Column("Rule", lambda row: _rule_link(row["id"])), plain("Name", "name"), ranked("Worst", "verdict"),
+        HtmlColumn("Rule", lambda row: _rule_link(row["id"])), plain("Name", "name"), ranked("Worst", "verdict"),
         counted("Findings", "findings"), *_COUNTS, counted("Brokers", "broker_count"),
     ]  # fmt: skip
     details = "".join(_rule(row, pages.get(str(row["id"]))) for row in rules)
@@ -238,8 +238,9 @@ def _rule(row: Row, about: Row | None) -> Html:
 
 def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
     columns = [
-        ranked("Severity", "severity"), Column("Rule", lambda row: _rule_link(row["id"])), plain("Cluster", "cluster"),
-        plain("Broker", "broker"), Column("Where", lambda row: text(place_of(row))), Column("What", _what),
+        ranked("Severity", "severity"), HtmlColumn("Rule", lambda row: _rule_link(row["id"])),
+        plain("Cluster", "cluster"), plain("Broker", "broker"),
+        HtmlColumn("Where", lambda row: text(place_of(row))), HtmlColumn("What", _what),
     ]  # fmt: skip
     lines = (
         f"SELECT cluster, broker, id, severity, log_dir, dir, file, line, position, message, advice\n"

@@ -34,7 +34,7 @@ def severity(value: object) -> Html:
     return f'<span class="s {name}">{_WORDS[name]}</span>' if name in _WORDS else text(value)
 
 
-class Column(NamedTuple):
+class HtmlColumn(NamedTuple):
     """A column of a table: its title, its cell, what it is sorted by if not by its text, whether it is a number."""
 
     title: str
@@ -43,27 +43,27 @@ class Column(NamedTuple):
     is_number: bool = False
 
 
-def plain(title: str, name: str) -> Column:
+def plain(title: str, name: str) -> HtmlColumn:
     """Return a column of text."""
-    return Column(title, lambda row: text(row[name]))
+    return HtmlColumn(title, lambda row: text(row[name]))
 
 
-def counted(title: str, name: str) -> Column:
+def counted(title: str, name: str) -> HtmlColumn:
     """Return a column of numbers."""
-    return Column(title, lambda row: number(row[name]), lambda row: row[name], is_number=True)
+    return HtmlColumn(title, lambda row: number(row[name]), lambda row: row[name], is_number=True)
 
 
-def sized(title: str, name: str) -> Column:
+def sized(title: str, name: str) -> HtmlColumn:
     """Return a column of bytes."""
-    return Column(title, lambda row: text(size(row[name])), lambda row: row[name], is_number=True)
+    return HtmlColumn(title, lambda row: text(size(row[name])), lambda row: row[name], is_number=True)
 
 
-def ranked(title: str, name: str) -> Column:
+def ranked(title: str, name: str) -> HtmlColumn:
     """Return a column of severities, or of verdicts; the worst is the largest."""
-    return Column(title, lambda row: severity(row[name]), lambda row: _RANKS[str(row[name])])
+    return HtmlColumn(title, lambda row: severity(row[name]), lambda row: _RANKS[str(row[name])])
 
 
-def table(name: str, caption: str, columns: Sequence[Column], rows: Iterable[Row]) -> Html:
+def table(name: str, caption: str, columns: Sequence[HtmlColumn], rows: Iterable[Row]) -> Html:
     """Return a table that can be searched and sorted where there is JavaScript, and is worst first without it."""
     head = "".join(f'<th scope="col"{_kind(column)}>{text(column.title)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(_cell(column, row) for column in columns)}</tr>\n" for row in rows)
@@ -91,11 +91,11 @@ def source(path: str, name: str) -> str:
     return f"'{quoted}'"
 
 
-def _kind(column: Column) -> str:
+def _kind(column: HtmlColumn) -> str:
     return ' class="n"' if column.is_number else ""
 
 
-def _cell(column: Column, row: Row) -> Html:
+def _cell(column: HtmlColumn, row: Row) -> Html:
     key = "" if column.key is None else f' data-key="{text(column.key(row))}"'
     return f'<td data-label="{text(column.title)}"{_kind(column)}{key}><div>{column.cell(row)}</div></td>'
 

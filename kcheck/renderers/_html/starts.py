@@ -7,8 +7,8 @@ from kcheck.core.startup import NEXT_STARTS, Outcome
 from kcheck.model.report import Row
 from kcheck.renderers._html.parts import (
     Bar,
-    Column,
     Html,
+    HtmlColumn,
     caption,
     chart,
     counted,
@@ -48,7 +48,7 @@ def starts(body: Any, path: str, row_count: int, bar_count: int) -> Iterator[Htm
         ("cluster-starts", "cluster", (plain("Cluster", "cluster"),), clusters),
         ("broker-starts", "broker", (plain("Cluster", "cluster"), plain("Broker", "broker")), brokers),
     ):
-        outcomes = Column("Brokers" if word == "cluster" else "Log dirs", _told)
+        outcomes = HtmlColumn("Brokers" if word == "cluster" else "Log dirs", _told)
         columns = [
             *first, ranked("Next start", "next_start"), outcomes, counted("Partitions that lose", "losing_partitions"),
             counted("Records lost", "lost_records"), sized("To rescan", "scan_bytes"),
@@ -64,7 +64,7 @@ def starts(body: Any, path: str, row_count: int, bar_count: int) -> Iterator[Htm
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), plain("Topic", "topic"),
         counted("Partition", "partition"),
-        Column("Offsets", _offsets, lambda row: row["from"], is_number=True),
+        HtmlColumn("Offsets", _offsets, lambda row: row["from"], is_number=True),
         counted("Records", "records"), counted("Committed", "below_high_watermark"), sized("Size", "bytes"),
         plain("Why", "reason"),
     ]  # fmt: skip

@@ -1,0 +1,230 @@
+"""Headers and records of many batches as the columns of rows: what `kcheck dump` shows of nearly all of them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from kcheck.dumps.filter import DumpDetail
+from kcheck.dumps.records import DECODED_COLUMNS, header_names, header_rows, problem_of, texts
+from kcheck.formats._compression import decompress
+from kcheck.formats._decompressed import Decompressed
+from kcheck.formats._record import headers_at
+from kcheck.formats.record_batch import (
+    CODEC_MASK,
+    CODEC_NAMES,
+    CONTROL,
+    DELETE_HORIZON,
+    HEADER,
+    LOG_APPEND_TIME,
+    NO_SEQUENCE,
+    TRANSACTIONAL,
+)
+from kcheck.model.java import INT_MAX
+from kcheck.model.report import Block, Rows, RowSlice
+from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
+from kcheck.segments.record_columns import Bodies, Buffer, Fields, fields, step
+
+RECORD_COUNT = 1 << 15
+"""So many records, as headers count them, are held at a time, and those of one batch more."""
+_POOL_SIZE = 4 << 20
+"""So many bytes are decompressed at a time, and those of one batch more,"""
+_UNPACKED_SIZE_MAX = 16 << 20
+"""which is looked at record by record where it has more than this."""
+_DECODED_SIZE = 64 << 10
+"""So many bytes of records are decoded at a time, and those of one batch more: that may take a hundred times as many.
+
+A batch that is larger, or compressed, is looked at record by record.
+"""
+_TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
+
+
+def batch_block(columns: HeaderColumns) -> Block:
+    """Return the rows of batches of magic 2 and up."""
+    assert columns.valid is not None
+    flags, sequence = columns.attributes, columns.base_sequence.astype(np.int64)
+    behind = _incremented(sequence, columns.last_offset - columns.base_offset)
+    return Block(
+        {
+            "position": _values(columns.position),
+            "size": _values(columns.size),
+            "magic": _values(columns.magic),
+            "base_offset": _values(columns.base_offset),
+            "last_offset": _values(columns.last_offset),
+            "count": _values(columns.record_count),
+            "base_sequence": _values(sequence),
+            "last_sequence": _values(np.where(sequence == NO_SEQUENCE, NO_SEQUENCE, behind)),
+            "producer_id": _values(columns.producer_id),
+            "producer_epoch": _values(columns.producer_epoch),
+            "leader_epoch": _values(columns.epoch),
+            "transactional": _values(flags & TRANSACTIONAL != 0),
+            "control": _values(flags & CONTROL != 0),
+            "delete_horizon_ms": _known(columns.base_timestamp, flags & DELETE_HORIZON != 0),
+            "timestamp_type": _words(_appended(columns), _TIMESTAMP_TYPES),
+            "base_timestamp": _values(columns.base_timestamp),
+            "max_timestamp": _values(columns.max_timestamp),
+            "compression": _words(flags & CODEC_MASK, CODEC_NAMES),
+            "crc": _values(columns.crc),
+            "valid": _values(columns.valid),
+        }
+    )
+
+
+def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: DumpDetail) -> list[RowSlice | None]:
+    """Return the records of the first of these batches, as many as are held at a time.
+
+    The window begins at position `start`. None: the batch is to be looked at record by record, for it has damage, says
+    something of control, or is large.
+    """
+    assert columns.valid is not None
+    begin = columns.position - start
+    end = begin + columns.size
+    plain = columns.valid & (columns.attributes & CONTROL == 0) & (end <= len(window) - PADDING)
+    plain &= (columns.record_count >= 0) & (columns.record_count <= RECORD_COUNT)
+    each, most = columns.record_count, RECORD_COUNT
+    if shown.decode is not None:
+        each, most = columns.size, _DECODED_SIZE
+        plain &= (columns.size <= _DECODED_SIZE) & (columns.attributes & CODEC_MASK == 0)
+    held = np.where(plain, each, 0)
+    taken = int(np.searchsorted(np.cumsum(held) - held, most))
+    rows = np.flatnonzero(plain[:taken])
+    parts: list[RowSlice | None] = [None] * taken
+    if not rows.size:
+        return parts
+    buffer: Buffer = window
+    begin, end = begin[rows] + HEADER.size, end[rows]
+    if (columns.attributes[rows] & CODEC_MASK).any():
+        buffer, rows, begin, end, stop = _unpacked(columns, memoryview(window), rows, begin, end)
+        del parts[stop:]
+    batches = HeaderColumns._make(None if column is None else column[rows] for column in columns)
+    bodies = Bodies(begin, end, batches.record_count)
+    steps = step(buffer, bodies)
+    whole = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
+    pieces = list(fields(buffer, steps))
+    for piece in pieces:
+        whole[piece.batch[~piece.sound]] = False
+    blocks = _record_blocks(batches, buffer, pieces, whole, shown)
+    if shown.decode is not None:
+        decoded = list(blocks)
+        damaged = list(chain.from_iterable(map(_damaged, decoded)))
+        whole &= ~np.isin(batches.position, damaged)
+        blocks = _record_blocks(batches, buffer, pieces, whole, shown) if damaged else iter(decoded)
+    source = Rows(blocks)
+    for row, good, count in zip(rows.tolist(), whole.tolist(), bodies.stated.tolist(), strict=True):
+        if good:
+            parts[row] = RowSlice(source, count)
+    return parts
+
+
+def _unpacked(
+    columns: HeaderColumns, window: memoryview, rows: Column, begin: Column, end: Column
+) -> tuple[Buffer, Column, Column, Column, int]:
+    """Return a buffer with the records of batches, which batches, where in it, and before which one it was full.
+
+    A batch that cannot be decompressed is left out.
+    """
+    pool, found, bounds, stop = bytearray(), list[int](), [0], int(rows[-1]) + 1
+    codecs = columns.attributes[rows] & CODEC_MASK
+    for row, codec, first, last in zip(rows.tolist(), codecs.tolist(), begin.tolist(), end.tolist(), strict=True):
+        if len(pool) >= _POOL_SIZE:
+            stop = row
+            break
+        data = window[first:last]
+        made = decompress(codec, data, magic=2, size_max=_UNPACKED_SIZE_MAX) if codec else Decompressed(data, None)
+        if made.problem is None:
+            pool += made.data
+            found.append(row)
+            bounds.append(len(pool))
+    edges = np.array(bounds)
+    return pool, np.array(found, np.int64), edges[:-1], edges[1:], stop
+
+
+def _record_blocks(
+    batches: HeaderColumns, buffer: Buffer, pieces: list[Fields], whole: Mask, shown: DumpDetail
+) -> Iterator[Block]:
+    for piece in pieces:
+        good = whole[piece.batch]
+        if good.any():
+            yield _record_block(batches, buffer, Fields._make(column[good] for column in piece), shown)
+
+
+def _damaged(block: Block) -> Iterator[int]:
+    """Yield the positions of batches with a record that is damaged in what it says."""
+    rows: Iterator[Any] = zip(*(block.columns[name] for name in ("batch_position", *DECODED_COLUMNS)), strict=True)
+    return (position for position, *said in rows if any(problem_of(each) is not None for each in said))
+
+
+def _record_block(batches: HeaderColumns, buffer: Buffer, piece: Fields, shown: DumpDetail) -> Block:
+    batch, delta = piece.batch, piece.offset_delta
+    appended, sequence = _appended(batches), batches.base_sequence.astype(np.int64)[batch]
+    created = batches.base_timestamp.astype(np.int64)[batch] + piece.timestamp_delta
+    nothing = [None] * batch.size
+    names: list[tuple[str, ...]] = [()] * batch.size
+    with_headers = np.flatnonzero(piece.header_count).tolist()
+    headers = {at: headers_at(memoryview(buffer)[piece.value_end[at] :], 0)[0] for at in with_headers}
+    for at, found in headers.items():
+        names[at] = header_names(found, shown)
+    columns: dict[str, Sequence[object]] = {
+        "batch_position": _values(batches.position[batch]),
+        "offset": _values(batches.base_offset[batch] + delta),
+        "timestamp_type": _words(appended[batch], _TIMESTAMP_TYPES),
+        "timestamp": _values(np.where(appended[batch], batches.max_timestamp[batch], created)),
+        "key_size": _known(piece.key_size, piece.key_size >= 0),
+        "value_size": _known(piece.value_size, piece.value_size >= 0),
+        "sequence": _values(np.where(sequence >= 0, _incremented(sequence, delta), NO_SEQUENCE)),
+        "header_keys": names,
+        "crc": nothing,
+        "valid": nothing,
+        "control": nothing,
+    }
+    if shown.data is not None:
+        columns["key"], escaped_keys = texts(_slices(buffer, piece.key_size, piece.key_end), shown)
+        columns["value"], escaped_values = texts(_slices(buffer, piece.value_size, piece.value_end), shown)
+        rows: list[tuple[Any, ...]] = [()] * batch.size
+        escaped: list[tuple[str, ...]] = [()] * batch.size
+        for at in {*escaped_keys, *escaped_values, *headers}:
+            rows[at], flag = header_rows(headers.get(at, ()), shown)
+            flags = (("key", at in escaped_keys), ("value", at in escaped_values), ("headers", flag))
+            escaped[at] = tuple(name for name, set_ in flags if set_)
+        columns |= {"headers": rows, "escaped": escaped}
+    if shown.decode is not None:
+        halves = ((piece.key_size, piece.key_end), (piece.value_size, piece.value_end))
+        said = map(shown.decode, *(_slices(buffer, *half) for half in halves))
+        columns |= zip(DECODED_COLUMNS, zip(*said, strict=True), strict=True)
+    return Block(columns)
+
+
+def _slices(buffer: Buffer, size: Column, end: Column) -> list[Buffer | None]:
+    """Return what stands before these ends; None of a negative size."""
+    bounds = zip((end - size).tolist(), end.tolist(), strict=True)
+    return [buffer[first:last] if first <= last else None for first, last in bounds]
+
+
+def _appended(columns: HeaderColumns) -> Mask:
+    """Return in which batches all records have the time of the broker."""
+    appended: Mask = columns.attributes & LOG_APPEND_TIME != 0
+    return appended
+
+
+def _incremented(sequence: Column, by: Column) -> Column:
+    """Return the sequence numbers so far behind (as `increment_sequence`)."""
+    over = sequence > (INT_MAX - by).astype(np.int32)
+    return np.where(over, by - (INT_MAX - sequence) - 1, sequence + by).astype(np.int32)
+
+
+def _values(column: Column) -> list[Any]:
+    """Return a column as values of Python; one that all of them have is made once."""
+    same = (column == column[0]).all()
+    return column[:1].tolist() * column.size if same else column.tolist()  # type: ignore[no-any-return]  # of any type
+
+
+def _words(numbers: Column, names: Sequence[str]) -> list[str]:
+    return [names[number] for number in _values(numbers)]
+
+
+def _known(column: Column, known: Mask) -> list[Any]:
+    """Return a column as values of Python, None where they are not known."""
+    if known.all():
+        return _values(column)
+    return [value if is_known else None for value, is_known in zip(column.tolist(), known.tolist(), strict=True)]

@@ -1,0 +1,139 @@
+"""What of a file is wanted, and how much of it is shown, by `kcheck dump`."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from kcheck.errors import UsageError
+from kcheck.formats._record import Data, Record
+from kcheck.model.report import Row
+
+_OFFSETS = re.compile(r"(-?[0-9]{1,19})?(\.\.)?(-?[0-9]{1,19})?")
+_MILLISECONDS = re.compile(r"-?[0-9]{5,19}")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+BATCH_SPAN = ("base_offset", "last_offset")
+"""The fields that hold the first and the last offset of a batch."""
+
+Bounds = tuple[int | None, int | None]
+"""The first and the last that is wanted, None without a bound."""
+
+
+class DumpRow(NamedTuple):
+    """A row, and whether what it tells of is damaged.
+
+    `least` is where the offsets of a wrapper can begin, whose first is known only after decompression.
+    """
+
+    row: Row
+    damaged: bool
+    least: int | None = None
+
+
+Decode = Callable[[Data | None, Data | None], tuple[Row | None, Row | None]]
+"""Takes key and value of a record, None for null; returns rows of `Message`, None where there is none."""
+
+
+class DumpDetail(NamedTuple):
+    """How much of a batch is shown beside its header.
+
+    `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: texts are
+    what Java makes of their bytes, with U+FFFD for those that are no UTF-8, and a null has the size that states it.
+    `decode` gives what key and value of a record that is no control record say.
+    """
+
+    records: bool = False
+    data: str | None = None
+    java: bool = False
+    decode: Decode | None = None
+
+
+class Filter(NamedTuple):
+    """Which rows are wanted; None is all. Times are milliseconds since 1970."""
+
+    offsets: Bounds | None = None
+    epoch: int | None = None
+    producer_id: int | None = None
+    only_damaged: bool = False
+    times: Bounds | None = None
+
+    def wants(self, found: DumpRow, span: tuple[str, str]) -> bool:
+        """Whether a row is wanted; `span` names the fields that hold its first and last offset."""
+        row = found.row
+        if self.only_damaged and not found.damaged:
+            return False
+        if self.epoch is not None and row["leader_epoch"] != self.epoch:
+            return False
+        if self.producer_id is not None and row["producer_id"] != self.producer_id:
+            return False
+        if self.times is not None and not _meets(self.times, *_timestamps(row)):
+            return False
+        first = found.least if row[span[0]] is None else row[span[0]]
+        return self.offsets is None or _meets(self.offsets, first, row[span[1]])
+
+    def wants_record(self, record: Record) -> bool:
+        """Whether a record is wanted, of a batch that is."""
+        if self.times is not None and not _meets(self.times, record.timestamp, record.timestamp):
+            return False
+        return self.offsets is None or _meets(self.offsets, record.offset, record.offset)
+
+
+def _meets(bounds: Bounds, first: object, last: object) -> bool:
+    """Whether a range can have something in common with what is wanted.
+
+    One without a last never has; where the first is not known it may be any.
+    """
+    if not isinstance(last, int):
+        return False
+    least, most = bounds
+    return (least is None or last >= least) and (most is None or not isinstance(first, int) or first <= most)
+
+
+def _timestamps(row: Row) -> tuple[object, object]:
+    """Return the first and the last time of an entry or a batch, where compaction has not put another time."""
+    if "timestamp" in row:
+        return row["timestamp"], row["timestamp"]
+    first, last = row["base_timestamp"], row["max_timestamp"]
+    if row["timestamp_type"] == "LogAppendTime":
+        return last, last
+    return (first if row["delete_horizon_ms"] is None else None), last
+
+
+def parse_offsets(text: str) -> Bounds:
+    """Return the bounds of `FROM..TO`, `FROM..`, `..TO` or one offset."""
+    match = _OFFSETS.fullmatch(text)
+    if match is None or not (match[1] or match[3]) or (match[2] is None and match[3]):
+        raise UsageError(f"--offset {text} is no range of offsets: FROM..TO, FROM.., ..TO or one offset")
+    first, last = (None if number is None else int(number) for number in (match[1], match[3]))
+    return _rising("--offset", text, (first, first if match[2] is None else last))
+
+
+def parse_times(text: str) -> Bounds:
+    """Return the bounds of `FROM..TO`, `FROM..` or `..TO`: ISO 8601, UTC where none is said, or milliseconds."""
+    begin, separator, end = text.partition("..")
+    try:
+        first, last = (_milliseconds(part) if part else None for part in (begin, end))
+    except ValueError:
+        separator = ""
+    if not separator or not (begin or end):
+        raise UsageError(
+            f"--time {text} is no range of times: FROM..TO, FROM.. or ..TO, "
+            "each 2026-01-31, 2026-01-31T12:00:00Z or milliseconds since 1970"
+        )
+    return _rising("--time", text, (first, last))
+
+
+def _rising(option: str, text: str, bounds: Bounds) -> Bounds:
+    """Return bounds; UsageError where nothing can lie between them."""
+    first, last = bounds
+    if first is not None and last is not None and last < first:
+        raise UsageError(f"{option} {text} ends before it begins")
+    return bounds
+
+
+def _milliseconds(text: str) -> int:
+    if _MILLISECONDS.fullmatch(text):
+        return int(text)
+    time = datetime.fromisoformat(text)
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // timedelta(milliseconds=1)

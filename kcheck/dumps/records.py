@@ -1,0 +1,178 @@
+"""The rows of the records of a batch, as `kcheck dump --records` shows them."""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+
+from kcheck.disk.read import pread
+from kcheck.dumps.filter import DumpDetail, Filter
+from kcheck.dumps.open_file import File
+from kcheck.formats import _control_record
+from kcheck.formats._record import BODY_SIZE_MAX, Header, Record, Unread, read_records
+from kcheck.model.java import java_text
+from kcheck.model.report import Column, Row
+from kcheck.tables import records
+
+Data = bytes | bytearray | memoryview
+
+DATA_COLUMNS = ("key", "value", "headers", "escaped")
+"""What --print-data adds."""
+DECODED_COLUMNS = ("decoded_key", "decoded_value")
+"""What --decode adds."""
+_WRITE: Mapping[str, Callable[[Data], str]] = {
+    "utf8": lambda data: str(data, "utf-8"),
+    "hex": lambda data: data.hex(),
+    "base64": lambda data: b64encode(data).decode(),
+}
+DATA = tuple(_WRITE)
+"""How keys and values can be written."""
+
+
+def columns(shown: DumpDetail) -> tuple[Column, ...]:
+    """Return the columns of the table of records that are shown."""
+    hidden = (*(() if shown.data else DATA_COLUMNS), *(() if shown.decode else DECODED_COLUMNS))
+    return tuple(column for column in records.TABLE.columns if column.name not in hidden)
+
+
+def first_known(batch: Row) -> object:
+    """Return the offset by which a batch is named: of a wrapper only the last is in its header."""
+    return batch["last_offset"] if batch["base_offset"] is None else batch["base_offset"]
+
+
+def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> Iterator[Row]:
+    """Yield a row for each record of a batch that is wanted; tell what cannot be read in it."""
+    position, size = _place(batch)
+    nested = batch["producer_id"] is None and batch["compression"] != "none"
+    where = f"of the batch at offset {first_known(batch)}"
+    for record in _read(file, position, size):
+        if isinstance(record, Unread):
+            place = f"byte {record.position} of its records"
+            message = f"record {record.number} {where} cannot be read, {place}: {record.message}"
+            file.tell(position, size, message)
+            return
+        if nested and not record.valid:
+            file.tell(position, size, f"the CRC of the message at offset {record.offset} in a wrapper does not match")
+        control = _control_record.parse(record.key, record.value) if batch["control"] else None
+        if control is not None and control.problem is not None:
+            file.tell(position, size, f"the control record at offset {record.offset}: {control.problem}")
+        if wanted.wants_record(record):
+            row = _row(batch, record, control, shown)
+            for name in DECODED_COLUMNS:
+                problem = problem_of(row.get(name))
+                if problem is not None:
+                    file.tell(position, size, f"the record at offset {record.offset} cannot be decoded: {problem}")
+            yield row
+
+
+def problem_of(said: object) -> object:
+    """Return what is damaged in what has been decoded, None where nothing is."""
+    return said["problem"] if isinstance(said, dict) and said.get("damaged") else None
+
+
+def has_damage(file: File, batch: Row) -> bool:
+    """Whether a record of a batch cannot be read, or has a CRC that does not match."""
+    return any(
+        isinstance(record, Unread)
+        or record.valid is False
+        or (batch["control"] and _control_record.parse(record.key, record.value).problem is not None)
+        for record in _read(file, *_place(batch))
+    )
+
+
+def _place(batch: Row) -> tuple[int, int]:
+    position, size = batch["position"], batch["size"]
+    assert isinstance(position, int)
+    assert isinstance(size, int)
+    return position, size
+
+
+def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
+    if size > BODY_SIZE_MAX:
+        yield Unread(0, 0, f"a batch of {size} bytes is not read, at most {BODY_SIZE_MAX} are")
+        return
+    data = pread(file.descriptor, size, position)
+    if len(data) < size:
+        yield Unread(0, 0, "the file has become shorter")
+        return
+    yield from read_records(data)
+
+
+def _row(batch: Row, record: Record, control: _control_record.ControlRecord | None, shown: DumpDetail) -> Row:
+    modern = batch["producer_id"] is not None
+    row: dict[str, object] = {
+        "batch_position": batch["position"],
+        "offset": record.offset,
+        "timestamp_type": batch["timestamp_type"],
+        "timestamp": record.timestamp,
+        "key_size": _size(record.key, record.stated[0], shown),
+        "value_size": _size(record.value, record.stated[1], shown),
+        "sequence": record.sequence if modern else None,
+        "header_keys": header_names(record.headers, shown) if modern else None,
+        "crc": record.crc,
+        "valid": record.valid,
+        "control": None,
+    }
+    if control is not None:
+        row["control"] = {"type": control.type, "name": control.name, **control.fields}
+    if shown.data is not None:
+        row |= _data(record, shown)
+    if shown.decode is not None and control is None:
+        row |= zip(DECODED_COLUMNS, shown.decode(record.key, record.value), strict=True)
+    return row
+
+
+def _size(data: Data | None, stated: int | None, shown: DumpDetail) -> int | None:
+    """Return the size of a key or a value; of a null none, or to Java the negative number that states it."""
+    null = stated if shown.java else None
+    return null if data is None else len(data)
+
+
+def _data(record: Record, shown: DumpDetail) -> Row:
+    """Return key, value and headers as text; `escaped` names those in which a byte that is no UTF-8 is escaped."""
+    key, key_escaped = _nullable(record.key, shown)
+    value, value_escaped = _nullable(record.value, shown)
+    headers, headers_escaped = header_rows(record.headers, shown)
+    flags = (key_escaped, value_escaped, headers_escaped)
+    escaped = tuple(part for part, flag in zip(("key", "value", "headers"), flags, strict=True) if flag)
+    return {"key": key, "value": value, "headers": headers, "escaped": escaped}
+
+
+def header_names(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[str, ...]:
+    """Return the names of headers."""
+    return tuple(_text(bytes(name), shown)[0] for name, _ in headers)
+
+
+def header_rows(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[tuple[Row, ...], bool]:
+    """Return headers as rows, and whether a byte of them is escaped."""
+    found = [(_text(bytes(name), shown), _nullable(content, shown)) for name, content in headers]
+    rows = tuple({"key": name, "value": content} for (name, _), (content, _) in found)
+    return rows, any(flag for _, flag in chain.from_iterable(found))
+
+
+def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None], set[int]]:
+    """Return keys or values as text, and in which of them a byte is escaped."""
+    assert shown.data is not None
+    write = _WRITE[shown.data]
+    try:
+        return [None if data is None else write(data) for data in column], set()
+    except UnicodeDecodeError:
+        found = [_nullable(data, shown) for data in column]
+        return [text for text, _ in found], {number for number, (_, flag) in enumerate(found) if flag}
+
+
+def _nullable(data: Data | None, shown: DumpDetail) -> tuple[str | None, bool]:
+    if data is None:
+        return None, False
+    if shown.data == "utf8":
+        return _text(bytes(data), shown)
+    return _WRITE[str(shown.data)](data), False
+
+
+def _text(data: bytes, shown: DumpDetail) -> tuple[str, bool]:
+    r"""Return text, and whether it has escapes: then `\xff` is a byte that is no UTF-8, and `\\` is a backslash."""
+    if shown.java:
+        return java_text(data), False
+    try:
+        return data.decode(), False
+    except UnicodeDecodeError:
+        return data.replace(b"\\", rb"\\").decode(errors="backslashreplace"), True

@@ -1,0 +1,187 @@
+"""The rows of `kcheck dump`: how the batches of a `.log` and the entries of an index or a snapshot are read."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from kcheck.disk.read import UnreadableError, pread
+from kcheck.disk.walk import split
+from kcheck.dumps.entries import crc32c_of, entries, used_size
+from kcheck.dumps.filter import BATCH_SPAN
+from kcheck.dumps.open_file import File
+from kcheck.formats import (
+    _metadata_snapshot,
+    offset_index,
+    producer_snapshot,
+    record_batch,
+    time_index,
+    transaction_index,
+)
+from kcheck.formats._contract import Format
+from kcheck.formats._layout import Layout
+from kcheck.formats.transaction_index import AbortedTxn
+from kcheck.model.names import parse_metadata_snapshot
+from kcheck.model.report import Row
+from kcheck.tables import (
+    batches,
+    offset_index_entries,
+    producer_snapshot_entries,
+    time_index_entries,
+    transaction_index_entries,
+)
+from kcheck.tables._contract import Table
+
+INDEX_SIZE_MAX = 2**31 - 1
+"""An index or a snapshot larger than this is not read: no broker can map it."""
+
+
+def _no_head(file: File) -> Row:
+    del file
+    return {}
+
+
+def _metadata_head(file: File) -> Row:
+    """Return what the name of a KRaft snapshot says: which offsets it stands for."""
+    end, epoch = parse_metadata_snapshot(split(file.path)[1]) or (None, None)
+    return {"end_offset": end, "epoch": epoch}
+
+
+def _entries(
+    file: File, layout: Layout, end: int, problem: Callable[[int, tuple[int, ...], tuple[int, ...]], str | None]
+) -> Iterator[tuple[int, tuple[int, ...], bool]]:
+    """Yield (number, fields, whether they are what they must be) of each entry of an index; tell what is not."""
+    before: tuple[int, ...] | None = None
+    for number, fields in enumerate(entries(file.descriptor, 0, end, layout)):
+        message = problem(number, fields if before is None else before, fields)
+        if message is not None:
+            file.tell(number * layout.size, layout.size, message)
+        yield number, fields, message is None
+        before = fields
+    torn = file.size % layout.size
+    if torn:
+        file.tell(file.size - torn, torn, f"{torn} bytes after the last whole entry", tail=True)
+
+
+def _room(layout: Layout) -> Callable[[File], Row]:
+    """Return what tells how many entries such an index has, and how many bytes of zeros a broker keeps behind them."""
+
+    def head(file: File) -> Row:
+        used = used_size(file.descriptor, file.size, layout)
+        return {"count": used // layout.size, "room": file.size - file.size % layout.size - used}
+
+    return head
+
+
+def _offset_index(file: File) -> Iterator[Row]:
+    layout, base = offset_index.OFFSET_INDEX_ENTRY, file.base_offset or 0
+    end = used_size(file.descriptor, file.size, layout)
+    for number, (offset, position), valid in _entries(file, layout, end, offset_index.problem):
+        yield {"entry": number, "offset": base + offset, "position": position, "valid": valid}
+
+
+def _time_index(file: File) -> Iterator[Row]:
+    layout, base = time_index.TIME_INDEX_ENTRY, file.base_offset or 0
+    end = used_size(file.descriptor, file.size, layout)
+    for number, (timestamp, offset), valid in _entries(file, layout, end, time_index.problem):
+        yield {"entry": number, "timestamp": timestamp, "offset": base + offset, "valid": valid}
+
+
+def _transaction_index(file: File) -> Iterator[Row]:
+    layout = transaction_index.ABORTED_TXN
+    for number, fields, valid in _entries(file, layout, file.size, transaction_index.problem):
+        yield {"entry": number, **AbortedTxn._make(fields)._asdict(), "valid": valid}
+
+
+def _snapshot_head(file: File) -> Row:
+    """Return the header, and whether the broker takes the file; tell why not."""
+    layout, covered = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.CRC_FROM
+    head = pread(file.descriptor, layout.size, 0)
+    crc = crc32c_of(file.descriptor, covered, file.size)
+    size = file.size if len(head) == layout.size else len(head)
+    for position, message in producer_snapshot.problems(head, size, crc):
+        file.tell(position, file.size - position, message)
+    if len(head) < layout.size:
+        return {"version": None, "crc": None, "count": None, "valid": False}
+    version, named, count = layout.unpack_from(head)
+    known = version == producer_snapshot.VERSION and named == crc
+    file.taken = known and layout.size + max(count, 0) * producer_snapshot.PRODUCER.size <= file.size and count >= 0
+    return {"version": version, "crc": named, "count": count, "valid": file.taken}
+
+
+def _producers(file: File) -> Iterator[Row]:
+    header, layout = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.PRODUCER
+    head = pread(file.descriptor, header.size, 0)
+    if len(head) < header.size:
+        return
+    count = max(header.unpack_from(head)[2], 0)
+    end = min(file.size, header.size + count * layout.size)
+    for number, fields in enumerate(entries(file.descriptor, header.size, end, layout)):
+        producer = producer_snapshot.Producer._make(fields)
+        known = producer._asdict()
+        yield {
+            "entry": number,
+            "producer_id": known.pop("producer_id"),
+            "producer_epoch": known.pop("producer_epoch"),
+            "first_sequence": producer.first_sequence,
+            **known,
+            "valid": file.taken,
+        }
+
+
+class DumpKind(NamedTuple):
+    """How files of a format are dumped: `rows` is their name in the document, `span` the fields with their offsets.
+
+    `read` gives the rows of entries; it is None for a log of batches.
+    """
+
+    format: Format
+    rows: str
+    table: Table
+    span: tuple[str, str]
+    head: Callable[[File], Row]
+    read: Callable[[File], Iterator[Row]] | None
+
+    def accept(self, size: int) -> None:
+        """Raise UnreadableError for an index that is too large; a log is read in windows, whatever its size."""
+        if self.rows == "entries" and size > INDEX_SIZE_MAX:
+            raise UnreadableError(f"{size} bytes are too many for a file of this kind")
+
+
+KINDS = {
+    kind.format.kind: kind
+    for kind in (
+        DumpKind(record_batch.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _no_head, None),
+        DumpKind(_metadata_snapshot.FORMAT, "batches", batches.TABLE, BATCH_SPAN, _metadata_head, None),
+        DumpKind(
+            offset_index.FORMAT,
+            "entries",
+            offset_index_entries.TABLE,
+            ("offset", "offset"),
+            _room(offset_index.OFFSET_INDEX_ENTRY),
+            _offset_index,
+        ),
+        DumpKind(
+            time_index.FORMAT,
+            "entries",
+            time_index_entries.TABLE,
+            ("offset", "offset"),
+            _room(time_index.TIME_INDEX_ENTRY),
+            _time_index,
+        ),
+        DumpKind(
+            transaction_index.FORMAT,
+            "entries",
+            transaction_index_entries.TABLE,
+            ("first_offset", "last_offset"),
+            _no_head,
+            _transaction_index,
+        ),
+        DumpKind(
+            producer_snapshot.FORMAT,
+            "entries",
+            producer_snapshot_entries.TABLE,
+            ("last_offset", "last_offset"),
+            _snapshot_head,
+            _producers,
+        ),
+    )
+}  # fmt: skip

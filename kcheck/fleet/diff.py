@@ -1,0 +1,215 @@
+"""`kcheck fleet diff`: which findings are new in a run, gone or changed since another one.
+
+Two findings are about the same thing if they are of one rule and of one file of one directory. So one that moved, or of
+which the words are others, has changed; where there are several, those at one line or position belong together.
+"""
+
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from typing import Any, NamedTuple
+
+from kcheck.disk.output import scratch
+from kcheck.disk.walk import join
+from kcheck.fleet.run import FleetRun
+from kcheck.model.finding import Chosen, Severity
+from kcheck.model.report import Report, Row
+from kcheck.tables import changes, findings
+
+_HELD_COUNT = 40_000
+"""About so many findings of both runs are held at once."""
+_SHARE_COUNT_MAX = 200
+_SAMPLE_COUNT = 50
+"""So many findings of each share tell where it ends."""
+_NAMES = tuple(column.name for column in findings.TABLE.run_columns)
+_KEY = ("cluster", "broker", "log_dir", "dir", "file", "id")
+_SAID = ("severity", "line", "position", "message", "data")
+_AT = {name: at for at, name in enumerate(_NAMES)}
+
+Values = tuple[Any, ...]
+"""A finding: the values of the columns of its table."""
+Key = tuple[str, ...]
+
+
+class _Change(NamedTuple):
+    """A finding as it is, None if it is gone, and as it was, None if it is new."""
+
+    after: Values | None
+    before: Values | None
+
+    @property
+    def name(self) -> str:
+        """Return what has happened."""
+        return "new" if self.before is None else "gone" if self.after is None else "changed"
+
+
+def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tuple[Report, Callable[[], bool]]:
+    """Return what is different, to be read once, and whether something that `fails` is new: known when it was read.
+
+    A finding that has become one that `fails` counts as new there. KcheckError where a table is damaged.
+    """
+    counts = dict.fromkeys(("new", "gone", "changed", "same"), 0)
+    summary = {str(severity): 0 for severity in Severity}
+    failing: list[bool] = []
+
+    def rows() -> Iterator[Row]:
+        for change in _changes(before, after, counts):
+            is_failing, is_shown = (_any(chosen, change.after) for chosen in (fails, shown))
+            failing.extend([True] * (is_failing and not _any(fails, change.before)))
+            if is_shown or _any(shown, change.before):
+                counts[change.name] += 1
+                if change.before is None and change.after is not None:
+                    summary[change.after[_AT["severity"]]] += 1
+                yield _row(change)
+
+    told = ({"change": name, "findings": count} for name, count in counts.items())
+    body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": told}
+    log_dirs = {path for (path,) in after.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
+    report = Report(
+        verb="fleet-diff", kafka=after.kafka, body=body, table="changes", columns=changes.TABLE.columns,
+        kinds={"changes": "change", "counts": "count"}, elsewhere=summary, checked=tuple(sorted(log_dirs)),
+    )  # fmt: skip
+    return report, lambda: bool(failing)
+
+
+def _run_row(run: FleetRun) -> Row:
+    return {
+        "run": run.name, "path": run.path, "kafka": run.kafka, "depth": run.depth, "ended": run.ended,
+        "finished": run.finished, "findings": run.rows("findings"),
+    }  # fmt: skip
+
+
+def _any(chosen: Chosen, found: Values | None) -> bool:
+    return found is not None and chosen(found[_AT["id"]], Severity(found[_AT["severity"]]))
+
+
+def _row(change: _Change) -> Row:
+    shown = change.before if change.after is None else change.after
+    assert shown is not None
+    fields = dict(zip(_NAMES, shown, strict=True))
+    was = None
+    if change.after is not None and change.before is not None:
+        was = {name: change.before[_AT[name]] for name in _SAID}
+        was["data"] = _data(was["data"])
+    return {"change": change.name, **fields, "data": _data(fields["data"]), "before": was}
+
+
+def _data(text: object) -> object:
+    try:
+        return json.loads(str(text)) if text is not None else None
+    except (ValueError, RecursionError):
+        return text
+
+
+def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_Change]:
+    """Yield the differences in the order of their places; what is the same is only counted."""
+    total = before.rows("findings") + after.rows("findings")
+    shares = min(1 + total // _HELD_COUNT, _SHARE_COUNT_MAX)
+    if shares == 1:
+        yield from _compared(_all(before), _all(after), counts)
+        return
+    ends = _ends((before, after), shares, step=max(total // (shares * _SAMPLE_COUNT), 1))
+    with scratch() as folder:
+        for name, run in (("before", before), ("after", after)):
+            _spread(run, ends, join(folder, name))
+        for share in range(len(ends) + 1):
+            was, now = (_read(join(folder, f"{name}{share}")) for name in ("before", "after"))
+            yield from _compared(was, now, counts)
+
+
+def _all(run: FleetRun) -> Iterator[Values]:
+    return run.values("findings", _NAMES)
+
+
+def _ends(runs: Iterable[FleetRun], shares: int, *, step: int) -> list[Key]:
+    """Return the keys that divide all findings into shares of about one size."""
+    sample = sorted(_key(key) for run in runs for key in islice(run.values("findings", _KEY), 0, None, step))
+    return sorted({sample[len(sample) * share // shares] for share in range(1, shares)})
+
+
+def _key(values: Iterable[Any]) -> Key:
+    return tuple("" if value is None else value for value in values)
+
+
+def _spread(run: FleetRun, ends: Sequence[Key], path: str) -> None:
+    """Write each finding to the file of its share."""
+    import pyarrow as pa
+
+    schema = next((batch.schema for batch in run.batches("findings", _NAMES)), None)
+    with ExitStack() as stack:
+        writers = []
+        for share in range(len(ends) + 1 if schema is not None else 0):
+            file = stack.enter_context(pa.OSFile(f"{path}{share}", "wb"))
+            writers.append(stack.enter_context(pa.ipc.new_stream(file, schema)))
+        for batch in run.batches("findings", _NAMES):
+            of_share: dict[int, list[int]] = defaultdict(list)
+            keys = zip(*(batch.column(name).to_pylist() for name in _KEY), strict=True)
+            for at, key in enumerate(keys):
+                of_share[bisect_right(ends, _key(key))].append(at)
+            for share, rows in of_share.items():
+                writers[share].write_batch(batch.take(pa.array(rows, pa.int64())))
+
+
+def _read(path: str) -> Iterator[Values]:
+    import pyarrow as pa
+
+    from kcheck.disk.walk import exists
+
+    if exists(path):
+        with pa.OSFile(path, "rb") as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[str, int]) -> Iterator[_Change]:
+    """Yield the differences between findings, in order."""
+    told = (*_KEY, *_SAID)
+    were: dict[Values, list[Values]] = defaultdict(list)
+    for row in before:
+        were[tuple(row[_AT[name]] for name in told)].append(row)
+    groups: dict[Key, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
+    for row in after:
+        same = were.get(tuple(row[_AT[name]] for name in told))
+        if same:
+            same.pop()
+            counts["same"] += 1
+        else:
+            groups[_key_of(row)][1].append(row)
+    for rows in were.values():
+        for row in rows:
+            groups[_key_of(row)][0].append(row)
+    for _, group in sorted(groups.items()):
+        yield from _paired(*group)
+
+
+def _key_of(row: Values) -> Key:
+    return _key(row[_AT[name]] for name in _KEY)
+
+
+def _paired(before: list[Values], after: list[Values]) -> Iterator[_Change]:
+    """Yield the differences between findings about the same file, by line and position."""
+    found = []
+    waiting: dict[Values, list[Values]] = defaultdict(list)
+    for row in sorted(before, key=_order, reverse=True):
+        waiting[_order(row)[:2]].append(row)
+    unpaired = []
+    for row in sorted(after, key=_order):
+        same = waiting[_order(row)[:2]]
+        if same:
+            found.append(_Change(row, same.pop()))
+        else:
+            unpaired.append(row)
+    gone = [row for rows in waiting.values() for row in rows]
+    if len(gone) == len(unpaired) == 1:
+        found.append(_Change(unpaired[0], gone[0]))
+    else:
+        found += [*(_Change(row, None) for row in unpaired), *(_Change(None, row) for row in gone)]
+    yield from sorted(found, key=lambda change: (_order(change.after or change.before or ()), change.name))
+
+
+def _order(row: Values) -> Values:
+    line, position = (-1 if row[_AT[name]] is None else row[_AT[name]] for name in ("line", "position"))
+    return (line, position, *(str(row[_AT[name]]) for name in ("severity", "message", "data")))

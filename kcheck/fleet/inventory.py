@@ -1,0 +1,241 @@
+"""Which log dirs a fleet has: by a layout of directories, by folders of log dirs, or by an inventory file."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.remote import mount
+from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
+from kcheck.errors import KcheckError, NotALogDirError, UsageError
+from kcheck.jobs.workers import Limits, Task, Workers
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import LOST_FOUND
+from kcheck.rules import kc001_unreadable
+from kcheck.views.targets import TargetKind, targets
+
+T = TypeVar("T")
+
+_NAMES = ("cluster", "broker", "log_dir")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+class FleetLogDir(NamedTuple):
+    """A log dir of a fleet, and what is told about it: its cluster, its broker, None where nothing is.
+
+    `folder` is the folder of log dirs that it stands in, where nothing but that folder was named.
+    """
+
+    path: str
+    cluster: str | None = None
+    broker: str | None = None
+    folder: str | None = None
+
+
+class Inventory(NamedTuple):
+    """The log dirs, by their paths, and a finding for each directory on the way to them that cannot be listed.
+
+    `real` are the paths of the log dirs behind every link, in the same order.
+    """
+
+    log_dirs: tuple[FleetLogDir, ...]
+    findings: tuple[Finding, ...]
+    real: tuple[str, ...]
+
+
+def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
+    """Return what the ROOTs name, each log dir once; with `limits` a disk that does not answer is a finding.
+
+    UsageError: nothing is there, a layout or an inventory that cannot be understood, or two roots that tell different
+    things about one log dir.
+    """
+    findings: list[Finding] = []
+    by_path: dict[str, FleetLogDir] = {}
+    with Workers(1, limits=None if any(map(is_remote, roots)) else limits) as workers:
+        disks = _Disks(workers, findings)
+        for root in roots:
+            count = len(findings)
+            of_root = [*_of(root, disks, findings)]
+            paths = disks.ask(real, [found.path for found in of_root])
+            for found, path in zip(of_root, paths, strict=True):
+                known = found if path is None else by_path.setdefault(path, found)
+                if (known.cluster, known.broker) != (found.cluster, found.broker):
+                    raise UsageError(f"{known.path} is told to be of {_told(known)}, {found.path} of {_told(found)}")
+            if not of_root and len(findings) == count:
+                raise NotALogDirError(f"{root}: no log dir is there")
+    in_order = sorted((found, path) for path, found in by_path.items())
+    return Inventory(tuple(found for found, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
+
+
+class _Disks:
+    """What is asked of a path on a disk that may not answer; what fails is told among the findings."""
+
+    def __init__(self, workers: Workers, findings: list[Finding]) -> None:
+        self._workers, self._findings = workers, findings
+
+    def ask(self, look: Callable[[str], T | Finding], paths: Sequence[str]) -> list[T | None]:
+        """Return what `look` says of each path, None where it fails."""
+        tasks = ((path, (Task(partial(look, path), Location(log_dir=path), 0),)) for path in paths)
+        answers = [answer for _, (answer,) in self._workers.run(tasks)]
+        self._findings.extend(answer for answer in answers if isinstance(answer, Finding))
+        return [None if isinstance(answer, Finding) else answer for answer in answers]
+
+
+def is_inventory(root: str) -> bool:
+    """Whether a ROOT is the name of an inventory file."""
+    return root.endswith((".csv", ".parquet"))
+
+
+def _told(log_dir: FleetLogDir) -> str:
+    told = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
+    return " and ".join(f"{name} {value}" for name, value in told if value is not None) or "nobody"
+
+
+def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
+    count = len(findings)
+    (named,) = disks.ask(_named, [root])
+    if isinstance(named, KcheckError):
+        raise named
+    if named is not None:
+        yield from named
+    elif len(findings) > count:
+        return
+    elif is_inventory(root) and exists(root):
+        yield from _of_file(root, findings)
+    elif "{" in root:
+        start, layout = _layout(root)
+        if not is_directory(start):
+            raise UsageError(f"{root}: {start} is no directory")
+        yield from _matching(start, layout, disks)
+    else:
+        raise UsageError(f"{root} is no directory, no layout such as /mnt/{{broker}}/{{log_dir}}, no .csv or .parquet")
+
+
+def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
+    """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
+    try:
+        if not is_directory(root):
+            return None
+        found = targets([root])
+    except UnreadableError as error:
+        return NotALogDirError(f"{root}: {error}")
+    except KcheckError as error:
+        return error
+    if any(target.kind is not TargetKind.LOG_DIR for target in found):
+        return UsageError(f"{root} is one partition: name the log dir that it stands in")
+    return tuple(FleetLogDir(target.path, folder=target.folder) for target in found)
+
+
+def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
+    """Return the directory in which the layout begins, and a pattern for each name below it."""
+    before, inside, behind = root.partition("{")
+    start, _, first = before.rpartition("/")
+    parts = [part for part in (first + inside + behind).split("/") if part not in ("", ".")]
+    named = [name for part in parts for name in _PLACEHOLDER.findall(part)]
+    for name in named:
+        if name not in _NAMES:
+            raise UsageError(f"{root}: {{{name}}} is not known; known are {', '.join(f'{{{n}}}' for n in _NAMES)}")
+    if len(set(named)) < len(named):
+        raise UsageError(f"{root}: a name stands in it twice")
+    patterns = []
+    for part in parts:
+        pieces = _PLACEHOLDER.split(part)
+        if len(pieces) > 3 or part == ".." or "{" in "".join(pieces[::2]) or "}" in "".join(pieces[::2]):
+            raise UsageError(f"{root}: {part} is not understood; a name in a path has one {{...}} at most")
+        words = [f"(?P<{piece}>.+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)]
+        patterns.append(re.compile("".join(words), re.DOTALL))
+    return start or ("/" if root.startswith("/") else "."), tuple(patterns)
+
+
+def _matching(start: str, layout: Sequence[re.Pattern[str]], disks: _Disks) -> Iterator[FleetLogDir]:
+    """Yield the directories that a layout matches, level by level: so one that does not answer hides no other."""
+    level: list[tuple[str, Mapping[str, str]]] = [(start, {})]
+    for depth, pattern in enumerate(layout):
+        found = disks.ask(partial(_below, pattern, follow=depth == 0), [folder for folder, _ in level])
+        level = [
+            (path, {**told, **more})
+            for (_, told), below in zip(level, found, strict=True)
+            for path, more in below or ()
+        ]
+    links = disks.ask(is_link, [path for path, _ in level])
+    for (path, known), link in zip(level, links, strict=True):
+        if link is False:
+            yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
+
+
+def _below(
+    pattern: re.Pattern[str], folder: str, *, follow: bool
+) -> tuple[tuple[str, Mapping[str, str]], ...] | Finding:
+    """Return the directories in a folder that a pattern matches, and what it tells of them.
+
+    Hidden names are passed over, as is lost+found. Whether one of them is a link is asked when its turn comes: a mount
+    that does not answer is then the only one that is lost.
+    """
+    if not follow and is_link(folder):
+        return ()
+    try:
+        names = list_directory(folder).directories
+    except UnreadableError as error:
+        return kc001_unreadable.finding(Location(log_dir=folder), str(error))
+    hidden = not pattern.pattern.startswith(re.escape("."))
+    matched = ((name, pattern.fullmatch(name)) for name in names if name != LOST_FOUND)
+    return tuple(
+        (join(folder, name), found.groupdict()) for name, found in matched if found and not (hidden and name[0] == ".")
+    )
+
+
+def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
+    """Yield the log dirs of an inventory file: columns log_dir, and cluster and broker if there are.
+
+    One that is gone is told by whoever opens it.
+    """
+    for number, row in enumerate(_csv(path) if path.endswith(".csv") else _parquet(path), start=1):
+        log_dir, *told = (_text(row.get(name)) for name in ("log_dir", *_NAMES[:2]))
+        if log_dir is None:
+            raise UsageError(f"{path}: row {number} names no log_dir")
+        try:
+            mount(log_dir)
+        except UsageError:
+            raise
+        except KcheckError as error:
+            findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), str(error)))
+            continue
+        yield FleetLogDir(join(*split(log_dir)), *told)
+
+
+def _text(value: object) -> str | None:
+    """Return the value of a cell, None of an empty one; Parquet has texts as bytes, too."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    return None if value in (None, "") else str(value)
+
+
+def _csv(path: str) -> Iterator[Mapping[str, object]]:
+    try:
+        text = read_whole(path, follow=True).decode("utf-8-sig", "surrogateescape")
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        _columns(path, reader.fieldnames or ())
+        yield from reader
+    except (UnreadableError, csv.Error) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _parquet(path: str) -> Iterator[Mapping[str, object]]:
+    import pyarrow as pa  # only for an inventory of this kind
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(pa.BufferReader(read_whole(path, follow=True))) as file:
+            _columns(path, file.schema_arrow.names)
+            for batch in file.iter_batches(columns=[name for name in _NAMES if name in file.schema_arrow.names]):
+                yield from batch.to_pylist()
+    except (UnreadableError, pa.ArrowException, OSError) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _columns(path: str, names: Iterable[str]) -> None:
+    if "log_dir" not in names:
+        raise UsageError(f"{path} has no column log_dir; cluster and broker may stand beside it")

@@ -1,0 +1,260 @@
+"""`kcheck fleet scan` on one machine: processes look at directories, this one puts rows in order and writes them."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck import __version__
+from kcheck.disk.output import beside
+from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import drop_listing, join, real
+from kcheck.errors import UsageError
+from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
+from kcheck.fleet.remembered import Memory, Notes, aside
+from kcheck.fleet.replicas import replica_rows
+from kcheck.fleet.retry import MEMORY_MAX, Retry, where
+from kcheck.fleet.run_output import RunOutput
+from kcheck.fleet.scan_rows import Place, findings_batch, seen_of, tables_of
+from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
+from kcheck.jobs.threads import Threads
+from kcheck.jobs.workers import Limits, Task, Workers
+from kcheck.model.finding import Chosen, Finding, Location, Severity
+from kcheck.model.report import Report
+from kcheck.tables import runs
+from kcheck.tables._arrow import batch_of, to_bytes
+from kcheck.views.coverage import Coverage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PROCESSES, THREADS = 1, 48
+"""So many at once, unless it is said."""
+_LISTED = 4
+"""Twice as many log dirs are listed before they are looked at, at most."""
+_AHEAD = 16
+"""For each process so many batches of directories are held, at most."""
+_REPLICAS = "_replicas"
+"""What is on the disk only while replicas are put together."""
+
+
+class ScanRun(NamedTuple):
+    """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
+
+    `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
+    those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
+    findings that are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the
+    run does.
+    """
+
+    name: str
+    out: str
+    how: ScanOptions
+    jobs: int | None
+    seconds: float
+    now: Callable[[], int]
+    shown: Chosen
+    fails: Chosen
+    tell: Callable[[Coverage], None]
+    options: Mapping[str, object] = {}
+
+
+def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
+    """Look at every log dir that the roots name and write the tables of the run.
+
+    Returns how much it was, and whether there is a finding that `fails`.
+    """
+    import pyarrow  # noqa: F401, ICN001 - the processes that are started below have it then
+
+    started = run.now()
+    with mounted([*roots, run.out], run.options):
+        return _scan(roots, run, started)
+
+
+def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, bool]:
+    from kcheck.fleet.replica_groups import Groups
+
+    found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    outside(run.out, found)
+    in_threads = any(is_url(log_dir.path) for log_dir in found.log_dirs)
+    run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
+    coverage = Coverage()
+    with (
+        RunOutput(run.out, run.name, about(run)) as output,
+        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        Notes(memory.folder) as notes,
+        _workers(run, lambda: run.tell(coverage), in_threads=in_threads) as workers,
+    ):
+        engine = _Engine(run, workers, output, coverage, notes)
+        with beside(output.path) as folder, Groups(join(folder, _REPLICAS)) as groups:
+            engine.look(found, groups.add)
+            engine.compare(groups.batches())
+        memory.end()
+        report = conclude(run, roots, started, output, engine.judged, notes.carried)
+    return report, engine.judged.failed
+
+
+def _workers(run: ScanRun, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
+    """Return what runs the steps: a store is asked by threads, which wait for most of their time."""
+    assert run.jobs is not None
+    if in_threads:
+        return Threads(run.jobs, tick=tick, seconds=run.seconds)
+    return Workers(run.jobs, tick=tick, limits=Limits(run.seconds, MEMORY_MAX))
+
+
+class FindingCounts:
+    """The findings of a run: `counts` of those that are written, by severity; whether it `failed` or is `finished`."""
+
+    def __init__(self, run: ScanRun) -> None:
+        self.counts = {str(severity): 0 for severity in Severity}
+        self.failed = False
+        self.finished = True
+        self._run = run
+
+    def count(self, rule: str, severity: Severity, number: int = 1) -> bool:
+        """Count findings of a rule that are alike; return whether they are to be written."""
+        is_shown = self._run.shown(rule, severity)
+        self.counts[severity] += number * is_shown
+        self.failed = self.failed or self._run.fails(rule, severity)
+        self.finished = self.finished and (severity is Severity.INFO or not rule.startswith("KC00"))
+        return is_shown
+
+
+def about(run: ScanRun) -> dict[str, str]:
+    """Return what stands in the manifest of a run and in each file."""
+    return {"kafka": run.how.release.name, "depth": str(run.how.depth)}
+
+
+def conclude(
+    run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, judged: FindingCounts, carried: int
+) -> Report:
+    """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
+    release, depth = run.how.release.name, str(run.how.depth)
+    counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
+    ended = run.now()
+    row = (
+        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
+    )  # fmt: skip
+    output.write("runs", batch_of([row], runs.TABLE.run_columns))
+    output.finish({"started": started, "ended": ended, "finished": judged.finished})
+    body = {"run": run.name, "path": output.path, "depth": depth, "finished": judged.finished, "rows": output.rows}
+    if run.how.since is not None:
+        body["carried_over"] = carried
+    return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
+
+
+def outside(out: str, found: Inventory) -> None:
+    """UsageError where a run would be written into what is looked at."""
+    target = real(out)
+    for log_dir, path in zip(found.log_dirs, found.real, strict=True):
+        if target == path or target.startswith(path.rstrip("/") + "/"):
+            raise UsageError(f"--out {out} stands inside of {log_dir.path}, where kcheck writes nothing")
+
+
+class _Step(NamedTuple):
+    """What comes next, in the order of the rows: directories of a log dir, its end, the end of its broker."""
+
+    log_dir: Identified
+    items: bytes | None = None
+    failed: Finding | None = None
+    is_end: bool = False
+    is_end_of_broker: bool = False
+
+
+class _Engine:
+    """One run, and what is to be said of its findings."""
+
+    def __init__(
+        self, run: ScanRun, workers: Workers | Threads, output: RunOutput, coverage: Coverage, notes: Notes
+    ) -> None:
+        assert run.jobs is not None
+        self._jobs = run.jobs
+        self.judged = FindingCounts(run)
+        self._run = run
+        self._workers = workers
+        self._retry = Retry(workers, run.how)
+        self._output = output
+        self._coverage = coverage
+        self._notes = notes
+
+    def look(self, found: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
+        """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
+        self._tell((None, None), found.findings)
+        log_dirs = sorted(self._identified(found.log_dirs), key=lambda each: (each.group, each.path))
+        of_broker: list[tuple[Identified, list[bytes]]] = []
+        of_log_dir: list[bytes] = []
+        steps = self._steps(log_dirs)
+        for step, answers in self._workers.run(steps, ahead=_AHEAD * self._jobs):
+            if step.failed is not None:
+                self._tell(_place(step.log_dir), (step.failed,))
+            elif step.items is not None:
+                for name, batch in self._retry.scanned(step.items, answers[0]):
+                    for table, rows in (tables_of(batch) if name == "replicas" else {name: batch}).items():
+                        self._write(table, rows)
+                    if name == "replicas":
+                        keep(replica_rows(batch))
+                        self._notes.add(step.log_dir.path, batch)
+                        of_log_dir.append(to_bytes(seen_of(batch)))
+                    self._coverage.partitions += batch.num_rows
+            elif step.is_end:
+                self._notes.end()
+                of_broker.append((step.log_dir, of_log_dir))
+                of_log_dir = []
+            if step.is_end_of_broker:
+                for name, batch in self._retry.whole_broker(of_broker):
+                    self._write(name, batch)
+                for log_dir, _ in of_broker:
+                    drop_listing(log_dir.path)
+                of_broker = []
+
+    def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
+        """Compare the replicas of partitions on several brokers."""
+        tasks = ((each, (self._retry.task(compare_partitions, to_bytes(each), Location()),)) for each in groups)
+        for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._jobs):
+            for name, rows in self._retry.compared(batch, answer):
+                self._write(name, rows)
+
+    def _identified(self, log_dirs: Iterable[FleetLogDir]) -> Iterator[Identified]:
+        tasks = ((each, (self._retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
+        for log_dir, (answer,) in self._workers.run(tasks):
+            if isinstance(answer, Identified):
+                yield answer
+            elif answer is not None:
+                self._tell((log_dir.cluster, log_dir.broker), (answer,))
+
+    def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_Step, tuple[Task[Any], ...]]]:
+        """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
+        listed = self._workers.run(
+            ((each, (self._retry.task(list_items, each, where(each), first=True),)) for each in log_dirs),
+            ahead=2 * min(self._jobs, _LISTED),
+        )
+        for _, same in groupby(listed, key=lambda each: each[0].group):
+            for log_dir, (answer,) in same:
+                self._coverage.at = log_dir.path
+                if isinstance(answer, Finding):
+                    yield _Step(log_dir, failed=answer), ()
+                    continue
+                for count, items in answer or ():
+                    self._coverage.planned["partitions"] += count
+                    yield _Step(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
+                yield _Step(log_dir, is_end=True), ()
+            yield _Step(log_dir, is_end_of_broker=True), ()
+
+    def _tell(self, place: Place, found: Sequence[Finding]) -> None:
+        self._write("findings", findings_batch(place, found))
+
+    def _write(self, name: str, batch: "pa.RecordBatch") -> None:
+        if name == "findings" and batch.num_rows:
+            batch = self._counted(batch)
+        self._output.write(name, batch)
+
+    def _counted(self, batch: "pa.RecordBatch") -> "pa.RecordBatch":
+        """Return the findings that are to be written, and count them."""
+        import pyarrow as pa
+
+        pairs = zip(batch.column("id").to_pylist(), map(Severity, batch.column("severity").to_pylist()), strict=True)
+        return batch.filter(pa.array([self.judged.count(*pair) for pair in pairs]))
+
+
+def _place(log_dir: Identified) -> Place:
+    return log_dir.cluster, log_dir.broker

@@ -1,0 +1,123 @@
+"""What the next start makes of a partition directory of a fleet, and of a log dir, as columns and rows."""
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.startup import Outcome, segments_from
+from kcheck.core.verdicts import verdict
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import file_sizes
+from kcheck.documents.predict import partition_row
+from kcheck.model.names import PartitionDirectory, log_name, segment_bases
+from kcheck.model.release import Release
+from kcheck.model.report import Column
+from kcheck.model.views import PartitionView
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import begin, is_metadata_log
+from kcheck.startup.unchanged import unchanged_prediction
+from kcheck.tables import predictions
+from kcheck.tables._contract import DIRECTORY, LOG_DIR
+
+_SHORT = 64 << 20
+"""The log of KRaft is read at every start, and seldom longer than this."""
+_TOLD = predictions.TABLE.columns[len(DIRECTORY) :]
+_NAMED = len(DIRECTORY) - len(LOG_DIR)
+"""So many values of a partition of JSON name its directory; the columns behind them are those of the table."""
+_JSON = tuple(column.name for column in _TOLD if column.type == "json")
+START = (
+    *(column._replace(name=f"start_{column.name}") for column in _TOLD),
+    Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
+    Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
+)
+"""What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_ENCODE = json.JSONEncoder().encode
+_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
+LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched")
+"""The columns that tell what a directory means for its log dir."""
+
+
+def predicted(
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
+    *, complete: bool, reads: bool,
+) -> PartitionPrediction | None:  # fmt: skip
+    """Return what the start makes of a directory, None if it loads none of its name.
+
+    `complete`: the view was read whole. Without `reads` no log is read through: what becomes of one after an unclean
+    stop is unknown then, but for how much of it the start reads.
+    """
+    name = view.where.dir or ""
+    begun = begin(name, directory, stored, context)
+    if begun is None:
+        return None
+    stored, context = begun
+    if stored.clean:
+        found = unchanged_prediction(path, name, directory, view, stored, context) if complete else None
+        if found is not None:
+            return found
+    elif not reads:
+        unread = _unread(path, name, directory, view if complete else None, stored, context.release)
+        if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
+            return unread
+    from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
+
+    return start_partition(path, name, directory, stored, context)
+
+
+def _unread(
+    path: str,
+    name: str,
+    directory: PartitionDirectory,
+    view: PartitionView | None,
+    stored: LoadInputs,
+    release: Release,
+) -> PartitionPrediction:
+    """Return how much of a directory a start after an unclean stop reads, and nothing else."""
+    try:
+        logs = _log_sizes(path) if view is None else {int(each.base_offset): each.size for each in view.segments}
+    except UnreadableError as error:
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+    size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
+    return PartitionPrediction(
+        name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size
+    )
+
+
+def _log_sizes(path: str) -> dict[int, int]:
+    sizes = file_sizes(path)
+    return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
+
+
+def start_row(found: PartitionPrediction | None) -> tuple[object, ...]:
+    """Return the columns of START."""
+    if found is None:
+        return (None,) * len(START)
+    row = partition_row(found)
+    row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
+    return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
+
+
+def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
+    """Return of a prediction what its log dir needs, from its columns of LIGHT."""
+    outcome, reason, lost, scan_bytes, queued, touched = row
+    if outcome is None:
+        return None
+    of_lost = None if lost is None else LostRecords(None, None, json.loads(lost)["records"], 0, None)
+    return PartitionPrediction(
+        name, directory, _OUTCOMES[outcome], reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
+    )
+
+
+def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
+    """Return the columns of the row of a log dir behind its path."""
+    unknown = start.unread or any(each.outcome is Outcome.UNKNOWN for each in start.partitions)
+    outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
+    own = {
+        "outcome": str(outcome),
+        "reason": ": ".join((verdict(start), *start.reasons[:1])),
+        "uncertain": start.uncertain,
+        "scan_bytes": sum(each.scan_bytes for each in start.partitions),
+    }
+    return tuple(own.get(name) for name in predictions.TABLE.names[2:])

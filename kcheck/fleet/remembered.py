@@ -1,0 +1,239 @@
+"""What a run keeps of each directory, so that a later one passes over those that did not change.
+
+A directory is the same if its files have the same names, sizes and times, if its log dir says the same about it, and if
+it would be looked at in the same way: its signature tells all of that. What was found in it is kept whole, as it passed
+from step to step, in a folder for each log dir. A file that is damaged, or is not there, is nothing that is remembered.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from kcheck import __version__
+from kcheck.disk.output import discard, have_directory, keep_aside, reading, replacing
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import exists, is_directory, join, list_directory, states
+from kcheck.errors import UsageError
+from kcheck.fleet.run_output import MANIFEST
+from kcheck.fleet.scan_rows import Item, items_batch, raw
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOLDER = "_seen"
+"""Where in the directory of a run it stands."""
+_ENDING = ".parquet"
+_HELD_SIZE = 16 << 20
+"""So many bytes of a log dir are held before they are written."""
+_KNOWN = b"known"
+"""In the schema of a batch of items: what is remembered of some of them, as a batch."""
+
+
+def signature(item: Item, how: object) -> str | None:
+    """Return what tells whether a directory is the same; None if it cannot be listed."""
+    try:
+        files = states(join(item.log_dir, item.name))
+    except UnreadableError:
+        return None
+    told = [__version__, repr(how), *item._replace(signature=None, known=None), files]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _folder(folder: str, log_dir: str) -> str:
+    return join(folder, hashlib.sha256(raw(log_dir)).hexdigest())
+
+
+def aside(out: str, run: str) -> str:
+    """Return where below the directory of runs it is kept what a run remembered that did not come to its end."""
+    return join(out, f".run={run}")
+
+
+def kept_by(run: str) -> str:
+    """Return the folder in which a run keeps what it remembers; UsageError if it keeps nothing."""
+    folder = join(run, FOLDER)
+    if not is_directory(folder):
+        raise UsageError(f"{run} remembers no directory: it was scanned without --remember")
+    return folder
+
+
+def left_by(out: str, run: str) -> str:
+    """Return the folder of what is left of a run that did not come to its end, and remove the rest of it.
+
+    UsageError if nothing is left of it, or if it is whole.
+    """
+    path, folder = join(out, f"run={run}"), aside(out, run)
+    if exists(join(path, MANIFEST)):
+        raise UsageError(f"--resume {run}: {path} is whole")
+    keep_aside(join(path, FOLDER), folder)
+    if not is_directory(folder):
+        raise UsageError(f"--resume {run}: nothing is left of it in {out}; a run is kept with --remember")
+    discard(path)
+    return folder
+
+
+class Memory:
+    """The folder in which a run keeps what it remembers, None if it does not.
+
+    A context: what is there when it ends with an exception is moved to `aside`.
+    """
+
+    def __init__(self, run: str, aside: str, *, remembers: bool) -> None:
+        """Make the folder in the directory of the run."""
+        self.folder = join(run, FOLDER) if remembers else None
+        self._aside = aside
+        if self.folder is not None:
+            have_directory(self.folder)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Keep what was found before a run failed."""
+        if error is not None and self.folder is not None:
+            keep_aside(self.folder, self._aside)
+
+    def end(self) -> None:
+        """Drop what an earlier attempt has left: all of it is in this run."""
+        discard(self._aside)
+
+
+class Notes:
+    """Writes what is remembered into the `folder` of a memory, log dir by log dir; nothing where that is None.
+
+    `name` tells the files of one writer from those of others. A context: a file is whole, or is not there.
+    `carried` counts the directories that were not looked at.
+    """
+
+    def __init__(self, folder: str | None, name: str = "0") -> None:
+        self.carried = 0
+        self._folder = folder
+        self._name = name
+        self._log_dir: str | None = None
+        self._held: list[pa.RecordBatch] = []
+        self._held_size = 0
+        self._files = ExitStack()
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Have it on the disk; after a failure, drop the file that is not whole."""
+        if error is None:
+            self.end()
+        self._files.__exit__(kind, error, at)
+
+    def add(self, log_dir: str, batch: "pa.RecordBatch") -> None:
+        """Keep what was found in directories of a log dir, where all of it could be read."""
+        from pyarrow import compute
+
+        self.carried += compute.sum(batch.column("carried")).as_py() or 0
+        if self._folder is None:
+            return
+        if log_dir != self._log_dir:
+            self.end()
+            self._log_dir = log_dir
+        is_whole = compute.fill_null(compute.and_(batch.column("seen"), batch.column("complete")), False)
+        rows = batch.filter(compute.and_(is_whole, compute.is_valid(batch.column("signature"))))
+        if rows.num_rows:
+            self._held.append(rows)
+            self._held_size += rows.nbytes
+            if self._held_size >= _HELD_SIZE:
+                self._flush(self._folder, log_dir)
+
+    def end(self) -> None:
+        """Have the file of the log dir on the disk."""
+        if self._held and self._folder is not None and self._log_dir is not None:
+            self._flush(self._folder, self._log_dir)
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._files.close()
+
+    def _flush(self, folder: str, log_dir: str) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        rows = pa.Table.from_batches(self._held)
+        self._held, self._held_size = [], 0
+        at = rows.schema.get_field_index("carried")
+        rows = rows.set_column(at, rows.schema.field(at), pa.array([True] * rows.num_rows))
+        if self._writer is None:
+            path = _folder(folder, log_dir)
+            have_directory(path)
+            self._writer = parquet.ParquetWriter(
+                self._files.enter_context(replacing(join(path, f"{self._name}{_ENDING}"))),
+                rows.schema,
+                compression="zstd",
+                write_page_checksum=True,
+                use_compliant_nested_type=False,
+                write_statistics=False,
+            )
+        self._writer.write_table(rows)
+
+
+class Remembered(NamedTuple):
+    """What is remembered of a log dir: the rows, and where the row of each signature is."""
+
+    rows: Any
+    at: Mapping[str, int]
+
+
+def remembered(folder: str | None, log_dir: str) -> Remembered:
+    """Return what is remembered of a log dir; nothing of what cannot be read."""
+    import pyarrow as pa
+
+    if folder is None:
+        return Remembered(None, {})
+    path = _folder(folder, log_dir)
+    names: tuple[str, ...] = ()
+    with suppress(UnreadableError):
+        names = list_directory(path).files
+    found = [table for name in names if name.endswith(_ENDING) and (table := _read(join(path, name))) is not None]
+    if not found:
+        return Remembered(None, {})
+    (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
+    return Remembered(rows, {text: at for at, text in enumerate(rows.column("signature").to_pylist())})
+
+
+def _read(path: str) -> "pa.Table | None":
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with reading(path) as (stream, _):
+            table = parquet.ParquetFile(stream, page_checksum_verification=True).read()
+        table.validate(full=True)
+    except (UnreadableError, pa.ArrowException, OSError, ValueError):
+        return None
+    return table if table.num_rows else None
+
+
+def with_known(items: Sequence[Item], known: Remembered) -> "pa.RecordBatch":
+    """Return items as a batch, with it what is remembered of those that are the same."""
+    import pyarrow as pa
+
+    from kcheck.tables._arrow import to_bytes
+
+    same = [known.at[item.signature] for item in items if item.signature is not None and item.signature in known.at]
+    if not same:
+        return items_batch(items)
+    numbers = iter(range(len(same)))
+    batch = items_batch(item._replace(known=next(numbers) if item.signature in known.at else None) for item in items)
+    return batch.replace_schema_metadata({_KNOWN: to_bytes(known.rows.take(pa.array(same, pa.int64())))})
+
+
+def known_of(items: "pa.RecordBatch") -> "pa.RecordBatch | None":
+    """Return what is remembered of some of the items: their field `known` tells the row."""
+    from kcheck.tables._arrow import from_bytes
+
+    data = (items.schema.metadata or {}).get(_KNOWN)
+    if data is None:
+        return None
+    (rows,) = from_bytes(data)
+    return rows

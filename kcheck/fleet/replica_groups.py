@@ -1,0 +1,222 @@
+"""The replicas of a fleet put together by partition, in bounded memory: sorted runs on a disk, merged by topic."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from kcheck.disk.output import create, discard, make_directory, read_again
+from kcheck.disk.walk import join
+from kcheck.fleet.arrow_take import joined, taken, taken_in_parts
+from kcheck.fleet.replicas import FIELDS, KEY
+from kcheck.fleet.truncation_columns import Mask, Numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HELD_SIZE = 32 << 20
+"""Bytes of replicas that are held until they are sorted and written as a run."""
+_READ_COUNT = 8192
+"""So many rows of a run are read at a time."""
+_GROUP_COUNT = 8192
+"""So many partitions make a batch."""
+_SHARED = ("cluster", "topic", "broker", "log_dir")
+"""Texts that are written once, not with each replica."""
+
+Key = tuple[bool, str, str]
+"""Cluster and topic in their order: what has no cluster comes first."""
+
+
+class Groups:
+    """Replicas that are put together. A context: the folder for its runs is removed again."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._held: list[pa.RecordBatch] = []
+        self._held_size = 0
+        self._runs: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was written."""
+        if self._runs:
+            discard(self._folder)
+
+    def add(self, batch: "pa.RecordBatch") -> None:
+        """Take replicas: KEY and FIELDS of `fleet/replicas.py`."""
+        if batch.num_rows:
+            self._held.append(_encoded(batch))
+            self._held_size += self._held[-1].get_total_buffer_size()
+            if self._held_size >= _HELD_SIZE:
+                self._spill()
+
+    def batches(self) -> "Iterator[pa.RecordBatch]":
+        """Yield the partitions, as `fleet/comparison.py` takes them, sorted by cluster, topic and number."""
+        runs = [_SortedReplicas(self._read(path)) for path in self._runs]
+        if self._held:
+            runs.append(_SortedReplicas(self._sorted()))
+        yield from _merged(runs)
+
+    def _sorted(self) -> "Iterator[pa.RecordBatch]":
+        """Yield what is held, sorted, in parts."""
+        whole = joined(self._held)
+        self._held, self._held_size = [], 0
+        yield from map(_narrowed, taken_in_parts(whole, _order(whole), _READ_COUNT))
+
+    def _spill(self) -> None:
+        import pyarrow as pa
+
+        if not self._runs:
+            make_directory(self._folder)
+        self._runs.append(join(self._folder, f"{len(self._runs):05}.arrow"))
+        schema, packed = self._held[0].schema, pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        with create(self._runs[-1]) as stream, pa.ipc.new_stream(stream, schema, options=packed) as writer:
+            for part in self._sorted():
+                writer.write_batch(part)
+
+    def _read(self, path: str) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        alone = pa.ipc.IpcReadOptions(use_threads=False)  # A part is too small for several threads.
+        with read_again(path) as stream, pa.ipc.open_stream(stream, options=alone) as reader:
+            yield from reader
+
+
+class _SortedReplicas:
+    """Sorted replicas, read part by part."""
+
+    def __init__(self, parts: "Iterator[pa.RecordBatch]") -> None:
+        self._parts = parts
+        self._part = next(parts, None)
+        self._at = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was taken."""
+        return self._part is None
+
+    def reaches(self) -> Key:
+        """Return the last topic in the part that was read."""
+        assert self._part is not None
+        return _key(self._part, self._part.num_rows - 1)
+
+    def take(self, upto: Key) -> "Iterator[pa.RecordBatch]":
+        """Yield what belongs to topics up to this one."""
+        while self._part is not None:
+            part = self._part
+            end = bisect_right(range(part.num_rows), upto, lo=self._at, key=lambda row: _key(part, row))
+            if end > self._at:
+                yield part.slice(self._at, end - self._at)
+            self._at = end
+            if end < part.num_rows:
+                return
+            self._part, self._at = next(self._parts, None), 0
+
+
+def grouped(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Yield the partitions of replicas that are sorted: KEY and FIELDS, as `Groups` takes them."""
+    return _merged([_SortedReplicas(_encoded(batch) for batch in batches if batch.num_rows)])
+
+
+def _merged(runs: Sequence[_SortedReplicas]) -> "Iterator[pa.RecordBatch]":
+    is_sorted = len(runs) == 1
+    while runs := [run for run in runs if not run.is_over]:
+        upto = min(run.reaches() for run in runs)
+        whole = joined([part for run in runs for part in run.take(upto)])
+        yield from _grouped(whole if is_sorted else taken(whole, _order(whole)))
+
+
+def _key(batch: "pa.RecordBatch", row: int) -> Key:
+    cluster = batch.column("cluster")[row].as_py()
+    return cluster is not None, cluster or "", batch.column("topic")[row].as_py()
+
+
+def _encoded(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return replicas with each of the texts that many of them share written once."""
+    import pyarrow as pa
+
+    texts = {name: batch.column(name).dictionary_encode() for name in _SHARED}
+    return pa.record_batch({name: texts.get(name, batch.column(name)) for name in batch.schema.names})
+
+
+def _narrowed(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return sorted replicas that know of no other topics than theirs."""
+    import pyarrow as pa
+
+    at = batch.schema.get_field_index("topic")
+    indices = batch.column(at).indices
+    begins = _changes(indices.to_numpy())
+    own = batch.column(at).dictionary.take(indices.filter(pa.array(begins)))
+    return batch.set_column(
+        at, "topic", pa.DictionaryArray.from_arrays(pa.array(np.cumsum(begins) - 1, pa.int32()), own)
+    )
+
+
+def _order(batch: "pa.RecordBatch") -> Numbers:
+    """Return how replicas are sorted; those that are alike in all of it stay in their order."""
+    keys = [_topics(batch), *(batch.column(name).to_numpy(zero_copy_only=False) for name in ("partition", "broker_id"))]
+    keys = [key - key.min() for key in keys]
+    widths = [int(key.max()) + 1 for key in keys]
+    if prod(widths) > np.iinfo(np.int64).max:
+        order: Numbers = np.lexsort(keys[::-1])
+        return order
+    # Sorting by one number goes along what is sorted already.
+    topic, partition, broker = keys
+    return np.argsort((topic * widths[1] + partition) * widths[2] + broker, kind="stable")
+
+
+def _topics(batch: "pa.RecordBatch") -> Numbers:
+    """Return the number of the topic of each replica, in their order."""
+    clusters, topics = batch.column("cluster"), batch.column("topic")
+    return _ranks(clusters) * len(topics.dictionary) + _ranks(topics)
+
+
+def _ranks(texts: "pa.DictionaryArray") -> Numbers:
+    """Return the number of each text in their order, -1 where there is none."""
+    from pyarrow import compute
+
+    ranks = np.full(len(texts.dictionary) + 1, -1)
+    ranks[compute.array_sort_indices(texts.dictionary).to_numpy()] = np.arange(len(texts.dictionary))
+    numbers = texts.indices.fill_null(-1) if texts.null_count else texts.indices
+    found: Numbers = ranks.take(numbers.to_numpy())
+    return found
+
+
+def _grouped(whole: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
+    """Yield the partitions of some whole topics; replicas are sorted."""
+    import pyarrow as pa
+
+    topic = _topics(whole)
+    begin = _changes(topic) | _changes(whole.column("partition").to_numpy())
+    begins = np.flatnonzero(begin)
+    brokers = begin | _changes(whole.column("broker_id").to_numpy(zero_copy_only=False))
+    of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
+    offsets = np.append(begins, whole.num_rows)
+    keys = whole.select(KEY).take(pa.array(begins))
+    fields = [whole.schema.field(name) for name in FIELDS]
+    structs = pa.StructArray.from_arrays([whole.column(name) for name in FIELDS], fields=fields)
+    found = pa.RecordBatch.from_arrays(
+        [*keys.columns, pa.array(of_topic), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)],
+        names=[*KEY, "replicas_of_topic", "replicas"],
+    )
+    for at in range(0, found.num_rows, _GROUP_COUNT):
+        yield found.slice(at, _GROUP_COUNT)
+
+
+def _changes(values: Numbers) -> Mask:
+    """Return where a value is another one than that before it."""
+    found = np.ones(len(values), bool)
+    found[1:] = values[1:] != values[:-1]
+    return found
+
+
+def _largest(topic: Numbers, count: Numbers) -> Numbers:
+    """Return for each partition the largest count of its topic."""
+    begins = np.flatnonzero(_changes(topic))
+    largest: Numbers = np.repeat(np.maximum.reduceat(count, begins), np.diff(np.append(begins, len(topic))))
+    return largest

@@ -1,0 +1,94 @@
+"""Steps of a scan of a fleet that may fail: what fails together is tried apart, what fails alone is one finding."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kcheck.fleet.replicas import KEY, tables_of_compared
+from kcheck.fleet.scan_rows import findings_batch, items_batch, items_of
+from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, look_at_broker, scan_items
+from kcheck.jobs.threads import Threads
+from kcheck.jobs.workers import Task, Workers
+from kcheck.model.finding import Finding, Location
+from kcheck.tables._arrow import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MEMORY_MAX = 4 << 30
+"""A directory that needs more bytes than these becomes a finding."""
+_FIRST = 1 << 60
+"""What others wait for is begun first."""
+
+Found = Iterator[tuple[str, "pa.RecordBatch"]]
+"""Names of tables, and rows of them; `replicas` are batches of directories."""
+OfBroker = Sequence[tuple[Identified, Sequence[bytes]]]
+"""The log dirs of a broker, and what was seen of the partitions of each."""
+
+
+class Retry:
+    """Runs steps by processes, and again for each thing alone where that failed."""
+
+    def __init__(self, workers: Workers | Threads, how: ScanOptions) -> None:
+        self._workers = workers
+        self._how = how
+
+    def task(
+        self, stage: Callable[[Any, ScanOptions], Any], given: Any, where: Location, *, first: bool = False
+    ) -> Task[Any]:
+        """Return a step to run."""
+        return Task(partial(stage, given, self._how), where, _FIRST if first else 0)
+
+    def scanned(self, items: bytes, answer: Any) -> Found:
+        """Yield what was found in directories; where they could not be looked at together, one by one."""
+        if not isinstance(answer, Finding):
+            yield from (("replicas", batch) for data in answer or () for batch in from_bytes(data))
+            return
+        alone = [item for batch in from_bytes(items) for item in items_of(batch)]
+        if len(alone) == 1:
+            (item,) = alone
+            yield "findings", findings_batch((item.cluster, item.broker), (answer._replace(where=item.where),))
+            return
+        parts = [to_bytes(items_batch((item,))) for item in alone]
+        tasks = [self.task(scan_items, part, item.where) for part, item in zip(parts, alone, strict=True)]
+        for part, found in zip(parts, self._answers(tasks), strict=True):
+            yield from self.scanned(part, found)
+
+    def whole_broker(self, found: OfBroker) -> Found:
+        """Look at the log dirs of a broker together; where that fails, one by one."""
+        if not found:
+            return
+        first = found[0][0]
+        (answer,) = self._answers([self.task(look_at_broker, found, where(first), first=True)])
+        if not isinstance(answer, Finding):
+            yield from ((name, batch) for name, data in answer or () for batch in from_bytes(data))
+        elif len(found) == 1:
+            yield "findings", findings_batch((first.cluster, first.broker), (answer,))
+        else:
+            for each in found:
+                yield from self.whole_broker((each,))
+
+    def compared(self, batch: "pa.RecordBatch", answer: Any) -> Found:
+        """Yield what was found in partitions on several brokers; where they failed together, one by one."""
+        if not isinstance(answer, Finding):
+            for data in answer or ():
+                for found in from_bytes(data):
+                    yield from tables_of_compared(found).items()
+        elif batch.num_rows > 1:
+            alone = [batch.slice(number, 1) for number in range(batch.num_rows)]
+            tasks = [self.task(compare_partitions, to_bytes(each), Location()) for each in alone]
+            for part, found in zip(alone, self._answers(tasks), strict=True):
+                yield from self.compared(part, found)
+        else:
+            (row,) = batch.select(KEY).to_pylist()
+            at = Location(topic=row["topic"], partition=row["partition"])
+            yield "findings", findings_batch((row["cluster"], None), (answer._replace(where=at),))
+
+    def _answers(self, tasks: Sequence[Task[Any]]) -> list[Any]:
+        ((_, answers),) = self._workers.run([(None, tasks)])
+        return answers
+
+
+def where(log_dir: Identified) -> Location:
+    """Return the place of a log dir."""
+    return Location(broker_id=log_dir.broker_id, log_dir=log_dir.path)

@@ -1,0 +1,155 @@
+"""Which partitions of a fleet are at risk: by an error in a replica, by what a leader cuts, by what one disk holds."""
+
+import heapq
+import zlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from kcheck.fleet.run import FleetRun, name_order
+from kcheck.model.finding import Severity
+from kcheck.model.names import DirectoryState
+from kcheck.model.report import Row
+
+PARTITION_COUNT = 500
+"""So many partitions are told one by one."""
+_HELD_COUNT = 250_000
+"""So many findings, at most, are counted at once; more are read several times."""
+_AT_RISK = (Severity.FATAL, Severity.ERROR)
+
+Partition = tuple[str | None, str, int]
+"""Cluster, topic and partition."""
+Kind = tuple[str, str]
+"""Rule and severity."""
+
+
+def partitions_at_risk(run: FleetRun, found: Mapping[Kind, int]) -> tuple[int, tuple[Row, ...]]:
+    """Return how many partitions are at risk, and the worst of them; `found` tells how many findings count."""
+    kinds = {(rule, severity) for rule, severity in found if Severity(severity) in _AT_RISK}
+    shares = 1 + (sum(found[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
+    number, worst = 0, list[tuple[tuple[Any, ...], Partition, _Risk]]()
+    for share in range(shares):
+        is_in_share = partial(_is_in_share, share, shares)
+        risks = _risks(run, kinds, is_in_share)
+        _add_losses(run, risks, is_in_share)
+        number += len(risks)
+        ranked = ((risk.order(), partition, risk) for partition, risk in risks.items())
+        worst = heapq.nsmallest(PARTITION_COUNT, [*worst, *ranked], key=lambda each: (each[0], _place_of(each[1])))
+    replicas = _replicas(run, {partition for _, partition, _ in worst})
+    return number, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
+
+
+class _PartitionLosses(NamedTuple):
+    """What the best leader would have others lose, and what it alone has: offsets, and those below a high watermark."""
+
+    leader: str | None = None
+    lost: int | None = None
+    lost_below: int | None = None
+    alone: int | None = None
+    alone_below: int | None = None
+
+
+class _Risk:
+    """What is wrong with a partition: counts of fatal findings and errors, on which brokers, and what can be lost."""
+
+    __slots__ = ("brokers", "counts", "losses", "rules")
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(map(str, _AT_RISK), 0)
+        self.brokers: set[str | None] = set()
+        self.rules: set[str] = set()
+        self.losses = _PartitionLosses()
+
+    @property
+    def verdict(self) -> Severity:
+        """A leader that cuts what was committed drops something; what one disk holds can still be fetched from it."""
+        if self.counts[Severity.FATAL]:
+            return Severity.FATAL
+        return Severity.ERROR if self.counts[Severity.ERROR] or self.losses.lost_below else Severity.WARNING
+
+    def order(self) -> tuple[int, ...]:
+        """Return what is smallest for the worst: by the verdict first, then the most damaged replicas."""
+        fatal, error = self.counts.values()
+        committed = (self.losses.lost_below or 0, self.losses.alone_below or 0)
+        return (-self.verdict.rank, -len(self.brokers), -fatal, -error, *(-count for count in committed))
+
+
+def _place_of(partition: Partition) -> tuple[Any, ...]:
+    cluster, topic, number = partition
+    return (name_order(cluster), topic, number)
+
+
+def _is_in_share(share: int, shares: int, partition: Partition) -> bool:
+    cluster, topic, number = partition
+    return shares == 1 or zlib.crc32(f"{cluster}/{topic}-{number}".encode()) % shares == share
+
+
+def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool]) -> dict[Partition, _Risk]:
+    """Return the partitions with findings of these kinds."""
+    found: dict[Partition, _Risk] = {}
+    columns = ("cluster", "broker", "topic", "partition", "id", "severity")
+    for cluster, broker, topic, number, rule, severity in run.values("findings", columns) if kinds else ():
+        if (rule, severity) in kinds and topic is not None and number is not None and wanted((cluster, topic, number)):
+            risk = found.setdefault((cluster, topic, number), _Risk())
+            risk.counts[severity] += 1
+            risk.brokers.add(broker)
+            risk.rules.add(rule)
+    return found
+
+
+def _add_losses(run: FleetRun, found: dict[Partition, _Risk], wanted: Callable[[Partition], bool]) -> None:
+    """Add what can be lost; a partition that can lose what was committed is at risk, whatever was found in it.
+
+    That a topic has only one replica is no news.
+    """
+    columns = (
+        "cluster", "topic", "partition", "replicas_of_topic", "at_risk_from", "at_risk_to",
+        "broker", "lost", "lost_below_high_watermark", "at_risk_below_high_watermark",
+    )  # fmt: skip
+    for *partition, replicas, start, end, leader, lost, lost_below, alone_below in run.values("replica_sets", columns):
+        key: Partition = (partition[0], partition[1], partition[2])
+        alone = None if end is None or start is None else end - start
+        is_at_risk = lost_below or (alone_below and replicas > 1)
+        if (key in found or is_at_risk) and wanted(key):
+            found.setdefault(key, _Risk()).losses = _PartitionLosses(leader, lost, lost_below, alone, alone_below)
+
+
+class _Replicas(NamedTuple):
+    """The replicas of a partition: on which brokers, up to which offset, of how many bytes in all."""
+
+    brokers: set[str | None]
+    log_end_offset: int | None
+    size: int
+
+
+def _replicas(run: FleetRun, wanted: set[Partition]) -> dict[Partition, _Replicas]:
+    found = {partition: _Replicas(set(), None, 0) for partition in wanted}
+    columns = ("cluster", "topic", "partition", "broker", "state", "log_end_offset", "size")
+    for *partition, broker, state, end, size in run.values("partitions", columns) if wanted else ():
+        known = found.get(tuple(partition))
+        if known is None or state != DirectoryState.CURRENT:
+            continue
+        known.brokers.add(broker)
+        ends = [each for each in (known.log_end_offset, end) if each is not None]
+        found[tuple(partition)] = _Replicas(known.brokers, max(ends, default=None), known.size + (size or 0))
+    return found
+
+
+def _partition_row(partition: Partition, risk: _Risk, replicas: _Replicas) -> Row:
+    cluster, topic, number = partition
+    return {
+        "cluster": cluster, "topic": topic, "partition": number,
+        "verdict": str(risk.verdict),
+        **risk.counts,
+        "replicas": len(replicas.brokers),
+        "damaged": len(risk.brokers),
+        "damaged_on": tuple(sorted(risk.brokers, key=name_order)),
+        "rule_ids": tuple(sorted(risk.rules)),
+        "best_leader": risk.losses.leader,
+        "lost": risk.losses.lost,
+        "lost_below_high_watermark": risk.losses.lost_below,
+        "at_risk": risk.losses.alone,
+        "at_risk_below_high_watermark": risk.losses.alone_below,
+        "log_end_offset": replicas.log_end_offset,
+        "size": replicas.size,
+    }  # fmt: skip

@@ -1,0 +1,182 @@
+"""A run that `fleet scan` wrote, read again: which one is meant, and its tables, batch by batch."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck.disk.output import reading
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import is_directory, join, list_directory
+from kcheck.errors import KcheckError, UsageError
+from kcheck.fleet.run_output import MANIFEST, run_tables
+from kcheck.tables._arrow import schema_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA = "kcheck.run/1"
+_MANIFEST_SIZE_MAX = 64 << 20
+_NEEDED = frozenset({"findings", "log_dirs", "partitions"})
+"""Every run has these tables."""
+_BATCH_COUNT = 16_384
+"""So many rows are held at once."""
+
+
+class RunFile(NamedTuple):
+    """A file of a table: its path, how many rows and bytes it has."""
+
+    path: str
+    rows: int
+    size: int
+
+
+class FleetRun(NamedTuple):
+    """A whole run: what its manifest says. `started` and `ended` are ms since 1970, None where it does not say."""
+
+    path: str
+    name: str
+    kcheck: str
+    kafka: str
+    depth: str
+    started: int | None
+    ended: int | None
+    finished: bool
+    parts: Mapping[str, Sequence[RunFile]]
+
+    def rows(self, table: str) -> int:
+        """How many rows a table has; none if the run does not have it."""
+        return sum(part.rows for part in self.parts.get(table, ()))
+
+    def batches(self, table: str, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
+        """Yield the rows of a table, these columns of it; what the run is older than is null.
+
+        KcheckError where a file is damaged.
+        """
+        known = {column.name: column for column in run_tables()[table].run_columns}
+        schema = schema_of([known[name] for name in columns])
+        for part in self.parts.get(table, ()):
+            yield from _batches(part, schema, known.keys())
+
+    def values(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table as values, these columns of it."""
+        for batch in self.batches(table, columns):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def name_order(value: object) -> tuple[bool, int, str]:
+    """Order names, numbers by their value; what is not known stands last."""
+    text = str(value)
+    return (value is None, int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 1 << 62, text)
+
+
+def open_run(path: str) -> FleetRun:
+    """Return the run in a directory `run=ID`, or the newest one below the directory of `--out`.
+
+    UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is damaged.
+    """
+    if not is_directory(path):
+        raise UsageError(f"{path} is no directory: name that of a run, or the one that was given to --out")
+    found = _manifest(path)
+    if found is not None:
+        return found
+    try:
+        names = [name for name in list_directory(path).directories if name.startswith("run=")]
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
+    runs = [run for run in (_manifest(join(path, name)) for name in names) if run is not None]
+    if not runs:
+        raise UsageError(f"{path} holds no run: there is no {MANIFEST} in it, nor in a directory run=ID below it")
+    return max(runs, key=lambda run: (run.ended or 0, run.path))
+
+
+def _manifest(path: str) -> FleetRun | None:
+    """Return the run in a directory; None where none is."""
+    if MANIFEST not in list_directory(path).files:
+        return None
+    where = join(path, MANIFEST)
+    try:
+        found = json.loads(read_whole(where, size_max=_MANIFEST_SIZE_MAX))
+        schema = found["schema"]
+    except (UnreadableError, ValueError, RecursionError, TypeError, KeyError) as error:
+        raise KcheckError(f"{where} is damaged: {error if str(error) else type(error).__name__}") from error
+    if schema != SCHEMA:
+        raise UsageError(f"{where} has the schema {schema}; this kcheck reads {SCHEMA}")
+    try:
+        return _run(path, found)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise KcheckError(f"{where} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _run(path: str, found: Mapping[str, Any]) -> FleetRun:
+    parts: dict[str, tuple[RunFile, ...]] = {}
+    known = run_tables()
+    missing = _NEEDED.difference(found["tables"])
+    if missing:
+        raise ValueError(f"the table {min(missing)} is not named")
+    for name in sorted(known.keys() & found["tables"].keys()):
+        about = found["tables"][name]
+        if about["version"] > known[name].version:
+            raise UsageError(
+                f"{path}: the table {name} has version {about['version']}, which a newer kcheck wrote;"
+                f" this one reads {known[name].version}"
+            )
+        parts[name] = tuple(_part(join(path, name), each) for each in about["parts"])
+    texts = [found[name] for name in ("run", "kcheck", "kafka", "depth")]
+    times = [found.get(name) for name in ("started", "ended")]
+    if not all(isinstance(text, str) for text in texts) or not all(type(time) in (int, type(None)) for time in times):
+        raise ValueError("a field has a value of another type")
+    return FleetRun(path, *texts, *times, finished=found["finished"] is True, parts=parts)  # type: ignore[misc]  # their types were looked at
+
+
+def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
+    name, rows, size = about["file"], about["rows"], about["size"]
+    if "/" in name or "\0" in name or name in {"", ".", ".."} or type(rows) is not int or type(size) is not int:
+        raise ValueError(f"{about} is no part of a table")
+    return RunFile(join(folder, name), rows, size)
+
+
+def _batches(part: RunFile, schema: "pa.Schema", known: Collection[str]) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = 0
+    try:
+        with reading(part.path) as (stream, size):
+            _same(size, part.size, "bytes")
+            file = parquet.ParquetFile(stream, page_checksum_verification=True)
+            names = _names(file.schema_arrow.names, schema.names, known)
+            for batch in file.iter_batches(_BATCH_COUNT, columns=names):
+                batch.validate(full=True)
+                rows += batch.num_rows
+                yield _as(batch, schema)
+            _same(rows, part.rows, "rows")
+    except (UnreadableError, pa.ArrowException, OSError, ValueError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise KcheckError(f"{part.path} cannot be read: {said}") from error
+
+
+def _names(there: Collection[str], wanted: Collection[str], known: Collection[str]) -> list[str]:
+    """Return which columns can be read: an older kcheck had fewer, a newer one has more, none has both."""
+    missing, other = [name for name in known if name not in there], [name for name in there if name not in known]
+    if missing and other:
+        raise UnreadableError(f"it has the column {other[0]}, and none of the name {missing[0]}")
+    return [name for name in wanted if name in there]
+
+
+def _same(count: int, named: int, what: str) -> None:
+    if count != named:
+        raise UnreadableError(f"it has {count} {what}, and the manifest names {named}")
+
+
+def _as(batch: "pa.RecordBatch", schema: "pa.Schema") -> "pa.RecordBatch":
+    """Return a batch with these columns; ValueError where one has another type."""
+    import pyarrow as pa
+
+    columns = []
+    for field in schema:
+        at = batch.schema.get_field_index(field.name)
+        column = pa.nulls(batch.num_rows, field.type) if at < 0 else batch.column(at)
+        if column.type != field.type:
+            raise ValueError(f"the column {field.name} is of type {column.type}, not {field.type}")
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,183 @@
+"""A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+
+from kcheck import __version__
+from kcheck.disk.output import create, discard, have_directory, make_directory, move, publish, settle
+from kcheck.disk.walk import join
+from kcheck.errors import KcheckError
+from kcheck.registry import discover
+from kcheck.tables._arrow import schema_of
+from kcheck.tables._contract import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MANIFEST = "_manifest.json"
+"""A directory without it is no run."""
+_GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
+"""So many rows, or bytes, are held of each table before they are written."""
+_PART_COUNT = 5_000_000
+"""A file has so many rows, and those of the group that ends it."""
+
+
+class WrittenFile(NamedTuple):
+    """A file of a table: its name, or path; how many rows and bytes it has."""
+
+    file: str
+    rows: int
+    size: int
+
+
+def run_tables() -> Mapping[str, Table]:
+    """Return the tables of a run, by their names."""
+    found = (table for table in discover("kcheck.tables", "TABLE") if isinstance(table, Table))
+    return {table.name: table for table in found if table.in_run is not None}
+
+
+class RunOutput:
+    """The files of a run that is being written. A context: what is left without a manifest is removed again.
+
+    KcheckError where the disk refuses.
+    """
+
+    def __init__(self, folder: str, run: str, about: Mapping[str, str]) -> None:
+        """Make the directory of the run; `about` stands in the manifest and in each file."""
+        self.path = join(folder, f"run={run}")
+        make_directory(self.path)
+        self.about = {"run": run, "kcheck": __version__, **about}
+        self._is_whole = False
+        self._tables: dict[str, TableOutput] = {}
+
+    def __enter__(self) -> Self:
+        """Make a directory for each table, so that one without rows has a file too."""
+        self._tables = {name: TableOutput(self.path, table, self.about) for name, table in run_tables().items()}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Remove what is no run."""
+        if not self._is_whole:
+            discard(self.path)
+
+    def write(self, name: str, batch: "pa.RecordBatch") -> None:
+        """Add rows to a table."""
+        _guarded(lambda: self._tables[name].write(batch))
+
+    def drop(self, name: str) -> None:
+        """Remove a directory that is no table."""
+        discard(join(self.path, name))
+
+    def folder(self, name: str) -> str:
+        """Return where the files of a table stand."""
+        return join(self.path, name)
+
+    def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
+        """Make files that somebody else wrote those of a table, in their order."""
+        _guarded(lambda: self._tables[name].take_over(parts))
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        return {name: table.count for name, table in self._tables.items()}
+
+    def finish(self, about: Mapping[str, object]) -> None:
+        """Write what is held, then the manifest: from now on it is a run."""
+
+        def tables() -> dict[str, object]:
+            return {name: table.finish() for name, table in sorted(self._tables.items())}
+
+        whole = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
+        data = (json.dumps(whole, indent=1) + "\n").encode()
+        _guarded(lambda: publish(join(self.path, MANIFEST), data))
+        self._is_whole = True
+
+
+class TableOutput:
+    """The files of one table, in a folder of its own."""
+
+    def __init__(self, folder: str, table: Table, about: Mapping[str, str]) -> None:
+        """Make the folder; `about` stands in each file."""
+        self.count = 0
+        self._name = table.name
+        self._version = table.version
+        self._folder = join(folder, table.name)
+        self._schema = schema_of(table.run_columns, {**about, "table": f"{table.name}/{table.version}"})
+        self._parts: list[WrittenFile] = []
+        self._held: list[pa.RecordBatch] = []
+        self._held_count = self._held_size = self._part_count = 0
+        self._stream: BinaryIO | None = None
+        self._writer: Any = None
+        _guarded(lambda: have_directory(self._folder))
+
+    def write(self, batch: "pa.RecordBatch") -> None:
+        """Hold rows until they are many."""
+        if batch.num_rows:
+            self.count += batch.num_rows
+            self._held.append(batch)
+            self._held_count += batch.num_rows
+            self._held_size += batch.get_total_buffer_size()
+            if self._held_count >= _GROUP_COUNT or self._held_size >= _GROUP_SIZE:
+                self._flush()
+            if self._part_count >= _PART_COUNT:
+                self._close()
+
+    def take_over(self, parts: Iterable[WrittenFile]) -> None:
+        """Move files to the others."""
+        for part in parts:
+            name = _part(len(self._parts))
+            move(part.file, join(self._folder, name))
+            self.count += part.rows
+            self._parts.append(part._replace(file=name))
+
+    def parts(self) -> Sequence[WrittenFile]:
+        """Write the rest, and return the files, each with its path."""
+        self._finish()
+        return [part._replace(file=join(self._folder, part.file)) for part in self._parts]
+
+    def finish(self) -> dict[str, object]:
+        """Write the rest, and return what the manifest says."""
+        self._finish()
+        return {"version": self._version, "rows": self.count, "parts": [part._asdict() for part in self._parts]}
+
+    def _finish(self) -> None:
+        if self._held or not self._parts:
+            self._flush()
+        if self._stream is not None:
+            self._close()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if self._stream is None:
+            self._stream = create(join(self._folder, _part(len(self._parts))))
+            self._writer = parquet.ParquetWriter(
+                self._stream, self._schema, compression="zstd", write_page_checksum=True
+            )
+        batches = [batch.replace_schema_metadata(self._schema.metadata) for batch in self._held]
+        self._writer.write_table(pa.Table.from_batches(batches, self._schema))
+        self._part_count += self._held_count
+        self._held, self._held_count, self._held_size = [], 0, 0
+
+    def _close(self) -> None:
+        assert self._stream is not None
+        self._writer.close()
+        size = self._stream.tell()
+        settle(self._stream)
+        self._parts.append(WrittenFile(_part(len(self._parts)), self._part_count, size))
+        self._stream, self._part_count = None, 0
+
+
+def _part(number: int) -> str:
+    return f"part-{number:05}.parquet"
+
+
+def _guarded(write: Callable[[], Any]) -> Any:
+    """Run what writes; a disk that refuses ends the run with one line."""
+    try:
+        return write()
+    except OSError as error:
+        raise KcheckError(f"the run cannot be written: {error.strerror or error}") from error

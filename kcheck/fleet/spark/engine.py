@@ -1,0 +1,292 @@
+"""`kcheck fleet scan` by Spark: executors list and look at directories, and write the tables of the run."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import real
+from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
+from kcheck.fleet.local_engine import THREADS, FindingCounts, ScanRun, about, conclude, outside
+from kcheck.fleet.remembered import Memory, aside
+from kcheck.fleet.replicas import KEY, replicas_schema
+from kcheck.fleet.retry import MEMORY_MAX
+from kcheck.fleet.run_output import RunOutput, WrittenFile, run_tables
+from kcheck.fleet.scan_rows import findings_batch
+from kcheck.fleet.spark import executor_steps as stages
+from kcheck.fleet.spark.executor_steps import ExecutorOptions, stores_of
+from kcheck.fleet.spark.progress import SparkProgress
+from kcheck.fleet.spark.session import in_a_line
+from kcheck.fleet.spark.table_writer import WRITTEN, write_all
+from kcheck.fleet.spark.transport import (
+    BROKERS,
+    COMPARED,
+    IDENTIFIED,
+    KEY_NAMES,
+    LISTED,
+    NAMED,
+    NUMBERED,
+    PLACED,
+    SCANNED,
+    ddl,
+    ddl_of,
+    opened,
+)
+from kcheck.fleet.spark.transport import KEY as ROW_KEY
+from kcheck.fleet.steps import Identified
+from kcheck.jobs.guard import BUG
+from kcheck.jobs.workers import Limits
+from kcheck.model.finding import Severity
+from kcheck.model.report import Column, Report
+from kcheck.tables._arrow import batch_of, to_bytes
+from kcheck.views.coverage import Coverage
+from kcheck.views.rule_runner import all_rules
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+_STAGING = "_staging"
+_SLICES_MAX = 20_000
+_OF_SLICE = 4000
+"""So many directories are looked at by one task, where little is read of each: its start costs as much as 200 do."""
+_OF_SLICE_DEEP = 8
+_LOG_DIRS_OF_SLICE = 64
+_SIDE_BY_SIDE = 4
+"""So many jobs wait for executors."""
+_OF_FILE = 40_000
+"""The rows of so many directories stand in a file, and their replicas are compared by one task."""
+_BLOCK_SIZE = 16 << 20
+"""A writer holds so many bytes."""
+
+
+def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["SparkSession"]) -> tuple[Report, bool]:
+    """Look at every log dir that the roots name and write the tables of the run; see `kcheck.fleet.local_engine.scan`.
+
+    The roots are listed here; executors find the log dirs, and the folder of the run, below the same paths. Spark has
+    stopped before what a dead run has left is removed.
+    """
+    started = run.now()
+    with mounted([*roots, run.out, run.how.since or ""], run.options):
+        return _scan(roots, run, started, session)
+
+
+def _scan(
+    roots: Sequence[str], run: ScanRun, started: int, session: AbstractContextManager["SparkSession"]
+) -> tuple[Report, bool]:
+    found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    outside(run.out, found)
+    since = None if run.how.since is None else real(run.how.since)
+    asked = ExecutorOptions(
+        run.how._replace(since=since),
+        run.seconds,
+        stores_of(found.log_dirs),
+        tuple(run.options.items()),
+        run.jobs or THREADS,
+    )
+    with (
+        RunOutput(run.out, run.name, about(run)) as output,
+        Memory(output.path, aside(run.out, run.name), remembers=run.how.remembers) as memory,
+        session as spark,
+        in_a_line(),
+        ExitStack() as held,
+    ):
+        folder = None if memory.folder is None else real(memory.folder)
+        shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
+        engine = _SparkEngine(run, asked._replace(memory=folder, shared=shared), spark, output, held)
+        engine.look(found)
+        memory.end()
+        report = conclude(run, roots, started, output, engine.judged, engine.carried)
+    return report, engine.judged.failed
+
+
+class _SparkEngine:
+    """One run, and what is to be said of its findings.
+
+    `held` is told how executors forget what they hold.
+    """
+
+    def __init__(
+        self, run: ScanRun, asked: ExecutorOptions, spark: "SparkSession", output: RunOutput, held: ExitStack
+    ) -> None:
+        self.judged = FindingCounts(run)
+        self.carried = 0
+        self._asked = asked
+        self._run = run
+        self._spark = spark
+        self._output = output
+        self._files = 1
+        self._progress = SparkProgress(spark, Coverage(), run.tell)
+        self._held = held
+
+    def look(self, found: Inventory) -> None:
+        """Look at all of it, and write every table but that of the run."""
+        with self._progress.phase("cores"):
+            cores = self._cores()
+        log_dirs, failed = self._identified(found.log_dirs, cores)
+        place = to_bytes(findings_batch((None, None), found.findings))
+        before = [place, *failed]
+        with self._progress.phase("list"):
+            listed, counts = self._listed(log_dirs, cores)
+        with self._progress.phase("scan"):
+            scanned = self._scanned(listed, counts, cores)
+        with self._progress.phase("compare"):
+            of_brokers, compared = _side_by_side(
+                partial(self._of_brokers, scanned, _slices(len(counts), cores)),
+                partial(self._compared, scanned),
+            )
+        rows = [(-1, 0, 0, piece, data) for piece, data in enumerate(before)]
+        columns = (*ROW_KEY, Column("findings", "bytes", "Rows."))
+        with self._progress.phase("tables"):
+            self._write([self._frame(rows, columns), scanned, of_brokers, compared])
+        self._output.drop(_STAGING)
+
+    def _cores(self) -> int:
+        """Return how many tasks Spark runs side by side; Spark Connect tells it by what a range is cut into."""
+        from pyspark.sql import functions
+        from pyspark.sql.utils import is_remote
+
+        if not is_remote():
+            return int(self._spark.sparkContext.defaultParallelism)
+        ranges = self._spark.range(_SLICES_MAX).select(functions.spark_partition_id().alias("number"))
+        (row,) = ranges.agg(functions.max("number")).collect()
+        return int(row[0]) + 1
+
+    def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
+        """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
+        rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        slices = min(cores, max(len(rows), 1))
+        frame = _dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
+        with self._progress.phase("identify"):
+            answers = self._mapped(frame, stages.identify_all, IDENTIFIED).toArrow().to_pylist()
+        answers.sort(key=lambda row: row["at"])
+        found = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
+        failed = [row["findings"] for row in answers if row["findings"] is not None]
+        return sorted(found, key=lambda each: (each.group, each.path)), failed
+
+    def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
+        """Return the parts of all log dirs, and the number of directories of each log dir."""
+        brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
+        rows = [(brokers[each.group], at, stages.told(each)) for at, each in enumerate(log_dirs)]
+        slices = _slices(len(rows), cores)
+        named = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
+        listed = self._staged("list", self._mapped(named, stages.list_all, LISTED))
+        firsts = listed.where("whole is not null").select("at", "whole").toArrow()
+        counts = [count for _, count in sorted(zip(*firsts.to_pydict().values(), strict=True))]
+        assert len(log_dirs) == len(counts)
+        self._progress.coverage.planned["partitions"] = sum(counts)
+        self._files = min(1 + sum(counts) // _OF_FILE, _SLICES_MAX)
+        return listed, counts
+
+    def _scanned(self, listed: "DataFrame", counts: Sequence[int], cores: int) -> "DataFrame":
+        """Return what was found in all parts, looked at in slices that are alike: each log dir counts for one more."""
+        from pyspark.sql import functions
+
+        *before, whole = accumulate((1 + count for count in counts), initial=0)
+        of_slice = _OF_SLICE_DEEP if self._run.how.depth.reads_segments else _OF_SLICE
+        slices = min(max(cores, whole // of_slice), _SLICES_MAX)
+        places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
+        # One listing of a store tells of a whole log dir, which is therefore that of one task.
+        at = "place" if self._asked.urls else "place + before"
+        items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(whole, 1)}")
+        items = items.drop("place").sortWithinPartitions("at", "part")
+        scanned = self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
+        if self._run.how.since is not None:
+            (row,) = scanned.agg(functions.sum("carried")).collect()
+            self.carried = row[0] or 0
+        return scanned
+
+    def _of_brokers(self, scanned: "DataFrame", slices: int) -> "DataFrame":
+        seen = scanned.where("told is not null or light is not null")
+        dealt = _dealt(seen.select(*KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
+        look = self._mapped(dealt.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
+        return self._staged("brokers", look)
+
+    def _compared(self, scanned: "DataFrame") -> "DataFrame":
+        """Return what is found in partitions that stand on several brokers; the replicas of whole topics meet here."""
+        seen = scanned.where("replicas is not null").select("replicas")
+        replicas = seen.mapInArrow(opened, ddl_of(replicas_schema()))
+        topics = replicas.repartitionByRange(self._files, *KEY[:2]).sortWithinPartitions(*KEY, "broker_id")
+        return self._staged("compare", self._mapped(topics, stages.compare_all, COMPARED))
+
+    def _write(self, staged: "Sequence[DataFrame]") -> None:
+        """Write the rows of all tables in the order of their keys."""
+        names = [*dict.fromkeys(name for frame in staged for name in frame.columns if name in run_tables())]
+        first, *others = (_tables_of(frame, names) for frame in staged)
+        for other in others:
+            first = first.union(other)
+        frame = first.repartitionByRange(self._files, *KEY_NAMES).sortWithinPartitions(*KEY_NAMES)
+        ids = (BUG, *(rule.id for rule in all_rules()))
+        kinds = ((rule, severity) for rule in ids for severity in Severity)
+        shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
+        folder = real(self._output.folder(f"{_STAGING}/tables"))
+        write = partial(write_all, folder=folder, about=self._output.about, shown=shown, options=self._asked.options)
+        written = frame.mapInArrow(write, ddl(WRITTEN)).toArrow().to_pylist()
+        files = sorted(
+            (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
+        )
+        for name in names:
+            of_table = (row for row in files if row["table"] == name)
+            self._output.take_over(name, (WrittenFile(row["file"], row["rows"], row["size"]) for row in of_table))
+        for row in written:
+            if row["id"] is not None:
+                self.judged.count(row["id"], Severity(row["severity"]), row["count"])
+
+    def _staged(self, name: str, frame: "DataFrame") -> "DataFrame":
+        """Have rows on the disk: what comes behind reads them as often as it likes.
+
+        Spark itself cannot write where `--out` is a URL: its executors hold them, and make anew what one has lost.
+        """
+        if is_url(self._run.out):
+            from pyspark import StorageLevel
+
+            self._held.callback(frame.persist(StorageLevel.DISK_ONLY).unpersist)
+            frame.count()
+            return frame
+        path = self._output.folder(f"{_STAGING}/{name}")
+        _save(frame, path)
+        return self._spark.read.schema(frame.schema).parquet(path)
+
+    def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
+        return frame.mapInArrow(partial(stage, asked=self._asked), ddl(columns))
+
+    def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]) -> "DataFrame":
+        import pyarrow as pa
+
+        return self._spark.createDataFrame(pa.Table.from_batches([batch_of(rows, columns)]))
+
+
+def _slices(log_dirs: int, cores: int) -> int:
+    """Return in how many slices log dirs are listed, and looked at as a whole."""
+    return min(max(cores, log_dirs // _LOG_DIRS_OF_SLICE), max(log_dirs, 1), _SLICES_MAX)
+
+
+def _dealt(frame: "DataFrame", slices: int, number: str) -> "DataFrame":
+    """Return rows in slices whose number is told: a task that is run again has the rows that it had."""
+    from pyspark.sql import functions
+
+    return frame.repartitionById(slices, functions.expr(f"cast({number} as int)"))
+
+
+def _side_by_side(*calls: Callable[[], T]) -> list[T]:
+    """Run jobs that do not wait for each other; where one fails, those that have not begun never do."""
+    pool = ThreadPoolExecutor(_SIDE_BY_SIDE)
+    try:
+        return [each.result() for each in [pool.submit(call) for call in calls]]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _tables_of(frame: "DataFrame", names: Sequence[str]) -> "DataFrame":
+    """Return the key and the tables of what was left, where there is anything of a table."""
+    own = [name for name in names if name in frame.columns]
+    columns = (name if name in own else f"cast(null as binary) as {name}" for name in names)
+    return frame.where(f"coalesce({', '.join(own)}) is not null").selectExpr(*KEY_NAMES, *columns)
+
+
+def _save(frame: "DataFrame", path: str) -> None:
+    frame.write.mode("append").option("parquet.block.size", _BLOCK_SIZE).parquet(path)

@@ -1,0 +1,253 @@
+"""What executors run: the steps of a scan of a fleet, as functions from Arrow batches to Arrow batches."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from itertools import accumulate, groupby
+from operator import itemgetter
+from socket import gethostname
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.remote import is_url, mounted
+from kcheck.disk.walk import drop_listing, hold_listing, is_directory
+from kcheck.errors import KcheckError
+from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.local_engine import THREADS
+from kcheck.fleet.remembered import Notes
+from kcheck.fleet.replicas import replica_rows
+from kcheck.fleet.retry import MEMORY_MAX, Retry, where
+from kcheck.fleet.scan_rows import findings_batch, log_dir_of, seen_of, tables_of
+from kcheck.fleet.spark.transport import BEHIND, BROKERS, COMPARED, IDENTIFIED, LISTED, SCANNED, as_bytes, in_batches
+from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
+from kcheck.jobs.threads import Threads
+from kcheck.jobs.workers import Limits, Workers
+from kcheck.model.finding import Finding, Location
+from kcheck.tables._arrow import batch_of, to_bytes
+from kcheck.views.rule_runner import all_rules
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batches = Iterator[pa.RecordBatch]
+
+_OF_SEGMENTS = ("replica_difference", "batch_records", "columnar_segment")
+_DEEP = ("kcheck.views.segment_scan", *(f"kcheck.segments.{name}" for name in _OF_SEGMENTS), "cramjam")
+"""What looks into segments."""
+
+
+class ExecutorOptions(NamedTuple):
+    """ScanOptions directories are looked at; one that takes more than `seconds` becomes a finding.
+
+    `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
+    every file system. What is found is kept in the folder `memory`, if there is one. `shared` is a folder in that of
+    the run, where Spark writes below it: an executor that does not see it would write for itself alone.
+    """
+
+    how: ScanOptions
+    seconds: float
+    urls: tuple[str, ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
+    requests: int = THREADS
+    memory: str | None = None
+    shared: str | None = None
+
+
+def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
+    """Return a URL in each store that log dirs are in."""
+    urls = (each.path for each in log_dirs if is_url(each.path))
+    return tuple({tuple(url.split("/")[:3]): url for url in urls}.values())
+
+
+def told(value: FleetLogDir | Identified) -> str:
+    """Return a log dir as a text that is Unicode, whatever its path is."""
+    return json.dumps(value)
+
+
+def identified(text: str) -> Identified:
+    """Return what `told` wrote."""
+    group, *rest = json.loads(text)
+    return Identified(tuple(group), *rest)
+
+
+def identified_of(
+    log_dirs: Iterable[FleetLogDir], asked: ExecutorOptions
+) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
+    """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        groups = ((each, (retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
+        for log_dir, (answer,) in workers.run(groups, ahead=_ahead(asked)):
+            assert answer is not None
+            yield log_dir, answer
+
+
+def identify_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+    """Yield whose each log dir is, or the finding that nobody could tell."""
+    named = [*_rows(batches)]
+    log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
+    rows: list[tuple[Any, ...]] = []
+    for row, (log_dir, answer) in zip(named, identified_of(log_dirs, asked), strict=True):
+        if isinstance(answer, Identified):
+            rows.append((row["at"], told(answer), None))
+        else:
+            rows.append((row["at"], None, to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))))
+    yield batch_of(rows, IDENTIFIED)
+
+
+def list_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+    """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
+    named = ((row, identified(row["told"])) for row in _rows(batches))
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        groups = ((each, (retry.task(list_items, each[1], where(each[1])),)) for each in named)
+        for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(asked)):
+            key = (row["broker"], row["at"])
+            if isinstance(answer, Finding):
+                failed = to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))
+                yield batch_of([(*key, 0, None, 0, 0, None, failed)], LISTED)
+                continue
+            parts = answer or ()
+            places = [*accumulate((count for count, _ in parts), initial=1)]
+            first = (*key, 0, row["told"], places[-1] - 1, 0, None, None)
+            others = (
+                (*key, at, None, None, places[at - 1], items, None) for at, (_, items) in enumerate(parts, start=1)
+            )
+            yield from in_batches([first, *others], LISTED)
+
+
+def scan_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+    """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
+    with _workers(asked) as workers, Notes(asked.memory, str(_task_number())) as notes:
+        retry = Retry(workers, asked.how)
+
+        def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
+            for row in _rows(batches):
+                if row["items"] is None:
+                    yield row, ()
+                    continue
+                with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+                    hold_listing(log_dir_of(row["items"]))
+                yield row, (retry.task(scan_items, row["items"], Location()),)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            last = ""
+            for row, answers in workers.run(tasks(), ahead=_ahead(asked)):
+                key = (row["broker"], row["at"], row["part"])
+                if row["items"] is None:
+                    *others, _ = as_bytes({}, SCANNED)
+                    yield (*key, 0, row["told"], 0, *others, row["findings"])
+                    continue
+                log_dir = log_dir_of(row["items"])
+                if log_dir != last:
+                    drop_listing(last)
+                    last = log_dir
+                for piece, (name, batch) in enumerate(retry.scanned(row["items"], *answers)):
+                    found, before = {name: batch}, notes.carried
+                    if name == "replicas":
+                        notes.add(log_dir, batch)
+                        found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
+                    yield (*key, piece, None, notes.carried - before, *as_bytes(found, SCANNED))
+
+        yield from in_batches(rows(), SCANNED)
+
+
+def _task_number() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
+
+
+def look_at_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+    """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            for broker, seen in groupby(_rows(batches), key=itemgetter("broker")):
+                found: list[tuple[Identified, list[bytes]]] = []
+                for row in seen:
+                    if row["told"] is not None:
+                        found.append((identified(row["told"]), []))
+                    else:
+                        found[-1][1].append(row["light"])
+                for piece, (name, batch) in enumerate(retry.whole_broker(found)):
+                    yield (broker, BEHIND, 0, piece, *as_bytes({name: batch}, BROKERS))
+
+        yield from in_batches(rows(), BROKERS)
+
+
+def compare_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+    """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
+    from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
+
+    number = _task_number()
+    import_module("kcheck.fleet.comparison")  # as in `_workers`
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+
+        def rows() -> Iterator[tuple[Any, ...]]:
+            tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in grouped(batches))
+            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(asked))):
+                for piece, (name, found) in enumerate(retry.compared(batch, answer)):
+                    yield (BEHIND, number, part, piece, *as_bytes({name: found}, COMPARED))
+
+        yield from in_batches(rows(), COMPARED)
+
+
+def broker_rows(
+    log_dirs: Sequence[Identified], asked: ExecutorOptions, *, whole: bool
+) -> "Iterator[tuple[str, pa.RecordBatch]]":
+    """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
+    with _workers(asked) as workers:
+        retry = Retry(workers, asked.how)
+        found: list[tuple[Identified, list[bytes]]] = []
+        groups = ((each, (retry.task(list_items, each, where(each)),)) for each in log_dirs)
+        for log_dir, (listed,) in workers.run(groups, ahead=_ahead(asked)):
+            if isinstance(listed, Finding):
+                yield "findings", findings_batch((log_dir.cluster, log_dir.broker), (listed,))
+                continue
+            seen: list[bytes] = []
+            parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
+            for items, (answer,) in workers.run(parts, ahead=_ahead(asked)):
+                for name, batch in retry.scanned(items, answer):
+                    yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
+                    if name == "replicas" and whole:
+                        seen.append(to_bytes(seen_of(batch)))
+            found.append((log_dir, seen))
+        if whole:
+            yield from retry.whole_broker(found)
+
+
+def _ahead(asked: ExecutorOptions) -> int:
+    return 2 * asked.requests if asked.urls else 2
+
+
+@contextmanager
+def _workers(asked: ExecutorOptions) -> Iterator[Workers | Threads]:
+    """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
+
+    The process is forked for each task. It has what was imported before: this process stays for the next task.
+    KcheckError where what it writes would stay on this host.
+    """
+    if asked.shared is not None and not is_directory(asked.shared):
+        raise KcheckError(f"{gethostname()} does not see {asked.shared}: all hosts need --out below one path, or a URL")
+    all_rules()
+    for name in _DEEP if asked.how.depth.reads_segments else ():
+        import_module(name)
+    with mounted([*asked.urls, asked.memory or "", asked.how.since or ""], dict(asked.options)):
+        if asked.urls:
+            workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)
+        else:
+            limits = Limits(asked.seconds, MEMORY_MAX)
+            workers = Workers(1, limits=limits)
+        with workers:
+            yield workers
+
+
+def _rows(batches: "Batches") -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()

@@ -1,0 +1,54 @@
+"""How far the jobs of Spark are, told while they run."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from kcheck.views.coverage import Coverage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_INTERVAL = 0.25
+
+
+class SparkProgress:
+    """Tells of a phase, which is called by its own name: how many of its tasks are done."""
+
+    def __init__(self, spark: "SparkSession", coverage: Coverage, tell: Callable[[Coverage], None]) -> None:
+        self.coverage = coverage
+        self._spark = spark
+        self._tell = tell
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Tell of what is run inside, a few times a second."""
+        from pyspark.sql.utils import is_remote
+
+        over = threading.Event()
+        self._say(name)
+        watching = threading.Thread(target=self._watch, args=(name, over), daemon=True)
+        if not is_remote():  # Spark Connect has nothing that could be asked from beside
+            watching.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if watching.is_alive():
+                watching.join()
+
+    def _watch(self, name: str, over: threading.Event) -> None:
+        from py4j.protocol import Py4JError
+
+        with suppress(Py4JError, OSError):  # a Spark that has gone tells nothing more
+            tracker = self._spark.sparkContext.statusTracker()
+            while not over.wait(_INTERVAL):
+                found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+                stages = [each for each in found if each is not None]
+                done, count = sum(each.numCompletedTasks for each in stages), sum(each.numTasks for each in stages)
+                self._say(f"{name}: {done} of {count} tasks" if count else name)
+
+    def _say(self, text: str) -> None:
+        self.coverage.at = text
+        self._tell(self.coverage)

@@ -1,0 +1,78 @@
+"""The command that has spark-submit run a scan: kcheck packed for the executors, and the program that starts it."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import NamedTuple, NoReturn
+
+from kcheck.errors import UsageError
+from kcheck.fleet.spark.java import find_java
+from kcheck.fleet.spark.package import cache, home, package, python
+from kcheck.fleet.spark.session import INSTALL, spark_version
+
+_LAUNCHER = ("kcheck", "cli", "launcher", "kcheck_fleet.py")
+
+
+class Submission(NamedTuple):
+    """A command, and what it needs in its environment beside that of kcheck."""
+
+    command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+
+
+def submission(scan: Sequence[str], options: Sequence[str], environment: Mapping[str, str]) -> Submission:
+    """Return what runs `kcheck fleet scan` with these arguments, given options of spark-submit.
+
+    UsageError: there is no spark-submit, or no Java for it.
+    """
+    program, added = _program(environment)
+    command = [program, *_wishes(options, environment), *options]
+    zipped = package(cache(environment))
+    command += ["--py-files", ",".join([*_values(options, "--py-files"), zipped])]
+    launcher = os.path.join(home(), *_LAUNCHER)
+    return Submission((*command, launcher, "fleet", "scan", "--engine", "spark", *scan), added)
+
+
+def run(wanted: Submission) -> NoReturn:
+    """Become spark-submit."""
+    os.execve(wanted.command[0], wanted.command, {**os.environ, **dict(wanted.environment)})  # noqa: S606 - no shell
+
+
+def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the spark-submit of SPARK_HOME, of the PATH or of pyspark; for the last one the Java, too."""
+    around = environment.get("SPARK_HOME")
+    if around:
+        program = os.path.join(around, "bin", "spark-submit")
+        if not os.path.isfile(program):
+            raise UsageError(f"SPARK_HOME {around} has no bin/spark-submit")
+        return program, ()
+    if found := shutil.which("spark-submit", path=environment.get("PATH")):
+        return found, ()
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise UsageError(f"there is no spark-submit: set SPARK_HOME, or {INSTALL}")
+    java = find_java(spark_version(), cache(environment), environment)
+    program = os.path.join(os.path.dirname(spec.origin), "bin", "spark-submit")
+    return program, () if java.home is None else (("JAVA_HOME", java.home),)
+
+
+def _wishes(options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Return options that the user has not set; the driver is this Python where that of executors is not here."""
+    conf = dict(value.partition("=")[::2] for name in ("--conf", "-c") for value in _values(options, name))
+    master, mode = (_values(options, name)[-1:] for name in ("--master", "--deploy-mode"))
+    wishes = {"spark.log.level": "WARN"}
+    executors = conf.get("spark.pyspark.python", environment.get("PYSPARK_PYTHON"))
+    is_here = shutil.which(executors or "", path=environment.get("PATH")) is not None
+    if not is_here and mode != ["cluster"] and "PYSPARK_DRIVER_PYTHON" not in environment:
+        wishes["spark.pyspark.driver.python"] = python()
+    if executors is None and master and master[0].startswith("local"):
+        wishes["spark.pyspark.python"] = python()
+    return [part for name, value in wishes.items() if name not in conf for part in ("--conf", f"{name}={value}")]
+
+
+def _values(options: Sequence[str], name: str) -> list[str]:
+    """Return the values of an option, in both ways in which it can be written."""
+    after = [value for before, value in pairwise(options) if before == name]
+    return [*after, *(each.partition("=")[2] for each in options if each.startswith(f"{name}="))]

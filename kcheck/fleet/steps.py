@@ -1,0 +1,338 @@
+"""The steps of a scan of a fleet, each a function of what it is given: a process runs it, wherever that is.
+
+Log dirs are identified, their partition directories listed, these looked at, and then each broker as a whole. What
+goes in and out are small values and Arrow batches.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.startup import Mode, settings
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import bounded, hold_listing, is_remote, join
+from kcheck.fleet.inventory import FleetLogDir
+from kcheck.fleet.predictions import log_dir_row, predicted
+from kcheck.fleet.remembered import known_of, remembered, signature, with_known
+from kcheck.fleet.replicas import is_swap, lineage_of_runs, runs_of
+from kcheck.fleet.scan_rows import (
+    DirectoryRow,
+    Item,
+    Scanned,
+    directory_row,
+    findings_batch,
+    items_batch,
+    items_of,
+    light_of,
+    replicas_batch,
+)
+from kcheck.formats import meta_properties
+from kcheck.jobs.guard import guarded
+from kcheck.model.depth import Depth
+from kcheck.model.finding import Finding, Location
+from kcheck.model.java import java_int
+from kcheck.model.names import META_PROPERTIES, PartitionDirectory, parse_directory
+from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.replicas.replica import ReplicaState, after_start, logs_of
+from kcheck.startup.inputs import Context, LoadInputs, load_inputs
+from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
+from kcheck.tables import checkpoints, log_dirs, predictions
+from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
+from kcheck.views.log_dir import LogDir, open_log_dir, report_links, wanted_directories
+from kcheck.views.partition import CheckpointOffsets, read_small, try_partition
+from kcheck.views.recheck import confirmed, remaining, suspects
+from kcheck.views.rule_runner import check_broker, check_partition
+from kcheck.views.survey import checked_log_dir, concerns, whole_log_dir
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kcheck.views.segment_scan import SegmentScan
+
+ITEM_COUNT = 256
+"""So many directories are looked at as one task, where little is read of each."""
+REMOTE_ITEM_COUNT = 4
+"""In a store, where many tasks wait side by side."""
+_BATCH_COUNT = 1024
+_ENTRY_COUNT = 65_536
+"""A batch holds so many directories, or checkpoint entries, at most."""
+_SEGMENT_COUNT = 65_536
+"""It is passed on when it has so many segments."""
+_READ_SIZE_MAX = 256 << 20
+"""So much is read of a directory in a store, at most, where logs are not read whole."""
+_META_SIZE_MAX = 1 << 20
+
+
+class ScanOptions(NamedTuple):
+    """How a fleet is scanned.
+
+    `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
+    whether what is found is to be remembered.
+    """
+
+    depth: Depth
+    wanted: PartitionFilter
+    release: Release
+    since: str | None = None
+    remembers: bool = False
+
+
+class Identified(NamedTuple):
+    """A log dir: `group` is what tells its broker from others, `broker_id` that of meta.properties, or the told one."""
+
+    group: tuple[str, str]
+    path: str
+    cluster: str | None
+    broker: str | None
+    broker_id: int | None
+
+
+def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
+    """Return whose a log dir is: what is told about it, else what its meta.properties says."""
+    where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
+    path = join(log_dir.path, META_PROPERTIES)
+    try:
+        view = read_small(path, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX)
+        found = view.parsed.value
+    except UnreadableError:  # The finding is that of the look at the log dir.
+        found = meta_properties.MetaProperties({})
+    broker_id = found.broker_id
+    if broker_id is None and log_dir.broker is not None:
+        said = java_int(log_dir.broker)
+        broker_id = said if said is not None and said >= 0 else None
+    cluster = found.properties.get("cluster.id") if log_dir.cluster is None else log_dir.cluster
+    broker = log_dir.broker if log_dir.broker is not None or broker_id is None else str(broker_id)
+    # As check does: disks of one id side by side are those of one broker, even where one of them is foreign.
+    beside = cluster if log_dir.broker is None else None
+    around = log_dir.cluster or log_dir.folder or beside or ""
+    group = (around, broker or log_dir.path)
+    return Identified(group, log_dir.path, cluster, broker, broker_id)
+
+
+def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
+    """Return the partition directories of a log dir that are wanted, as batches of items, each with its number."""
+    with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+        hold_listing(log_dir.path)
+    opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+    errors = {name: view.refusal for name, view in opened.view.files.items() if view.refusal is not None}
+    refused = json.dumps(errors) if errors else None
+    mode = mode_of_log_dir(opened, settings({}, how.release), how.release)
+    items = (
+        Item(
+            log_dir.cluster,
+            log_dir.broker,
+            log_dir.broker_id,
+            log_dir.path,
+            name,
+            opened.view.clean_shutdown,
+            *opened.checkpoints.of(found.topic, found.partition),
+            refused,
+            mode,
+        )
+        for name, found in wanted_directories(opened, how.wanted)
+    )
+    many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
+    count = 1 if how.depth.reads_segments else many
+    if not how.remembers:
+        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
+    known = remembered(how.since, log_dir.path)
+    signed = (item._replace(signature=signature(item, (str(how.depth), how.release))) for item in items)
+    # What is known is many directories at once: it costs nothing to look at.
+    same = groupby(signed, key=lambda item: item.signature in known.at)
+    parts = (part for is_known, group in same for part in _parts(group, many if is_known else count))
+    return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
+
+
+def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    return iter(lambda: list(islice(items, count)), [])
+
+
+def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
+    """Return what was found in the directories of a batch of items, as batches of directories.
+
+    What is remembered of some of them stands in their places.
+    """
+    (items,) = from_bytes(data)
+    known = known_of(items)
+    if known is None:
+        return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
+    found: list[pa.RecordBatch] = []
+    rows = items.column("known").to_pylist()
+    for is_new, part in groupby(range(items.num_rows), key=lambda at: rows[at] is None):
+        first, *others = part
+        if is_new:
+            found.extend(scan_batches(iter((items.slice(first, 1 + len(others)),)), how))
+        else:
+            found.append(known.slice(rows[first], 1 + len(others)))
+    return tuple(map(to_bytes, found))
+
+
+def scan_batches(batches: "Iterator[pa.RecordBatch]", how: ScanOptions) -> "Iterator[pa.RecordBatch]":
+    """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
+    deep = _deep(how) if how.depth.reads_segments else None
+    held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
+    segments = 0
+    for batch in batches:
+        for item in items_of(batch):
+            found = guarded(partial(_bounded, item, deep, how), item.where)
+            scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
+            held.append(directory_row(scanned))
+            segments += 0 if scanned.view is None else len(scanned.view.segments)
+            if len(held) == _BATCH_COUNT or segments >= _SEGMENT_COUNT:
+                yield replicas_batch(held)
+                held, segments = [], 0
+    if held:
+        yield replicas_batch(held)
+
+
+def _deep(how: ScanOptions) -> "SegmentScan":
+    from kcheck.jobs.workers import Workers
+    from kcheck.views.segment_scan import SegmentScan  # worth its import where segments are read whole
+
+    return SegmentScan(how.depth, how.release, Workers(1))
+
+
+def _bounded(item: Item, deep: "SegmentScan | None", how: ScanOptions) -> Scanned:
+    path = join(item.log_dir, item.name)
+    if not is_remote(path):
+        scanned = _scan(path, item, deep, how)
+        suspect = suspects(item.log_dir, scanned.findings)
+        if not suspect:
+            return scanned
+        return scanned._replace(findings=confirmed(suspect, scanned.findings, _scan(path, item, deep, how).findings))
+    with bounded(path, None if how.depth.reads_segments else _READ_SIZE_MAX):
+        return _scan(path, item, deep, how)
+
+
+def _scan(path: str, item: Item, deep: "SegmentScan | None", how: ScanOptions) -> Scanned:
+    """Look at one directory, as check does."""
+    directory = parse_directory(item.name)
+    assert directory is not None
+    where = item.where
+    log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
+    told = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    view, unread = try_partition(
+        path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
+    )  # fmt: skip
+    if view is None:
+        return Scanned(item, None, complete=False, findings=unread)
+    findings = [*unread]
+    if deep is not None:
+        (view,) = deep.partitions((view,), lambda _: not unread, findings)
+    if not unread:
+        findings.extend(check_partition(view, how.release))
+    stored = load_inputs(told, how.release, clean=item.clean_shutdown)
+    start = guarded(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
+    if isinstance(start, Finding):
+        findings.append(start)
+        start = None
+    state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
+
+
+def _start(
+    path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None,
+    how: ScanOptions, *, complete: bool,
+) -> PartitionPrediction | None:  # fmt: skip
+    """Return what the next start makes of a directory; logs are read through where all batches are."""
+    context = _context(mode or "", how.release)
+    return predicted(path, directory, view, stored, context, complete=complete, reads=how.depth.verifies)
+
+
+@cache
+def _context(mode: str, release: Release) -> Context:
+    """Return how a broker with the settings of every broker starts."""
+    return Context(settings({}, release), Mode(mode), release)
+
+
+@lru_cache(1)  # Directories come log dir by log dir.
+def _log_dir(broker_id: int | None, path: str, refused: str | None, *, is_clean: bool) -> LogDirView:
+    """Return what an item tells of its log dir."""
+    where = Location(broker_id, path)
+    errors = json.loads(refused) if refused else {}
+    files = {name: _refused(name, error, where) for name, error in errors.items()}
+    return LogDirView(where, clean_shutdown=is_clean, files=files)
+
+
+def _refused(name: str, error: str, where: Location) -> FileView:
+    """Return of a checkpoint no more than that the broker's reader refuses it."""
+    return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
+
+
+def _state(
+    view: PartitionView, log_dir: LogDirView, start: PartitionPrediction | None, how: ScanOptions
+) -> ReplicaState:
+    """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
+
+    Where segments could not be read, batches do not tell all the epochs: those of the file stand for them. Where some
+    have none, all are looked at again: CRCs tell these apart. So are those of a log that gets a swap as a segment.
+    """
+    state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
+    if not view.is_read:
+        return state
+    lacks_some = any(segment.lacks_epochs for segment in view.read or ()) or any(is_swap(log) for log in state.logs)
+    known = None if lacks_some else lineage_of_runs(runs_of(view), state.first_segment, state.log_end_offset)
+    return state._replace(logs=state.logs or logs_of(view), lineage=known)
+
+
+def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
+    """Return the replicas of partitions compared: batches of `fleet/replica_groups.py` and of `fleet/comparison.py`."""
+    from kcheck.fleet.comparison import compare  # worth its import where partitions are compared
+
+    return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
+
+
+def look_at_broker(
+    found: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
+) -> tuple[tuple[str, bytes], ...]:
+    """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
+    rows: list[tuple[str, pa.RecordBatch]] = []
+    views: list[LogDirView] = []
+    starts: list[LogDirPrediction] = []
+    for log_dir, seen in found:
+        opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
+        report_links(opened, how.wanted)
+        light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
+        partitions = [view for view, *_ in light]
+        unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
+        unread.update(view.where.dir or "" for view, complete, _ in light if not complete)
+        told_starts = tuple(start for *_, start in light if start is not None)
+        starts.append(_judged(log_dir, opened, told_starts, how.release))
+        whole = whole_log_dir(opened, partitions)
+        place = (log_dir.cluster, log_dir.broker)
+        told = _sorted(checked_log_dir(whole, unread, partitions, how.release), how)
+        rows.append(("findings", findings_batch(place, [*told, *opened.findings])))
+        directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
+        rows.append(("log_dirs", batch_of([(*place, *log_dirs.row(whole, directories))], log_dirs.TABLE.run_columns)))
+        entries = ((*place, *row) for row in checkpoints.rows(whole))
+        for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
+            rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
+        views.append(whole)
+    of_starts = [
+        (each.cluster, each.broker, each.broker_id, each.path, *log_dir_row(start))
+        for (each, _), start in zip(found, combined_starts(starts, how.release), strict=True)
+    ]
+    rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
+    first = found[0][0]
+    told = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
+    rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
+    return tuple((name, to_bytes(batch)) for name, batch in rows)
+
+
+def _judged(
+    log_dir: Identified, opened: LogDir, starts: tuple[PartitionPrediction, ...], release: Release
+) -> LogDirPrediction:
+    context = _context(mode_of_log_dir(opened, settings({}, release), release), release)
+    start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
+    return start._replace(broker=log_dir.group)
+
+
+def _sorted(found: Iterable[Finding], how: ScanOptions) -> list[Finding]:
+    return sorted((each for each in found if concerns(each, how.wanted)), key=Finding.sort_key)

@@ -1,0 +1,1 @@
+"""Workers: tasks in processes or threads, with limits on time and memory."""

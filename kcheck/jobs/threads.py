@@ -1,0 +1,120 @@
+"""Tasks in threads of this process, for stores that answer slowly; the answers stand in the order of their groups."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import PriorityQueue
+from threading import Condition, Thread
+from typing import Any, NamedTuple, Self, TypeVar
+
+from kcheck.jobs.guard import bug_finding, guarded
+from kcheck.jobs.workers import AHEAD, Answers, Task
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+_TICK = 0.2
+"""Seconds that are waited for an answer before something is shown."""
+_LAST = 1 << 62
+"""What ends a thread waits behind every task."""
+
+
+class Threads:
+    """Runs groups of tasks as `Workers` does. A context: what still waits for an answer is left alone at its end.
+
+    A task that has not answered `seconds` after it was begun is told, and another thread stands in for its own.
+    """
+
+    def __init__(self, count: int, *, tick: Callable[[], None], seconds: float) -> None:
+        self._count = count
+        self._tick = tick
+        self._seconds = seconds
+        self._waiting: PriorityQueue[_ThreadTicket] = PriorityQueue()
+        self._changed = Condition()
+        self._serial = 0
+        self._started = 0
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let every thread end when it has done what it is at; what waits is dropped."""
+        while not self._waiting.empty():
+            self._waiting.get_nowait()
+        for _number in range(self._started):
+            self._waiting.put(_ThreadTicket(_LAST, 0, None))
+
+    def run(
+        self, groups: Iterable[tuple[K, Sequence[Task[T]]]], ahead: int | None = None
+    ) -> Iterator[tuple[K, Answers[T]]]:
+        """Yield each group's name with the answers to its tasks, in the order of the groups, as `Workers.run`."""
+        source, more = iter(groups), True
+        room = AHEAD if ahead is None else ahead
+        held: deque[tuple[K, list[_Job]]] = deque()
+        while more or held:
+            while more and room > 0:
+                key, tasks = next(source, (None, None))
+                if tasks is None:
+                    more = False
+                else:
+                    held.append((key, [self._begin(task) for task in tasks]))  # type: ignore[arg-type]  # None comes with None
+                    room -= 1 + len(tasks)
+            if held and not all(job.is_over for job in held[0][1]):
+                self._wait(held[0][1])
+            while held and all(job.is_over for job in held[0][1]):
+                key, jobs = held.popleft()
+                room += 1 + len(jobs)
+                yield key, [job.answer for job in jobs]
+
+    def _begin(self, task: Task[Any]) -> "_Job":
+        job = _Job(task)
+        self._serial += 1
+        self._waiting.put(_ThreadTicket(-task.size, self._serial, job))
+        if self._started < self._count:
+            self._start()
+        return job
+
+    def _start(self) -> None:
+        self._started += 1
+        Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while (job := self._waiting.get().job) is not None:
+            job.began = time.monotonic()
+            answer = guarded(job.task.run, job.task.where)
+            with self._changed:
+                if job.is_over:
+                    return  # It was given up: another thread is there instead.
+                job.answer, job.is_over = answer, True
+                self._changed.notify_all()
+
+    def _wait(self, jobs: "list[_Job]") -> None:
+        """Wait a little for the answers of a group, and give up what takes too long."""
+        self._tick()
+        with self._changed:
+            self._changed.wait_for(lambda: all(job.is_over for job in jobs), _TICK)
+            latest = time.monotonic() - self._seconds
+            for job in jobs:
+                if not job.is_over and job.began is not None and job.began < latest:
+                    why = f"no answer in {self._seconds:g} s"
+                    job.answer, job.is_over = bug_finding(job.task.where, why, "See whether its store answers"), True
+                    self._start()
+
+
+class _Job:
+    """A task, when it was begun, and its answer once it is over."""
+
+    def __init__(self, task: Task[Any]) -> None:
+        self.task = task
+        self.began: float | None = None
+        self.answer: Any = None
+        self.is_over = False
+
+
+class _ThreadTicket(NamedTuple):
+    """A job that waits; the largest is the least, of two alike the earlier. Without a job a thread ends."""
+
+    order: int
+    serial: int
+    job: _Job | None

@@ -1,0 +1,174 @@
+"""A log dir while edits are planned: as it would lie, and nothing is written."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import join
+from kcheck.formats._contract import Format
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding
+from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
+from kcheck.model.views import LogDirView
+from kcheck.plans.edited_partition import EditedPartition
+from kcheck.repairs._contract import Edit, Write
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import StartOptions, loaded, log_dir_start, start_context
+from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
+from kcheck.views.partition import view_of
+
+
+class EditedLogDir:
+    """One log dir."""
+
+    def __init__(
+        self, log_dir: LogDir, view: LogDirView, broker: object, wish: StartOptions, findings: tuple[Finding, ...]
+    ) -> None:
+        """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
+        self.path = view.where.log_dir or ""
+        self.broker = broker
+        self.view, self.findings, self.release = view, findings, wish.release
+        self._opened, self._wish = log_dir, wish
+        self.partitions: tuple[EditedPartition, ...] = ()
+        self.siblings: tuple[EditedLogDir, ...] = ()
+        self.topic_ids: Mapping[str, Mapping[str, str]] = {}
+        self.small: dict[str, bytes | None] = {}
+        self.gone: set[str] = set()
+        self._planned: dict[int, Finding] = {}
+        self._touched: dict[str, tuple[EditedPartition, dict[str, Content], bool]] = {}
+        self.real = self.path
+        self._now: tuple[object, LogDir] | None = None
+        self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
+
+    @cached_property
+    def context(self) -> Context:
+        """The settings of the broker, and its release."""
+        return start_context(self._edited(), self._wish)[1]
+
+    def read(self, name: str) -> bytes | None:
+        """Return a small file at the top of it, None where there is none or it cannot be read."""
+        if name in self.small:
+            return self.small[name]
+        try:
+            return read_whole(join(self.path, name))
+        except UnreadableError:
+            return None
+
+    def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
+        """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
+        for each in self._live.get((topic, partition), ()):
+            if not each.gone:
+                if not each.version:
+                    return each.view.log_end_offset, each
+                image = each.image()
+                return (None if image.error is not None else image.log_end_offset), each
+        return None, None
+
+    def holds(self, topic: str, partition: int) -> bool:
+        """Whether there is a directory of this partition, looked at or not."""
+        looked_at = self._live.get((topic, partition), ())
+        return any(not each.gone for each in looked_at) or len(looked_at) < self._there[topic, partition]
+
+    @cached_property
+    def _live(self) -> Mapping[tuple[str, int], list[EditedPartition]]:
+        """The directories of each partition that were looked at."""
+        found: dict[tuple[str, int], list[EditedPartition]] = {}
+        for each in self.partitions:
+            if each.view.state in LIVE:
+                found.setdefault((each.view.topic, each.view.partition), []).append(each)
+        return found
+
+    @cached_property
+    def _there(self) -> Counter[tuple[str, int]]:
+        """How many directories each partition has, looked at or not."""
+        return Counter((each.topic, each.partition) for each in self.view.partitions if each.state in LIVE)
+
+    @cached_property
+    def by_dir(self) -> Mapping[str, EditedPartition]:
+        """The partitions by the names of their directories."""
+        return {each.dir: each for each in self.partitions}
+
+    def saved(self) -> Callable[[], None]:
+        """Return what takes back every edit from now on; what was saved before is done with."""
+        small, gone = dict(self.small), set(self.gone)
+        touched = self._touched = {}
+
+        def restore() -> None:
+            self.small, self.gone = small, gone
+            for part, files, was_gone in touched.values():
+                part.restore(files, gone=was_gone)
+
+        return restore
+
+    def edit(self, edit: Edit) -> None:
+        """Make an edit."""
+        owner, slash, name = edit.path.partition("/")
+        partition = self.by_dir.get(owner)
+        if partition is not None and owner not in self._touched:
+            self._touched[owner] = (partition, dict(partition.files), partition.gone)
+        if slash:
+            assert partition is not None
+            partition.edit(edit, name)
+        elif isinstance(edit, Write):
+            self.small[edit.path] = edit.data
+        else:
+            self.gone.add(edit.path)
+            if partition is not None:
+                partition.gone = True
+
+    def settled(self, finding: Finding) -> bool:
+        """Whether an edit was planned for a finding."""
+        owner = self.by_dir.get(finding.where.dir or "")
+        return id(finding) in self._planned if owner is None else owner.settled(finding)
+
+    def settle(self, finding: Finding, *, done: bool = True) -> None:
+        """Remember that an edit was planned for a finding; or forget it, where it is not `done`."""
+        owner = self.by_dir.get(finding.where.dir or "")
+        planned = self._planned if owner is None else owner.planned
+        if done:
+            planned[id(finding)] = finding
+        else:
+            planned.pop(id(finding), None)
+
+    def _edited(self) -> LogDir:
+        """Return the log dir with the edits."""
+        formats: dict[str, Format] = dict(FILES)
+        where = self._opened.view.where
+        files = {name: file for name, file in self._opened.view.files.items() if name not in self.gone}
+        for name, data in self.small.items():
+            if data is not None:
+                files[name] = view_of(data, formats[name], where._replace(file=name), self.release)
+        view = self._opened.view._replace(
+            files=files,
+            clean_shutdown=CLEAN_SHUTDOWN in files,
+            unparseable=tuple(name for name in self._opened.view.unparseable if name not in self.gone),
+        )
+        directories = (*self._opened.directories, *self._opened.links)
+        return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
+
+    def start(self) -> LogDirPrediction:
+        """Return what the next start makes of it.
+
+        Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
+        """
+        there = {each.dir: each for each in self.partitions if not each.gone}
+        around = (dict(self.small), set(self.gone))
+        if self._now is None or self._now[0] != around:
+            self._now, self._starts = (around, self._edited()), {}
+        now = self._now[1]
+        clean, context = start_context(now, self._wish)
+        asked = [
+            (name, each.directory) for name, each in there.items() if self._starts.get(name, (None,))[0] != each.version
+        ]
+
+        def load(
+            _: str, name: str, __: PartitionDirectory, stored: LoadInputs, context: Context
+        ) -> PartitionPrediction:
+            return there[name].start(stored, context)
+
+        found = {each.dir: each for each in loaded(self.path, now, asked, [], load, clean=clean, context=context)}
+        self._starts |= {name: (there[name].version, found.get(name)) for name, _ in asked}
+        starts = tuple(each for name in there if (each := self._starts[name][1]) is not None)
+        return log_dir_start(self.path, now, starts, clean=clean, context=context)._replace(broker=self.broker)

@@ -1,0 +1,307 @@
+"""A partition directory while edits are planned: as it would lie, and nothing is written."""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import compress
+from typing import Any, Protocol
+
+import numpy as np
+
+from kcheck.core.predictions import Content, LostRecords, PartitionPrediction, new_content, total_loss
+from kcheck.core.predictions import LogCut as Gone
+from kcheck.core.startup import Settings
+from kcheck.disk.read import UnreadableError, opened, pread
+from kcheck.disk.walk import file_sizes, join
+from kcheck.formats.record_batch import patch
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.finding import Finding
+from kcheck.model.names import (
+    CLEANED,
+    DELETED,
+    INDEX_ENDINGS,
+    LEADER_EPOCHS,
+    SWAP,
+    parse_directory,
+    parse_file,
+    segment_prefix,
+)
+from kcheck.model.segments import EpochRun
+from kcheck.model.views import PartitionView
+from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
+from kcheck.repairs._files import DAMAGE, RECORDS, bases
+from kcheck.segments.header_columns import HeaderColumns
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_loader import LogLoader
+from kcheck.startup.partition import cut_loss, start_partition
+from kcheck.startup.segment import Segment
+from kcheck.startup.virtual_files import Folder, StartError, read_content
+
+_OF_IMAGE = (".log", ".snapshot")
+"""All else a recovery of every segment writes anew, or does not look at."""
+_SNAPSHOT_RULES = ("KC181", "KC182", "KC184", "KC185")
+
+
+class PartitionOwner(LogDirSite, Protocol):
+    """The log dir of a partition directory."""
+
+    @property
+    def path(self) -> str:
+        """The path of it."""
+
+    @property
+    def context(self) -> Context:
+        """The settings of its broker."""
+
+
+class EditedPartition:
+    """One partition directory; `version` rises with each edit."""
+
+    def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
+        """Take it as it lies."""
+        self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
+        self.dir = view.where.dir or ""
+        self.path = join(log_dir.path, self.dir)
+        directory = parse_directory(self.dir)
+        assert directory is not None
+        self.directory = directory
+        try:
+            sizes = file_sizes(self.path)
+        except UnreadableError:
+            sizes = {}
+        self.files = dict(Folder(self.path, sizes).files)
+        self.gone = False
+        self.version = 0
+        self.proven: tuple[EditedPartition, ...] = ()
+        self.planned: dict[int, Finding] = {}
+        self._image: Image | None = None
+        self._ends: dict[tuple[int, int], Offset] = {}
+        self._start: tuple[tuple[int, LoadInputs, Context], PartitionPrediction] | None = None
+
+    @property
+    def context(self) -> Context:
+        """The settings that the broker has for it: the log of KRaft takes none of those of topics."""
+        found = self.log_dir.context
+        return found._replace(settings=Settings()) if self.view.is_metadata_log else found
+
+    @property
+    def names(self) -> AbstractSet[str]:
+        """The names of its files."""
+        return self.files.keys()
+
+    def folder(self) -> Folder:
+        """Return the files, for a start to change."""
+        return Folder.of(self.path, self.files)
+
+    def read(self, name: str) -> bytes | None:
+        """Return a small file, None where there is none or it cannot be read."""
+        if name not in self.files:
+            return None
+        try:
+            data, size = read_content(name, self.files[name])
+        except (StartError, UnreadableError):
+            return None
+        return data.ljust(size, b"\0")
+
+    def size(self, name: str) -> int:
+        """Return the size of a file in bytes."""
+        return self.files[name].size
+
+    def bytes_at(self, name: str, position: int, size: int) -> bytes:
+        """Return some bytes of a file, fewer at its end, patches in it."""
+        try:
+            with opened(join(self.path, name)) as (descriptor, _):
+                data = bytearray(pread(descriptor, size, position))
+        except UnreadableError:
+            return b""
+        patch(data, position, self.files[name].patches)
+        return bytes(data)
+
+    def is_patched(self, name: str) -> bool:
+        """Whether bytes of a file are to be changed in their place."""
+        return name in self.files and bool(self.files[name].patches)
+
+    def settled(self, finding: Finding) -> bool:
+        """Whether an edit was planned for a finding."""
+        return id(finding) in self.planned or self.gone
+
+    def holders(self) -> tuple["EditedPartition", ...]:
+        """Return the replicas that the user named as sound."""
+        return self.proven
+
+    def restore(self, files: dict[str, Content], *, gone: bool) -> None:
+        """Take edits back."""
+        self.files, self.gone = files, gone
+        self.version += 1
+        self._image = None
+
+    def edit(self, edit: Edit, name: str) -> None:
+        """Make an edit of one of its files."""
+        match edit:
+            case Write(_, data):
+                self.files[name] = new_content(data)
+            case Cut(_, size):
+                self.files[name] = self.files[name].resized(size)
+            case Patch(_, position, data):
+                content = self.files[name]
+                self.files[name] = content._replace(patches=(*content.patches, (position, data)))
+            case Aside():
+                self.files.pop(name, None)
+        self.version += 1
+        if name.endswith(_OF_IMAGE):
+            self._image = None
+
+    def start(self, stored: LoadInputs, context: Context) -> PartitionPrediction:
+        """Return what the next start makes of it."""
+        how = (self.version, stored, context)
+        if self._start is None or self._start[0] != how:
+            self._start = (how, start_partition(self.path, self.dir, self.directory, stored, context, self.folder()))
+        return self._start[1]
+
+    def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
+        """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.
+
+        Behind the cuts `passed`, base offset and position, it goes on, as if each had been made before.
+        """
+        if passed:
+            return self._recovered(passed)
+        if self._image is None:
+            self._image = self._recovered()
+        return self._image
+
+    def _recovered(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
+        left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
+        files = {name: content for name, content in self.files.items() if not name.endswith(left_out)}
+        if any(each.id in _SNAPSHOT_RULES for each in self.findings):
+            files = {name: content for name, content in files.items() if not name.endswith(".snapshot")}
+        for base in bases(self):
+            files[segment_prefix(Offset(base)) + ".index"] = Content(0)
+        files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
+        folder = Folder.of(self.path, files)
+        try:
+            loader = LogLoader(
+                folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
+            )
+            log = loader.load()
+        except StartError as error:
+            return Image(error=str(error))
+        cuts = tuple(LogCut(cut.base_offset, cut.position, cut.size, cut.why) for cut in log.cuts)
+        self._ends |= {(cut.base_offset, cut.position): cut.end_offset for cut in log.cuts}
+        built = {
+            name: content.data[: content.filled]
+            for name, content in folder.files.items()
+            if name.endswith((*INDEX_ENDINGS, ".snapshot")) and content.path is None
+        }
+        return Image(None, log.log_end_offset, cuts, built, log.leader_epochs)
+
+    def _segments(self) -> Iterator[Segment]:
+        folder = self.folder()
+        return (Segment(folder, base, self.context) for base in bases(self))
+
+    def epoch_runs(self) -> tuple[EpochRun, ...]:
+        """Return which epochs its batches carry, in the order of the log."""
+        runs: list[EpochRun] = []
+        for columns in self._windows():
+            modern = columns.magic >= 2
+            epoch, first, last = columns.epoch[modern], columns.base_offset[modern], columns.last_offset[modern]
+            begins = np.flatnonzero(np.diff(epoch, prepend=epoch[:1] - 1))
+            for at, behind in zip(begins.tolist(), [*begins[1:].tolist(), len(epoch)], strict=True):
+                run = EpochRun(Epoch(int(epoch[at])), Offset(int(first[at])), Offset(int(last[behind - 1])))
+                if runs and runs[-1].epoch == run.epoch:
+                    runs[-1] = runs[-1]._replace(last_offset=run.last_offset)
+                else:
+                    runs.append(run)
+        return tuple(runs)
+
+    def _windows(self) -> Iterator[HeaderColumns]:
+        """Yield the batches, window by window; StartError at the first place that is none."""
+        return (columns for segment in self._segments() for columns, _ in segment.windows(0))
+
+    def contains(self, other: PartitionSite) -> bool:
+        """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
+        assert isinstance(other, EditedPartition)
+        mine, theirs = (
+            (row for columns in each._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
+            for each in (self, other)
+        )
+        return all(row == found for row, found in _side_by_side(theirs, mine))
+
+    def agrees_with(self, other: PartitionSite) -> bool:
+        """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
+
+        A batch that this one lacks, but for those above its log end, is another difference: unless compaction, which
+        brokers do each for itself, is known to have been at work. Those that a finding about the other names are not
+        compared.
+        """
+        assert isinstance(other, EditedPartition)
+        end = self.view.log_end_offset or 0
+        compacted = bool(self.view.cleaned or other.view.cleaned)
+        doubted = tuple(other.doubted())
+        believed = (row for row in other.sound_batches() if not any(row[0] in each for each in doubted))
+        for row, found in _side_by_side(believed, self.sound_batches()):
+            if found is None or found[:3] != row[:3]:
+                if row[1] < end and not compacted:
+                    return False
+            elif found != row:
+                return False
+        return True
+
+    def doubted(self) -> Iterator[range]:
+        """Yield the base offsets of batches that are wrong though their CRCs match, or that two segments hold."""
+        for finding in self.findings:
+            rows: Any = finding.data.get("batches", ()) if finding.id in (*DAMAGE, *RECORDS) else ()
+            yield from (range(row["base_offset"], row["base_offset"] + 1) for row in rows)
+            if finding.id == "KC221":
+                first, end = finding.data["base_offset"], finding.data["end_offset"]
+                assert isinstance(first, int)
+                assert isinstance(end, int)
+                yield range(first, end)
+
+    def sound_batches(self) -> Iterator["Row"]:
+        """Yield base offset, last offset, epoch and CRC of each batch whose CRC matches."""
+        for segment in self._segments():
+            for columns, _ in segment.windows(0, verify=True):
+                assert columns.valid is not None
+                yield from compress(_rows(columns), columns.valid.tolist())
+
+    def _valid_end(self, base: Offset, position: int) -> Offset:
+        """Return where the batches end that a recovery leaves of a segment, if it cuts it there."""
+        if (base, position) not in self._ends:
+            self.image()
+        return self._ends.get((base, position), base)
+
+    def loss(self, edits: tuple[Edit, ...]) -> LostRecords | None:
+        """Return the records that go with edits of its files, by the batches that stand there before them."""
+        mark = self.view.high_watermark
+        found: list[LostRecords] = []
+        for edit in edits:
+            owner, _, name = edit.path.partition("/")
+            if owner != self.dir:
+                continue
+            if not isinstance(edit, Aside | Cut):
+                continue
+            for log in [each for each in ((name,) if name else sorted(self.files)) if each.endswith(".log")]:
+                content = self.files[log]
+                position = edit.size if isinstance(edit, Cut) else 0
+                if content.path is not None and content.size > position:
+                    base = parse_file(log).offset or Offset(0)
+                    end = self._valid_end(base, position) if position else base
+                    found.append(cut_loss(Gone(content.path, base, end, position, content.size, ""), mark))
+        return total_loss(found)
+
+
+Row = tuple[int, ...]
+
+
+def _side_by_side(rows: Iterator[Row], others: Iterator[Row]) -> Iterator[tuple[Row, Row | None]]:
+    """Yield each row with the first of the others, in their order, that does not begin before it."""
+    found = next(others, None)
+    for row in rows:
+        while found is not None and found[0] < row[0]:
+            found = next(others, None)
+        yield row, found
+
+
+def _rows(columns: HeaderColumns) -> list[Row]:
+    """Return base offset, last offset, epoch and CRC of each batch."""
+    parts = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
+    return list(zip(*(part.tolist() for part in parts), strict=True))

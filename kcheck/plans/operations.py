@@ -1,0 +1,125 @@
+"""Edits as the operations of a plan: one for each path, with the digest of what stands there before and after."""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+
+from kcheck.disk.places import digest_of_directory
+from kcheck.disk.read import opened, pread
+from kcheck.disk.walk import is_directory, join
+from kcheck.model.java import INT_MAX
+from kcheck.model.plan import (
+    CONTENT_SIZE_MAX,
+    Change,
+    Digest,
+    FileOp,
+    Patch,
+    SetAside,
+    Truncate,
+    Why,
+    Write,
+    digest,
+    edited,
+)
+from kcheck.model.report import Row
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.repairs._contract import Aside, Cut, Edit, Step
+from kcheck.repairs._contract import Patch as PatchEdit
+from kcheck.repairs._contract import Write as WriteEdit
+
+_CHUNK_SIZE = 1 << 20
+
+
+class Operations:
+    """The last edit of each path, and why it is made; of patches and cuts all of them."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
+
+    def refuses(self, site: EditedLogDir, step: Step) -> str | None:
+        """Return why no plan can hold the edits of a step."""
+        for edit in step.edits:
+            path = join(site.real, edit.path)
+            if os.path.islink(path):
+                return f"{edit.path} is a symbolic link: it may be moved by hand"
+            if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, Aside)):
+                return f"{edit.path} is no regular file: it may be moved by hand"
+            if os.path.isfile(path) and os.path.getsize(path) > INT_MAX:
+                return f"{edit.path} has {os.path.getsize(path)} bytes, more than a file of a broker can have"
+            if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
+                return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
+        return None
+
+    def add(self, site: EditedLogDir, step: Step, loses: Row | None, now: str, after: str) -> None:
+        """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
+        first, *more = step.evidence
+        evidence = {**first._asdict(), "more": [each._asdict() for each in more]}
+        for edit in step.edits:
+            takes = isinstance(edit, Cut | Aside) and (edit.path.endswith(".log") or "/" not in edit.path)
+            why = Why(step.finding.id, step.reason, evidence, loses if takes else None, now, after)
+            path = join(site.real, edit.path)
+            _, edits, old = self._found.get(path, (site, [], why))
+            stay = edits if all(isinstance(each, Cut | PatchEdit) for each in (*edits, edit)) else []
+            if edits and old.reason != why.reason and not isinstance(edit, Aside):
+                why = why._replace(reason=f"{old.reason}; {why.reason}", broker_now=old.broker_now)
+            self._found[path] = (site, [*stay, edit], why)
+
+    def build(self) -> tuple[FileOp, ...]:
+        """Return the operations; those below a directory that is moved aside go with it, unchanged."""
+        gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], Aside)}
+        left = {path: each for path, each in self._found.items() if os.path.dirname(path) not in gone}
+        return tuple(made for path, (_, edits, why) in left.items() for made in _operation(path, edits, why))
+
+
+def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
+    match edits[-1]:
+        case Aside() if is_directory(path):
+            yield SetAside(path, digest_of_directory(os.path.realpath(path)), None, why, directory=True)
+        case Aside() if os.path.lexists(path):
+            yield SetAside(path, _before(path), None, why, directory=False)
+        case WriteEdit(_, data):
+            before = _before(path) if os.path.lexists(path) else None
+            if before != digest(data):
+                yield Write(path, before, digest(data), why, data)
+        case Cut() | PatchEdit():
+            before = _before(path)
+            after = before._replace(
+                size=min((each.size for each in edits if isinstance(each, Cut)), default=before.size)
+            )
+            patches = [each for each in edits if isinstance(each, PatchEdit) and each.position < after.size]
+            changes = tuple(Change(each.position, _bytes(path, each), each.data) for each in sorted(patches, key=_at))
+            if changes:
+                yield _with_after(Patch(path, before, after, why, changes))
+            else:
+                yield _with_after(Truncate(path, before, after, why))
+
+
+def _at(edit: PatchEdit) -> int:
+    return edit.position
+
+
+def _with_after(operation: Truncate | Patch) -> FileOp:
+    found = sha256()
+    for chunk in edited(operation, _chunks(operation.path)):
+        found.update(chunk)
+    return operation._replace(after=operation.after._replace(sha256=found.hexdigest()))
+
+
+def _bytes(path: str, edit: PatchEdit) -> bytes:
+    with opened(path) as (descriptor, _):
+        return pread(descriptor, len(edit.data), edit.position)
+
+
+def _chunks(path: str) -> Iterator[bytes]:
+    with opened(path) as (descriptor, size):
+        for position in range(0, size, _CHUNK_SIZE):
+            yield pread(descriptor, min(_CHUNK_SIZE, size - position), position)
+
+
+def _before(path: str) -> Digest:
+    found, size = sha256(), 0
+    for chunk in _chunks(path):
+        found.update(chunk)
+        size += len(chunk)
+    return Digest(found.hexdigest(), size)

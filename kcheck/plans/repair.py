@@ -1,0 +1,306 @@
+"""`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+from kcheck import __version__
+from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
+from kcheck.disk.walk import split
+from kcheck.documents.answer import Answer
+from kcheck.documents.predict import lost_row
+from kcheck.errors import UsageError
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Chosen, Finding, Severity
+from kcheck.model.plan import Plan, plan_row, serialize_plan
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.plans.before_and_after import StartComparison
+from kcheck.plans.diagnosis import diagnose
+from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.plans.edited_partition import EditedPartition
+from kcheck.plans.operations import Operations
+from kcheck.plans.safe_replica import prove
+from kcheck.repairs._contract import Answer as RepairAnswer
+from kcheck.repairs._contract import Cut, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._nothing import WITHOUT
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.predict import with_copies
+from kcheck.views.rule_runner import all_repairs
+from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
+
+_ALONE_COUNT = 8
+"""So many steps are judged each by itself; then as many together as there were before them, so that it is soon done."""
+
+
+class NotPlanned(NamedTuple):
+    """A finding about which nothing is planned, and why."""
+
+    finding: str
+    """The rule's id."""
+    severity: Severity
+    """How bad the finding is."""
+    log_dir: str
+    """The log dir."""
+    dir: str | None
+    """The partition directory; None if it concerns the log dir."""
+    file: str | None
+    """The file; None if it concerns several."""
+    why: str
+    """Why no repair is planned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairPlan(Answer):
+    """What `kcheck repair` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    plan: Plan
+    """The operations, as `kcheck apply` takes them."""
+    not_planned: tuple[NotPlanned, ...]
+    """Findings about which nothing is planned."""
+    starts: tuple[LogDirPrediction, ...]
+    """What the next start makes of the log dirs once the plan is applied."""
+    collected: list[Finding]
+    """What could not be read, and log dirs that are in use."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        refused = tuple({**row._asdict(), "severity": str(row.severity)} for row in self.not_planned)
+        return Report(
+            verb="plan",
+            kafka=self.release.name,
+            body={**plan_row(self.plan), "refused": refused},
+            collected=self.collected,
+            checked=self.checked,
+        )
+
+    def plan_bytes(self) -> bytes:
+        """Return the plan file."""
+        return serialize_plan(self.plan, kcheck=__version__)
+
+
+def repair(
+    arguments: list[str], against: list[str], wish: StartOptions, *, accept_loss: bool, keep: Chosen = lambda *_: True
+) -> RepairPlan:
+    """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
+
+    `keep` tells by rule and severity about which findings anything is to be planned or said.
+    """
+    targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
+    wish = with_copies(targets, wish._replace(wanted=wanted))
+    collected: list[Finding] = []
+    sites = diagnose(targets, wish, collected)
+    proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
+    prove(sites, diagnose(proofs, wish, []))
+    planner = _Planner(sites, wish.release, accept_loss=accept_loss, keep=keep)
+    for each in all_repairs():
+        planner.ask(each)
+    plan = Plan(wish.release.name, tuple(dict.fromkeys(site.real for site in sites)), planner.operations.build())
+    return RepairPlan(
+        release=wish.release,
+        plan=plan,
+        not_planned=tuple(planner.not_planned()),
+        starts=tuple(planner.starts),
+        collected=[finding for finding in collected if finding.id.startswith(("KC00", "KC308"))],
+        checked=paths_of((*targets, *proofs)),
+    )
+
+
+def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:
+    """Return the log dirs that the targets are or lie in, and which partitions of them are meant."""
+    found: dict[str, Target] = {}
+    names: list[str] = []
+    whole = False
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            raise directory_wanted(target.path, "a plan")
+        if target.kind is TargetKind.PARTITION:
+            parent, name = split(target.path)
+            names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)
+            found.setdefault(parent, target._replace(kind=TargetKind.LOG_DIR, path=parent))
+        else:
+            whole = True
+            found.setdefault(target.path, target)
+    if names and whole:
+        raise UsageError("log dirs and partition directories cannot be mixed; name the log dirs, and --partition")
+    return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
+
+
+class _PendingStep(NamedTuple):
+    """A step whose edits are made, and which is not yet judged: with what was shown, whose edits, what goes with it."""
+
+    shown: EditedLogDir
+    site: EditedLogDir
+    step: Step
+    lost: LostRecords | None
+
+
+class _Planner:
+    """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for.
+
+    Each step is judged by the start before and after it, which costs as much as the whole partition: the first ones
+    each by itself, then ever more of them together. Where they make it worse together, each is judged alone.
+    """
+
+    def __init__(self, sites: list[EditedLogDir], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
+        self._sites, self._release, self._accept_loss, self._keep = sites, release, accept_loss, keep
+        self.operations = Operations()
+        self._refused: list[tuple[EditedLogDir, Refused]] = []
+        self._answered: set[tuple[str, str | None, str]] = set()
+        self._held: list[_PendingStep] = []
+        self._judged = 0
+        self._restores: list[Callable[[], None]] = []
+        self.starts = self._start()
+
+    def _start(self) -> list[LogDirPrediction]:
+        return combined_starts([site.start() for site in self._sites], self._release)
+
+    def ask(self, repair: Repair) -> None:
+        """Take what a repair plans for each log dir or partition."""
+        for site in self._sites:
+            if repair.scope is Scope.LOG_DIR:
+                found = (*site.findings, *(each for part in site.partitions for each in part.findings))
+                self._take(site, repair, site, found)
+                continue
+            for partition in site.partitions:
+                if not partition.gone:
+                    self._take(site, repair, partition, partition.findings)
+        self._judge()
+
+    def _take(
+        self, site: EditedLogDir, repair: Repair, shown: EditedLogDir | EditedPartition, findings: tuple[Finding, ...]
+    ) -> None:
+        wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
+        about = tuple(each for each in wanted if not site.settled(each))
+        answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
+        for answer in answers:
+            self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
+            if isinstance(answer, Settled):
+                site.settle(answer.finding)
+            elif isinstance(answer, Refused):
+                self._refused.append((site, answer))
+            else:
+                self._step(site, answer)
+
+    def _step(self, shown: EditedLogDir, step: Step) -> None:
+        site = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
+        lost = _lost(site, step)
+        why_not = None
+        if lost is not None and step.held is None and not self._accept_loss:
+            why_not = f"it discards {_in_words(lost)}: only with --accept-loss, or --against a replica that has them"
+        why_not = why_not or self.operations.refuses(site, step)
+        if why_not is not None:
+            self._refused.append((shown, Refused(step.finding, why_not)))
+            return
+        self._hold(_PendingStep(shown, site, step, lost))
+        if self._judged < _ALONE_COUNT or len(self._held) >= self._judged:
+            self._judge()
+
+    def _hold(self, held: _PendingStep) -> None:
+        """Make the edits of a step."""
+        if not self._held:
+            self._restores = [site.saved() for site in self._sites]
+        self._held.append(held)
+        for edit in held.step.edits:
+            held.site.edit(edit)
+        for finding in (held.step.finding, *held.step.settles):
+            held.shown.settle(finding)
+
+    def _judge(self) -> None:
+        """Take the steps that are held into the plan, unless the next start would be worse with them."""
+        held, self._held = self._held, []
+        if not held:
+            return
+        self._judged += len(held)
+        before, after = self.starts, self._start()
+        worse = None if self._accept_loss else _worse(before, after)
+        if worse is None:
+            self.starts = after
+            between = StartComparison(before, after, steps=len(held))
+            for each in held:
+                loses = None if each.lost is None else {"held": each.step.held, **lost_row(each.lost)}
+                now, then = between.now_and_after(each.site, each.step)
+                self.operations.add(each.site, each.step, loses, now, then)
+            return
+        for restore in self._restores:
+            restore()
+        for each in held:
+            for finding in (each.step.finding, *each.step.settles):
+                each.shown.settle(finding, done=False)
+        if len(held) == 1:
+            self._refused.append((held[0].shown, Refused(held[0].step.finding, worse)))
+            return
+        for each in held:
+            self._hold(each)
+            self._judge()
+
+    def not_planned(self) -> Iterator[NotPlanned]:
+        """Yield what is not planned, and why, unless another repair took care of it."""
+        seen: set[NotPlanned] = set()
+        for site, refused in (*self._refused, *self._unknown()):
+            finding = refused.finding
+            row = NotPlanned(
+                finding=finding.id,
+                severity=finding.severity,
+                log_dir=site.path,
+                dir=finding.where.dir,
+                file=finding.where.file,
+                why=refused.why,
+            )
+            if not site.settled(finding) and row not in seen:
+                seen.add(row)
+                yield row
+
+    def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:
+        """Yield the errors for which no repair has said anything."""
+        repaired = {rule for each in all_repairs() for rule in each.rules}
+        for site in self._sites:
+            for finding in (*site.findings, *(each for part in site.partitions for each in part.findings)):
+                owner = site.by_dir.get(finding.where.dir or "")
+                answered = (site.path, finding.where.dir, finding.id) in self._answered
+                mended = owner is not None and owner.version and finding.id in repaired
+                bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
+                if bad and not answered and not mended:
+                    yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
+
+
+def _worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:
+    """Return what the next start would discard because of a step that discards nothing itself."""
+    known = {(start.path, part.dir): part.lost for start in before for part in start.partitions}
+    for start in after:
+        for part in start.partitions:
+            was, now = known[start.path, part.dir], part.lost
+            if now is not None and (was is None or _count(now) > _count(was)):
+                return f"the next start would then discard {_in_words(now)} of {part.dir}: only with --accept-loss"
+    return None
+
+
+def _count(lost: LostRecords) -> float:
+    return inf if lost.records is None else lost.records
+
+
+def _lost(site: EditedLogDir, step: Step) -> LostRecords | None:
+    """Return the records that go with a step."""
+    dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
+    parts = [part for name in dirs if (part := site.by_dir.get(name)) is not None]
+    found = [part.loss(step.edits) for part in parts if not part.gone]
+    known = [each for each in found if each is not None]
+    if not known and step.hole is not None:
+        first, behind = (Offset(each) for each in step.hole)
+        cut = [(part, edit) for part in parts for edit in step.edits
+               if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
+        size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
+        return LostRecords(first, behind, None, size, None)
+    return total_loss(known)
+
+
+def _in_words(lost: LostRecords) -> str:
+    records = "an unknown number of records" if lost.records is None else f"{lost.records} records"
+    offsets = "" if lost.start is None or lost.end is None else f" (offsets {lost.start} to {lost.end - 1})"
+    below = lost.below_high_watermark
+    return f"{records}{offsets}, {lost.bytes} bytes" + ("" if below is None else f", {below} below the high watermark")

@@ -1,0 +1,151 @@
+"""The replicas that several paths hold: log dirs, partition directories, bare leader-epoch-checkpoints, by broker."""
+
+import re
+from typing import NamedTuple
+
+from kcheck.core.startup import Mode, Settings
+from kcheck.disk.read import read_whole
+from kcheck.disk.walk import exists, folder_of, split
+from kcheck.errors import UsageError
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.java import java_long
+from kcheck.model.names import DirectoryState, PartitionDirectory
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.views import LogDirView, PartitionView
+from kcheck.replicas.replica import ReplicaState, after_start
+from kcheck.startup.inputs import Context, load_inputs
+from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.partition import CheckpointOffsets, view_of
+from kcheck.views.rule_runner import check_file, check_partition
+from kcheck.views.targets import Target, TargetKind, require_same_broker
+
+_MODE = Mode.ZOOKEEPER
+"""So a directory that does not name its topic is a replica all the same, and not set aside."""
+_BARE_OPTION = re.compile(r",(leo|hw|start)=([^,]*)$")
+
+
+class ReplicaFiles(NamedTuple):
+    """The files of one replica, and where they are. `bare`: a leader-epoch-checkpoint that stands alone."""
+
+    path: str
+    view: PartitionView
+    log_dir: LogDirView | None
+    bare: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Topic and partition; ("", -1) of a bare file, which may be of any."""
+        return (self.view.topic, self.view.partition)
+
+
+class LoadedReplicas(NamedTuple):
+    """What the paths hold, sorted by partition and broker."""
+
+    replicas: tuple[ReplicaFiles, ...]
+    findings: list[Finding]
+
+
+def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release: Release) -> LoadedReplicas:
+    """Return every current replica, with the findings of the rules about its files.
+
+    UsageError: a broker id that contradicts meta.properties, two cluster ids, or two replicas of one partition with
+    one broker id; the message names both files.
+    """
+    replicas: list[ReplicaFiles] = []
+    findings: list[Finding] = []
+    identities: list[tuple[str, LogDirView]] = []
+    seen: set[str | None] = set()
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            bare = _bare(target, release)
+            replicas.append(bare)
+            if bare.view.epochs is not None:
+                findings.extend(check_file(bare.view.epochs, release))
+            continue
+        views, log_dir = _views(target, wanted, release)
+        if log_dir.view.files:
+            identities.append((target.path, log_dir.view))
+            require_same_broker(target, log_dir.view)
+        files = log_dir.view if log_dir.view.files else None
+        for view in views:
+            replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
+            findings.extend(check_partition(view, release))
+        if log_dir.view.where.log_dir not in seen:
+            seen.add(log_dir.view.where.log_dir)
+            for small in log_dir.view.files.values():
+                findings.extend(check_file(small, release))
+        findings.extend(log_dir.findings)
+    _one_cluster(identities)
+    _no_equals(replicas)
+    ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
+    # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
+    told = [finding for finding in findings if finding.severity is not Severity.INFO]
+    return LoadedReplicas(replicas=tuple(ordered), findings=told)
+
+
+def started(files: ReplicaFiles, release: Release) -> ReplicaState:
+    """Return a replica as the next start of its broker leaves it."""
+    view, start = files.view, None
+    if view.segments or view.log_end_offset is None:  # Else no more is there than what was told.
+        from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
+
+        path = folder_of(view.where)
+        directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
+        told = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
+        stored = load_inputs(told, release, clean=view.clean_shutdown is not False)
+        start = start_partition(path, split(path)[1], directory, stored, Context(Settings(), _MODE, release))
+    return after_start(view, files.log_dir, start, release)
+
+
+def _views(target: Target, wanted: PartitionFilter, release: Release) -> tuple[list[PartitionView], LogDir]:
+    if target.kind is TargetKind.PARTITION:
+        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=release)
+        return ([] if view is None else [view]), log_dir
+    log_dir = open_log_dir(target.path, target.broker_id, release)
+    found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
+    return [view for view in found if view.is_replica], log_dir
+
+
+def _bare(target: Target, release: Release) -> ReplicaFiles:
+    """Read a bare file; `,leo=N`, `,hw=N` and `,start=N` may stand behind its path."""
+    path, said = target.path, dict[str, Offset]()
+    while not exists(path) and (match := _BARE_OPTION.search(path)):
+        value = java_long(match[2])
+        if value is None or value < 0:
+            raise UsageError(f"{target.path}: {match[1]}={match[2]} is not an offset")
+        said[match[1]] = Offset(value)
+        path = path[: match.start()]
+    if not exists(path):
+        raise UsageError(f"{path}: no such file or directory")
+    where = Location(broker_id=target.broker_id, file=path)
+    epochs = view_of(read_whole(path, follow=True), leader_epoch_checkpoint.FORMAT, where, release)
+    view = PartitionView(
+        where=where, topic="", partition=-1, state=DirectoryState.CURRENT, epochs=epochs,
+        log_end_offset=said.get("leo"), high_watermark=said.get("hw"), log_start_checkpoint=said.get("start"),
+        log_start_offset=said.get("start", Offset(0)),
+    )  # fmt: skip
+    return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
+
+
+def _one_cluster(identities: list[tuple[str, LogDirView]]) -> None:
+    known: dict[str, str] = {}
+    for path, view in identities:
+        if view.cluster_id is not None:
+            known.setdefault(view.cluster_id, path)
+    if len(known) > 1:
+        (one, first), (other, second) = list(known.items())[:2]
+        raise UsageError(f"two clusters: {first}/meta.properties says {one}, {second}/meta.properties says {other}")
+
+
+def _no_equals(replicas: list[ReplicaFiles]) -> None:
+    seen: dict[tuple[object, ...], str] = {}
+    for replica in replicas:
+        broker_id = replica.view.where.broker_id
+        key = (*replica.key, broker_id)
+        if broker_id is not None and key in seen:
+            name = "" if replica.bare else f" of {replica.view.topic}-{replica.view.partition}"
+            raise UsageError(f"two replicas{name} with broker id {broker_id}: {seen[key]} and {replica.path}")
+        seen[key] = replica.path

@@ -1,0 +1,227 @@
+"""A replica of one partition as the truncation rules need it: as it lies, or as its broker's next start leaves it."""
+
+from typing import NamedTuple
+
+from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
+from kcheck.core.lineage import Lineage
+from kcheck.core.predictions import LostRecords, PartitionPrediction
+from kcheck.core.segments import loaded_high_watermark, log_start_offset
+from kcheck.core.startup import Outcome, unreadable_checkpoint
+from kcheck.disk.walk import folder_of, join
+from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
+from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
+from kcheck.model.release import Release
+from kcheck.model.views import LogDirView, PartitionView
+
+_NO_END = "its log end could not be found"
+_ENDS = {Outcome.ABORT: "the broker aborts", Outcome.OFFLINE: "its log dir goes offline"}
+
+
+class LogFile(NamedTuple):
+    """A segment's `.log` that is part of the log: batches stand in its first `size` bytes."""
+
+    path: str
+    base_offset: Offset
+    size: int
+
+
+class ReplicaState(NamedTuple):
+    """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and where nothing more is to be read.
+
+    `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
+    are then what could be read. `high_watermark` is None where nobody said it. `latest_epoch` is the highest epoch that
+    its file or its batches show. `lineage` is what all its batches were seen to say, None where they were not read.
+    `lost` are records that the start takes from it, `snapshots` those of the log of KRaft.
+    """
+
+    broker_id: int | None
+    topic: str | None
+    partition: int | None
+    cache: EpochEntries = ()
+    log_end_offset: Offset | None = None
+    log_start_offset: Offset = Offset(0)
+    first_segment: Offset = Offset(0)
+    high_watermark: Offset | None = None
+    latest_epoch: Epoch = UNDEFINED_EPOCH
+    logs: tuple[LogFile, ...] = ()
+    lineage: Lineage | None = None
+    lost: LostRecords | None = None
+    problem: str | None = None
+    topic_id: str | None = None
+    snapshots: tuple[tuple[Offset, Epoch], ...] = ()
+
+
+def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
+    """Return the replica as its files are, after the load rule of the release.
+
+    A last entry that starts at the log end is kept: it is what a leader that has written nothing yet answers from.
+    """
+    state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
+    end = view.log_end_offset
+    if state.problem or end is None:
+        return state._replace(problem=state.problem or _NO_END)
+    try:
+        cache = load(
+            lines, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=state.first_segment,
+            release=release,
+        )  # fmt: skip
+        if lines and lines[-1].start_offset == end and release.epoch_cache:
+            cache = assign(cache, lines[-1].epoch, end, how=release.assign)
+    except ValueError as error:
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state, cache, end, view, release)
+
+
+def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
+    """Return the replica as its files are, with its epochs as a running broker holds them."""
+    state, lines, _ = _facts(view, log_dir, release, logs_of(view))
+    end = view.log_end_offset
+    if state.problem or end is None:
+        return state._replace(problem=state.problem or _NO_END)
+    try:
+        cache = read_lines(lines, release) if release.epoch_cache else ()
+    except ValueError as error:
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state, cache, end, view, release)
+
+
+def after_start(
+    view: PartitionView,
+    log_dir: LogDirView | None,
+    start: PartitionPrediction | None,
+    release: Release,
+    *,
+    reads: bool = True,
+) -> ReplicaState:
+    """Return the replica as the next start of its broker leaves it: `start` tells, unless it has not read the log.
+
+    Its segments are named where somebody `reads` them.
+    """
+    state, lines, checkpoint = _facts(view, log_dir, release, ())
+    problem = _kept_away(start) if state.problem is None and start is not None else state.problem
+    if problem:
+        return state._replace(problem=problem)
+    if start is None or start.log is None or start.outcome is Outcome.STRAY:
+        return _as_seen(state, lines, checkpoint, view, release)
+    log = start.log
+    return state._replace(
+        cache=log.leader_epochs, log_end_offset=log.log_end_offset, log_start_offset=log.log_start_offset,
+        first_segment=Offset(log.bases[0]), logs=_left_logs(view, start) if reads else (), lost=start.lost,
+        high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
+    )  # fmt: skip
+
+
+def _kept_away(start: PartitionPrediction) -> str | None:
+    """Return why the start does not load the replica, None where it does, or where nobody knows."""
+    if start.outcome in _ENDS:
+        return f"{_ENDS[start.outcome]}: {start.reason}"
+    return start.reason if start.unread else None
+
+
+def _as_seen(
+    state: ReplicaState, lines: EpochEntries, checkpoint: Offset, view: PartitionView, release: Release
+) -> ReplicaState:
+    """Return the replica as a start leaves it, as far as what was seen of it tells: nothing more is read.
+
+    The log end is where valid batches end. It differs where a start would find a CRC that does not match, or follows an
+    index that leads elsewhere. An epoch that only batches name is a problem: which offset it begins at is not known.
+    """
+    end, last = view.log_end_offset, view.last_batch
+    if end is None:
+        return state._replace(problem=_NO_END)
+    try:
+        epochs = read_lines(lines, release) if release.epoch_cache else ()
+        newer = None if last is None or last.epoch is None or last.epoch <= latest_epoch(epochs) else last.epoch
+        if newer is not None and view.clean_shutdown is False and release.epoch_cache:
+            return state._replace(problem=f"its start adds epoch {newer} of its batches: --depth crc tells from where")
+        if release.wipes_log_start_above_log_end and checkpoint > end:
+            gone = state._replace(log_start_offset=checkpoint, first_segment=checkpoint)
+            return _with_end(gone, (), checkpoint, view, release)
+        first = state.first_segment if view.segments else checkpoint
+        cache = load(epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release)
+    except ValueError as error:
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+    return _with_end(state._replace(first_segment=first), cache, end, view, release)
+
+
+def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile, ...]:
+    """Return the segments as the start leaves them; none where one is a part of a file, and nothing is to be read."""
+    assert start.log is not None
+    if not start.after:  # Nothing happened to the `.log` files.
+        return logs_of(view)
+    left = [(base, start.after[log_name(base)]) for base in map(Offset, start.log.bases)]
+    if any(content.begin for _, content in left):
+        return ()
+    return tuple(LogFile(content.path, base, content.filled) for base, content in left if content.path is not None)
+
+
+def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
+    """Return the segments of a partition directory."""
+    path = folder_of(view.where)
+    return tuple(
+        LogFile(path=join(path, log_name(segment.base_offset)), base_offset=segment.base_offset, size=segment.size)
+        for segment in view.segments
+    )
+
+
+def _facts(
+    view: PartitionView, log_dir: LogDirView | None, release: Release, logs: tuple[LogFile, ...]
+) -> tuple[ReplicaState, EpochEntries, Offset]:
+    """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
+    lines, problem = _epoch_lines(view, release)
+    problem = problem or _log_dir_problem(log_dir, release)
+    if problem is None and view.metadata is not None and view.metadata.refusal is not None:
+        problem = f"partition.metadata cannot be read by the broker: {view.metadata.refusal}"
+    checkpoint = view.log_start_checkpoint
+    first = view.segments[0].base_offset if view.segments else None
+    start = log_start_offset(checkpoint, first) if view.log_start_offset is None else view.log_start_offset
+    snapshots = metadata_snapshots(view.files) if view.is_metadata_log else ()
+    state = ReplicaState(
+        broker_id=view.where.broker_id, topic=view.topic or None,
+        partition=view.partition if view.topic else None, logs=logs,
+        first_segment=start if first is None else first, log_start_offset=start, latest_epoch=_seen_epoch(view),
+        problem=problem, topic_id=view.topic_id, snapshots=tuple((end, epoch) for epoch, end, _ in snapshots),
+    )  # fmt: skip
+    return state, lines, checkpoint or Offset(0)
+
+
+def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, str | None]:
+    if view.epochs is None or view.epochs.reads is None or not release.epoch_cache:
+        return (), None
+    if view.epochs.refusal is not None:
+        return (), f"leader-epoch-checkpoint cannot be read by the broker: {view.epochs.refusal}"
+    return tuple(view.epochs.reads.value or ()), None
+
+
+def _seen_epoch(view: PartitionView) -> Epoch:
+    of_batch = None if view.last_batch is None else view.last_batch.epoch
+    return max((UNDEFINED_EPOCH, of_batch or UNDEFINED_EPOCH, *[entry.epoch for entry in view.leader_epochs]))
+
+
+def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
+    """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
+    for name, file in () if log_dir is None else log_dir.files.items():
+        if name not in OFFSET_CHECKPOINTS or file.refusal is None:
+            continue
+        found = unreadable_checkpoint(name, file.refusal, release)
+        if found is not None:
+            return f"{_ENDS[found.outcome]}: {found.reason}"
+        if name == REPLICATION_OFFSET:
+            return f"{name} cannot be read by the broker: {file.refusal}"
+    return None
+
+
+def _knows_high_watermark(view: PartitionView) -> bool:
+    """Whether it is known: without a log dir around it nobody knows its checkpoint; a missing entry there is 0."""
+    return view.high_watermark is not None or view.clean_shutdown is not None
+
+
+def _with_end(
+    state: ReplicaState, cache: EpochEntries, end: Offset, view: PartitionView, release: Release
+) -> ReplicaState:
+    high_watermark = None
+    if _knows_high_watermark(view):
+        high_watermark = loaded_high_watermark(
+            view.high_watermark, log_start=state.log_start_offset, log_end=end, release=release
+        )
+    return state._replace(cache=cache, log_end_offset=end, high_watermark=high_watermark)

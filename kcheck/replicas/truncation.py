@@ -1,0 +1,301 @@
+"""`kcheck truncation`: for each partition and follower, the dialogue with the leader and what it costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status
+from kcheck.core.dialogue import Truncation as Dialogue
+from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
+from kcheck.core.refetch import follow, sends_snapshot
+from kcheck.core.truncation import elected, plan_truncation
+from kcheck.core.truncation_plans import (
+    FollowerPlan,
+    OffsetRange,
+    RefetchedRecords,
+    StartLoss,
+    TruncatedRecords,
+    TruncationPlan,
+    best,
+)
+from kcheck.disk.read import UnreadableError
+from kcheck.documents.answer import Answer
+from kcheck.documents.truncation import plan_row
+from kcheck.errors import UsageError
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.finding import Finding
+from kcheck.model.java import java_int
+from kcheck.model.names import ids_differ
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.replicas.loading import replicas_of, started
+from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
+from kcheck.replicas.replica import ReplicaState, live
+from kcheck.views.targets import paths_of, replica_targets
+
+_MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """Who leads, in which epoch, and whether the brokers restart before."""
+
+    leader: str | None = None
+    """A broker id, `best`, or None for every candidate."""
+    leader_epoch: int | None = None
+    """The epoch of the election; None: one above every epoch seen in a replica."""
+    live: bool = False
+    """The brokers keep running: no start is modelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncation(Answer):
+    """What `kcheck truncation` answers."""
+
+    election: Election
+    """Who leads."""
+    release: Release
+    """The Kafka release that is modelled."""
+    plans: Iterator[TruncationPlan]
+    """A plan for each partition, or for each candidate of each partition; read once."""
+    collected: list[Finding]
+    """What the rules found in the files of the replicas."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        leader = self.election.leader
+        broker_id = java_int(leader or "")
+        asked = {
+            "profile": str(self.release.profile),
+            "leader": leader if broker_id is None else broker_id,
+            "live": self.election.live,
+        }
+        return Report(
+            verb="truncation",
+            kafka=self.release.name,
+            body={**asked, "partitions": map(plan_row, self.plans)},
+            collected=self.collected,
+            kinds={"partitions": "partition"},
+            checked=self.checked,
+        )
+
+
+def truncation(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Truncation:
+    """Return the plan for every partition that the replicas share; each is made when it is read.
+
+    UsageError: a replica that names no broker, a bare file without its log end, a leader that has no replica.
+    """
+    targets = replica_targets(arguments)
+    loaded = replicas_of(targets, wanted=wanted, release=release)
+    by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
+    for files in loaded.replicas:
+        if files.view.where.broker_id is None:
+            raise UsageError(f"{files.path}: which broker is it? Write BROKER={files.path}")
+        if files.bare and files.view.log_end_offset is None:
+            raise UsageError(f"{files.path}: the log end of a bare file must be told: {files.path},leo=N")
+        state = live(files.view, files.log_dir, release) if election.live else started(files, release)
+        by_partition.setdefault(files.key, []).append(state)
+    _known_leader(election, [state for states in by_partition.values() for state in states])
+    plans = (plan for states in by_partition.values() for plan in plans_of(tuple(states), election, release))
+    return Truncation(
+        election=election, release=release, plans=plans, collected=loaded.findings, checked=paths_of(targets)
+    )
+
+
+def _known_leader(election: Election, states: list[ReplicaState]) -> None:
+    known = {str(state.broker_id) for state in states}
+    if known and election.leader not in ("best", None, *known):
+        raise UsageError(f"--leader {election.leader} has no replica here; brokers are {', '.join(sorted(known))}")
+
+
+def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[TruncationPlan]:
+    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
+    if election.leader in (None, "best"):
+        candidates = [state for state in states if state.problem is None]
+        plans = [_plan_under(leader, states, election, release) for leader in candidates]
+        cheapest = best(plans) if election.leader == "best" else None
+        yield from plans if cheapest is None else (cheapest,)
+        return
+    leaders = [state for state in states if str(state.broker_id) == election.leader]
+    yield from (_plan_under(leader, states, election, release) for leader in leaders)
+    if not leaders:
+        why = f"broker {election.leader} has no replica of it here"
+        nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
+        yield _plan_under(nobody, states, election, release)
+
+
+def _plan_under(
+    leading: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release
+) -> TruncationPlan:
+    """Return the plan of a partition under one leader."""
+    epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
+    plan = TruncationPlan(
+        topic=states[0].topic,
+        partition=states[0].partition,
+        leader=leading.broker_id,
+        leader_epoch=Epoch(epoch),
+        leader_log_end_offset=leading.log_end_offset,
+        leader_log_start_offset=None,
+        lost_at_start=tuple(StartLoss(state.broker_id, state.lost) for state in states if state.lost),
+        problem=leading.problem,
+        followers=(),
+    )
+    others = tuple(state for state in states if state is not leading)
+    if leading.problem is not None or leading.log_end_offset is None:
+        why = f"its leader cannot lead: {leading.problem}"
+        return plan._replace(followers=tuple(_absent(state, state.problem or why) for state in others))
+    before = Leader(
+        cache=leading.cache,
+        log_end_offset=leading.log_end_offset,
+        log_start_offset=leading.log_start_offset,
+        local_log_start_offset=leading.first_segment,
+    )
+    leader = elected(before, Epoch(epoch), release=release)
+    return plan._replace(
+        leader_log_start_offset=leader.log_start_offset,
+        followers=tuple(_follower_plan(state, leading, leader, release) for state in others),
+    )
+
+
+def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
+    """Whether a replica is of another topic than its leader; one that names no topic id may be of any."""
+    return release.compares_topic_ids and ids_differ(state.topic_id, leading.topic_id)
+
+
+def _follower_plan(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> FollowerPlan:
+    """Return the plan of one follower."""
+    if state.problem is not None or state.log_end_offset is None:
+        return _absent(state, state.problem)
+    if is_foreign(state, leading, release):
+        other = f"its topic id is {state.topic_id}, that of the leader is {leading.topic_id}"
+        return _absent(state, f"it is no replica of this topic: {other}")
+    dialogue = _dialogue(state, leader, release)
+    if dialogue is None:
+        return _absent(state, "its truncation depends on its high watermark, which is not known")
+    snapshot = sends_snapshot(dialogue.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
+    if snapshot is not None:
+        return _absent(state, f"its leader sends a snapshot: its log begins anew at {snapshot}")
+    try:
+        return _costed(state, leading, leader, _with_fetches(dialogue, leading, leader, release))
+    except UnreadableError as error:
+        return _absent(state, f"a segment cannot be read: {error}")
+
+
+def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue | None:
+    """Return the dialogue; None if it depends on a high watermark that is not known."""
+    assert state.log_end_offset is not None
+
+    def with_high_watermark(offset: Offset) -> Dialogue:
+        assert state.log_end_offset is not None
+        replica = Replica(
+            cache=state.cache, log_end_offset=state.log_end_offset, high_watermark=offset,
+            log_start_offset=state.log_start_offset, first_segment=state.first_segment,
+        )  # fmt: skip
+        return plan_truncation(replica, leader, release=release)
+
+    if state.high_watermark is not None:
+        return with_high_watermark(state.high_watermark)
+    low, high = with_high_watermark(state.log_start_offset), with_high_watermark(state.log_end_offset)
+    return high if low.steps == high.steps else None
+
+
+def _with_fetches(dialogue: Dialogue, leading: ReplicaState, leader: Leader, release: Release) -> Dialogue:
+    """Return the dialogue with the fetches that follow, until nothing cuts the log again."""
+    known = _lineage(leading)
+
+    def sent(offset: Offset) -> Iterator[Lineage]:
+        if leading.logs:
+            return fetched(leading.logs, offset)
+        rest = tuple(
+            EpochRange(Offset(max(run.start, offset)), run.end, run.epoch) for run in known if run.end > offset
+        )
+        return iter([rest] if rest else [])
+
+    return follow(dialogue, leader, known, sent, release=release)
+
+
+def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue: Dialogue) -> FollowerPlan:
+    """Return what the dialogue costs the follower."""
+    before = state.log_end_offset
+    assert before is not None
+    after = dialogue.after.log_end_offset
+    emptied = dialogue.after.first_segment != state.first_segment
+    changed = after != before or emptied
+    # A log that starts again after the remote log keeps nothing of its own.
+    is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
+    kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
+    gone = ranges(fork_of(state, leading), log_start_offset=state.log_start_offset, before=before, after=kept)
+    return FollowerPlan(
+        broker_id=state.broker_id,
+        log_end_offset_before=before,
+        high_watermark=state.high_watermark,
+        dialogue=dialogue,
+        truncate_to=after if changed else None,
+        cut=cut_at(state.logs, after) if changed and not emptied else None,
+        lost=None if gone.lost is None else _truncated(state, *gone.lost, certain=gone.certain),
+        expired=_expired(state, leader.log_start_offset) if emptied else None,
+        refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
+        diverges_silently_at=gone.kept_divergent[0] if gone.kept_divergent and not emptied else None,
+    )
+
+
+def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
+    """Return where the two logs part: by their batches, by their epochs where these are not read."""
+    ours, theirs = state.log_end_offset, leading.log_end_offset
+    assert ours is not None
+    assert theirs is not None
+    found = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
+    end = Offset(min(ours, theirs))
+    try:
+        parts = shared(leading.logs, state.logs, end) if found.common_prefix is None else None
+    except UnreadableError:
+        return found
+    return found if parts is None else Fork(parts, parts if parts < end else None)
+
+
+def _lineage(state: ReplicaState) -> Lineage:
+    assert state.log_end_offset is not None
+    is_local = state.first_segment <= state.log_start_offset  # The batches tell nothing of a remote log.
+    if state.lineage is not None and is_local:
+        return state.lineage
+    if state.logs and is_local:
+        return lineage(state.logs)
+    return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
+
+
+def _truncated(state: ReplicaState, start: Offset, end: Offset, *, certain: bool) -> TruncatedRecords:
+    """Return what the follower loses, counted from its batches; what is in remote storage cannot be counted."""
+    logs = state.logs if start >= state.first_segment else ()
+    counts = amount(logs, start, end) if logs else Amount(None, None)
+    mark = state.high_watermark
+    below: int | None = None
+    if mark is not None:
+        limit = Offset(min(mark, end))
+        records = amount(logs, start, limit).records if logs and limit > start else None
+        below = max(0, limit - start) if records is None else records
+    return TruncatedRecords(start, end, counts.records, counts.bytes, below, certain)
+
+
+def _expired(state: ReplicaState, leader_start: Offset) -> OffsetRange | None:
+    assert state.log_end_offset is not None
+    end = min(leader_start, state.log_end_offset)
+    return OffsetRange(state.log_start_offset, end) if state.log_start_offset < end else None
+
+
+def _refetched(leading: ReplicaState, leader: Leader, after: Offset) -> RefetchedRecords | None:
+    start, end = Offset(max(after, leader.log_start_offset)), leader.log_end_offset
+    if start >= end:
+        return None
+    counts = amount(leading.logs, start, end) if leading.logs else Amount(None, None)
+    return RefetchedRecords(start, end, counts.records, counts.bytes)
+
+
+def _absent(state: ReplicaState, problem: str | None) -> FollowerPlan:
+    """Return the plan of a follower that cannot take part."""
+    return FollowerPlan(
+        broker_id=state.broker_id,
+        log_end_offset_before=state.log_end_offset,
+        high_watermark=state.high_watermark,
+        problem=problem,
+    )

@@ -1,1 +1,0 @@
-"""Disk, formats and rules put together: from paths to reports."""

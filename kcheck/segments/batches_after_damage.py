@@ -1,0 +1,82 @@
+"""Whole batches behind damage: what stands there is a batch only if its CRC says so."""
+
+import numpy as np
+
+from kcheck.disk.read import Source, next_data, pread
+from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
+from kcheck.model.java import LONG_MAX
+from kcheck.model.segments import Beyond
+from kcheck.segments.batches import Walk, crc_on_disk
+
+_PIECE_SIZE = 1 << 20
+_TRY_SIZE = 4 << 10
+"""What a try costs at least, beside the bytes that it reads."""
+_TRIED_SIZE_MAX = 64 << 20
+"""So many bytes are read in the search: what looks like headers may be made to look so."""
+
+
+def intact_batches(descriptor: Source, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
+    """Return the first run of batches of magic 2 behind `position` whose CRCs match, None where there is none.
+
+    Their offsets must lie above `after` and within the segment of `base`.
+    """
+    low, high = max(base, after + 1), min(base + RELATIVE_OFFSET_MAX, LONG_MAX)
+    left = _TRIED_SIZE_MAX
+    start = position
+    while size - start >= HEADER.size:
+        piece = pread(descriptor, min(_PIECE_SIZE + HEADER.size, size - start), start)
+        if len(piece) < HEADER.size:
+            return None
+        for at in _headers(piece, size - start, low=low, high=high):
+            batch = batch_at(piece, at, position=start + at, total=_total(piece, at))
+            assert batch is not None
+            left -= max(batch.size, _TRY_SIZE)
+            if left < 0:
+                return None
+            if crc_on_disk(descriptor, batch.position, batch.size, batch.magic) == batch.crc:
+                return _run(descriptor, size, batch, high=high)
+        start += max(len(piece) - HEADER.size + 1, 1)
+    return None
+
+
+def _headers(piece: bytes, remaining: int, *, low: int, high: int) -> list[int]:
+    """Return where in a piece bytes stand that can be the header of a batch: its magic, its length, its offsets."""
+    whole = np.ndarray((len(piece) - HEADER.size + 1,), f"V{HEADER.size}", piece, strides=(1,))
+    magic = np.frombuffer(piece, np.uint8)[MAGIC_AT : MAGIC_AT + len(whole)]
+    at = np.flatnonzero(magic == 2)
+    names = ["base_offset", "batch_size", "last_offset_delta"]
+    places = {"names": names, "formats": [">i8", ">i4", ">i4"], "offsets": [0, 8, 23], "itemsize": HEADER.size}
+    headers = whole[at].view(np.dtype(places))  # type: ignore[call-overload]  # numpy's stubs lack this form
+    offset, length, delta = (headers[name].astype(np.int64) for name in names)
+    fits = (length >= HEADER.size - OVERHEAD.size) & (length <= remaining - at - OVERHEAD.size) & (delta >= 0)
+    found: list[int] = at[fits & (offset >= low) & (offset <= high) & (delta <= high - offset)].tolist()
+    return found
+
+
+def _run(descriptor: Source, size: int, first: Batch, *, high: int) -> Beyond:
+    """Return the batches from `first` on, as far as their CRCs match and their offsets rise up to `high`."""
+    last, count = first.last_offset, 1
+    for batch in Walk(descriptor, size, position=first.position + first.size, verify=True):
+        if batch.last_offset > high or batch.base_offset <= last:
+            break
+        last, count = batch.last_offset, count + 1
+    return Beyond(first.position, first.base_offset, last, count)
+
+
+def _total(piece: bytes, at: int) -> int:
+    return int(OVERHEAD.unpack_from(piece, at)[1]) + OVERHEAD.size
+
+
+def only_zeros(descriptor: Source, position: int, size: int) -> bool:
+    """Whether nothing but zeros stands from `position` to the end of a file."""
+    while position < size:
+        begin = next_data(descriptor, position)
+        if begin is None:
+            return True
+        position = begin
+        part = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        if not part or part.count(0) != len(part):
+            return False
+        position += len(part)
+    return True

@@ -1,0 +1,269 @@
+"""The batch headers of a `.log` as columns, window by window: memory is bounded, one CRC call serves many batches.
+
+`kcheck.segments.batches` reads the same headers one by one.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kcheck.disk.read import Source, pread, pread_into
+from kcheck.formats._layout import Layout
+from kcheck.formats.record_batch import (
+    CODEC_MASK,
+    HEADER,
+    LEGACY,
+    MARKER,
+    NO_MARKER,
+    OVERHEAD,
+    TIMESTAMP,
+    UNKNOWN_MARKER,
+    Patches,
+    body_from,
+    checksum,
+    crc32c,
+    patch,
+)
+from kcheck.model.segments import End
+from kcheck.segments.batch_boundaries import NOWHERE, entries
+from kcheck.segments.batches import crc_on_disk
+
+WINDOW_SIZE = 4 << 20
+_FEW = 10_000
+"""A window that holds fewer batches costs more to begin than to go through: the next ones are twice as large."""
+_UNSUMMED = body_from(2)
+"""So many bytes of a batch stand before those that its CRC covers."""
+_LINK = 0x5F35254C
+"""The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
+_CHAIN = np.dtype([("link", "<u4"), ("zeros", f"V{_UNSUMMED - 4}")])
+
+MARKER_RECORD = Layout(
+    (("size", "i8"), ("attributes", "i8"), ("deltas", "i16"), ("key_size", "i8"), ("version", "i16"), ("type", "i16"))
+)
+"""The record of a marker as every broker writes it: lengths and deltas are varints of one byte."""
+_KEY_SIZE = 4 << 1
+"""A varint, zigzag: the key has 4 bytes."""
+PADDING = HEADER.size + MARKER_RECORD.size
+"""The last entry of a window may be shorter than what is gathered from its place."""
+_LOW_ATTRIBUTES_AT = _UNSUMMED + 1
+"""Where the byte of the attributes stands that any release has used."""
+
+Column = npt.NDArray[Any]
+"""Whole numbers of any size; those that are rarely looked at stay as the file has them."""
+Mask = npt.NDArray[np.bool_]
+_TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
+
+
+class HeaderColumns(NamedTuple):
+    """Headers, one item a batch; a message of magic 0 or 1, or a wrapper of messages, is a batch.
+
+    `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
+    in magic 0 `max_timestamp`. Without a producer id its epoch and sequence mean nothing. `base_offset` below magic 2
+    is the last offset, `base_timestamp` means nothing. `valid` tells whether the CRC matches, None where it was not
+    computed. `crc` is the one that the header names, `marker` the type of a transaction marker, NO_MARKER for every
+    other batch.
+    """
+
+    position: Column
+    size: Column
+    magic: Column
+    base_offset: Column
+    last_offset: Column
+    epoch: Column
+    record_count: Column
+    base_timestamp: Column
+    max_timestamp: Column
+    attributes: Column
+    producer_id: Column
+    producer_epoch: Column
+    base_sequence: Column
+    marker: Column
+    crc: Column
+    valid: Mask | None
+
+
+class HeaderReader:
+    """The batches of an open file; iterate once. Afterwards `position` is where valid data ends, `end` why."""
+
+    def __init__(
+        self,
+        descriptor: Source,
+        size: int,
+        *,
+        verify: bool,
+        starts: Column | None = None,
+        grow: bool = True,
+        position: int = 0,
+        lax: bool = False,
+        patches: Patches = (),
+    ) -> None:
+        """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
+
+        `position` is where the first batch begins. With `lax` a batch of magic 2 that is smaller than its header is one
+        too, as to a broker that looks at no CRC: the fields of its header stand in what follows it.
+
+        `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
+        """
+        self.position = position
+        self.end = End.WHOLE
+        self.window = bytearray()
+        """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
+        self._descriptor = descriptor
+        self._size = size
+        self._verify = verify
+        self._grow = grow
+        self._lax = lax
+        self._patches = patches
+        self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else NOWHERE
+
+    def __iter__(self) -> Iterator[HeaderColumns]:
+        """Yield the headers of each window of the file that holds any."""
+        buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
+        while (remaining := self._size - self.position) > 0:
+            wanted = min(len(buffer) - PADDING, remaining)
+            filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
+            if filled < wanted:
+                self.end = End.SHRUNK
+                return
+            patch(memoryview(buffer)[:wanted], self.position, self._patches)
+            begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
+            starts = self._starts[begin:behind] - self.position
+            found, size, end = entries(buffer, filled, remaining, starts, lax=self._lax)
+            if found.size:
+                columns = _columns(buffer, found, self.position)
+                if self._verify:
+                    columns = columns._replace(valid=_valid(buffer, columns, self.position))
+                self.position += size
+                yield columns
+                if self._grow and found.size < _FEW and len(buffer) == WINDOW_SIZE + PADDING:
+                    buffer = self.window = bytearray(min(2 * WINDOW_SIZE, self._size) + PADDING)
+            elif end is None:
+                large = self._large(buffer)
+                if large is None:
+                    self.end = End.SHRUNK
+                    return
+                yield large
+            if end is not None:
+                self.end = end
+                return
+
+    def _large(self, buffer: bytearray) -> HeaderColumns | None:
+        """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.
+
+        To verify it, it is read piece by piece.
+        """
+        columns = _columns(buffer, np.zeros(1, np.int64), self.position)
+        size, magic = int(columns.size[0]), int(columns.magic[0])
+        if not pread(self._descriptor, 1, self.position + size - 1):
+            return None
+        if self._verify:
+            found = crc_on_disk(self._descriptor, self.position, size, magic)
+            columns = columns._replace(valid=np.array([found == columns.crc[0]]))
+        self.position += size
+        return columns
+
+
+def _columns(buffer: bytearray, at: Column, start: int) -> HeaderColumns:
+    """Return the headers at these places of a window that begins at position `start`."""
+    new = _gather(buffer, at, HEADER)
+    magic = new["magic"].copy()
+    base = new["base_offset"].astype(np.int64)
+    attributes = new.view(np.uint8)[_LOW_ATTRIBUTES_AT :: HEADER.size].copy()
+    columns = HeaderColumns(
+        position=at + start,
+        size=new["batch_size"].astype(np.int64) + OVERHEAD.size,
+        magic=magic,
+        base_offset=base,
+        last_offset=base + new["last_offset_delta"].astype(np.int32),
+        epoch=new["partition_leader_epoch"].astype(np.int64),
+        record_count=new["record_count"].astype(np.int32),
+        base_timestamp=new["base_timestamp"],
+        max_timestamp=new["max_timestamp"].astype(np.int64),
+        attributes=attributes,
+        producer_id=new["producer_id"],
+        producer_epoch=new["producer_epoch"],
+        base_sequence=new["base_sequence"],
+        marker=_markers(buffer, at, new, attributes),
+        crc=new["crc"].astype(np.uint32),
+        valid=None,
+    )
+    if not magic.size or magic.min() >= 2:
+        return columns
+    old = magic < 2
+    message = _gather(buffer, at, LEGACY)
+    stamped = magic == 1
+    timestamp = _gather(buffer, at + LEGACY.size, TIMESTAMP)["timestamp"]
+    plain = (message["attributes"] & CODEC_MASK) == 0
+    unknown = np.full_like(base, -1)
+    return columns._replace(
+        last_offset=np.where(old, base, columns.last_offset),
+        epoch=np.where(old, unknown, columns.epoch),
+        record_count=np.where(old, np.where(plain, 1, -1), columns.record_count).astype(np.int32),
+        max_timestamp=np.where(old, np.where(stamped, timestamp, unknown), columns.max_timestamp),
+        attributes=np.where(old, message["attributes"].view(np.uint8), attributes),
+        producer_id=np.where(old, unknown, columns.producer_id),
+        crc=np.where(old, message["crc"], columns.crc),
+    )
+
+
+def _markers(buffer: bytearray, at: Column, headers: Any, attributes: Column) -> Column:
+    """Return the types of the transaction markers: one plain record whose key is a version and a type."""
+    rows = np.flatnonzero((attributes & (MARKER | CODEC_MASK)) == MARKER)
+    found = np.full(at.shape, NO_MARKER, np.int16)
+    if rows.size:
+        rows = rows[(headers["magic"][rows] == 2) & (headers["record_count"][rows] == 1)]
+        record = _gather(buffer, at[rows] + HEADER.size, MARKER_RECORD)
+        plain = (record["deltas"] == 0) & (record["key_size"] == _KEY_SIZE)
+        found[rows] = np.where(plain, record["type"], UNKNOWN_MARKER)
+    return found
+
+
+def _gather(buffer: bytearray, at: Column, layout: Layout) -> Any:
+    """Return the fields of a layout at each place of a buffer."""
+    whole = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
+    return whole[at].view(dtype_of(layout))
+
+
+def highest_before(before: int, column: Column) -> Column:
+    """Return the largest value up to each place of a column, behind `before`, which stands first."""
+    whole = np.concatenate(([before], column))
+    return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
+
+
+def newest(columns: HeaderColumns) -> Column:
+    """Return the largest timestamp of each batch, -1 of one that the cleaner emptied: time indexes may leave it out."""
+    emptied = columns.record_count == 0
+    return np.where(emptied, -1, columns.max_timestamp) if emptied.any() else columns.max_timestamp
+
+
+@cache
+def dtype_of(layout: Layout) -> Any:
+    """Return the structured type of a layout's fields."""
+    return np.dtype([(name, _TYPES[kind]) for name, kind in layout.fields])
+
+
+def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
+    """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
+    at = columns.position - start
+    ends = at + columns.size
+    if columns.magic.min() >= 2 and _chained(buffer, at, int(ends[-1]), columns.crc):
+        return np.ones(len(at), np.bool_)
+    view = memoryview(buffer)
+    rows = zip(at.tolist(), ends.tolist(), columns.magic.tolist(), columns.crc.tolist(), strict=True)
+    return np.array([checksum(view[a + body_from(magic) : end], magic) == stated for a, end, magic, stated in rows])
+
+
+def _chained(buffer: bytearray, at: Column, end: int, crc: Column) -> bool:
+    """Whether every batch of a window has its CRC, by one call over all of them.
+
+    Before each body but the first, the bytes that no CRC covers are overwritten by ones that take the register from the
+    end of the batch before, if its CRC is what it says, to where every CRC begins. One wrong batch is always seen.
+    """
+    links = np.zeros(len(at) - 1, _CHAIN)
+    links["link"] = crc[:-1] ^ np.uint32(0xFFFFFFFF ^ _LINK)
+    places = np.ndarray((len(buffer) - _UNSUMMED + 1,), f"V{_UNSUMMED}", buffer, strides=(1,))
+    places[at[1:]] = links.view(f"V{_UNSUMMED}")
+    return crc32c(memoryview(buffer)[int(at[0]) + _UNSUMMED : end]) == int(crc[-1])

@@ -1,0 +1,163 @@
+"""The offset index and the time index of a segment against its batches, which pass by window after window.
+
+An entry names an offset, and where to begin to look for it or how large timestamps are up to there. Which batch of an
+append it was written for differs by release and by who appended, so only this is asked: the batch that holds the offset
+lies at or behind the position, where a batch begins; and its largest timestamp is that of the entry (OffsetIndex,
+TimeIndex, LogSegment.append 0.8 to 4.3.1).
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from kcheck.disk.read import Filled
+from kcheck.formats import _entry_file
+from kcheck.formats._layout import Layout
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Location
+from kcheck.model.java import LONG_MIN
+from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
+from kcheck.segments.header_columns import Column, HeaderColumns, Mask, dtype_of, highest_before, newest
+
+
+class OffsetIndexCheck:
+    """Checks an offset index: `take` every window of the segment, then `view`; `position` is what its entries say."""
+
+    def __init__(self, data: Filled, where: Location, base: Offset) -> None:
+        """Take the file."""
+        self._entries = _Entries(data, OFFSET_INDEX_ENTRY, where, base)
+        self.position = self._entries.values("position")
+        offset, position = self._entries.offset, self.position
+        self._entries.tell(
+            EntryFault.ORDER,
+            (_steps(offset) <= 0) | (_steps(position) <= 0) | (position < 0) | (offset < base),
+            position,
+        )
+        self._looked = 0
+
+    def take(self, columns: HeaderColumns) -> None:
+        """Check the entries that point into this window, and those whose offset is in it."""
+        entries = self._entries
+        found, batch = entries.reached(columns, self.position)
+        entries.tell(EntryFault.SKIPS, columns.position[batch] < self.position[found], self.position, found.start)
+        if entries.sound:
+            end = int(self.position.searchsorted(columns.position[-1] + columns.size[-1]))
+            stated = self.position[self._looked : end]
+            at = columns.position.searchsorted(stated, "right") - 1
+            missed = (at < 0) | (columns.position[at] != stated)
+            entries.tell(EntryFault.NO_BATCH, missed, self.position, self._looked)
+            self._looked = end
+
+    def view(self) -> IndexView:
+        """Return what was found, when all batches have passed."""
+        entries = self._entries
+        return entries.view(self._looked, self.position, None)
+
+
+class TimeIndexCheck:
+    """Checks a time index: `take` every window of the segment, then `view`."""
+
+    def __init__(self, data: Filled, where: Location, base: Offset) -> None:
+        """Take the file."""
+        self._entries = _Entries(data, TIME_INDEX_ENTRY, where, base)
+        self._timestamp = self._entries.values("timestamp")
+        offset, timestamp = self._entries.offset, self._timestamp
+        self._entries.tell(
+            EntryFault.ORDER,
+            (_steps(timestamp) <= 0) | (_steps(offset) < 0) | (timestamp < 0) | (offset < base),
+            timestamp,
+        )
+        self._largest = -1
+
+    def take(self, columns: HeaderColumns) -> None:
+        """Check the entries whose offset is in this window."""
+        largest = highest_before(self._largest, newest(columns))
+        found, batch = self._entries.reached(columns, self._timestamp)
+        stated = self._timestamp[found]
+        # A message of magic 0 has no timestamp, and a leader up to 0.10.2 indexed the one that it had taken out of it.
+        wrong = (columns.magic[batch] != 0) & ((columns.max_timestamp[batch] != stated) | (largest[batch] >= stated))
+        self._entries.tell(EntryFault.TIMESTAMP, wrong, self._timestamp, found.start)
+        self._largest = int(largest[-1])
+
+    def view(self) -> IndexView:
+        """Return what was found, when all batches have passed."""
+        last = int(self._timestamp[-1]) if self._timestamp.size else None
+        return self._entries.view(len(self._timestamp), self._timestamp, last)
+
+
+class _Entries:
+    """The entries of an index, how far the batches have reached, and the faults."""
+
+    def __init__(self, file: Filled, layout: Layout, where: Location, base: Offset) -> None:
+        data, size = file
+        used = _entry_file.used_part(data, size, layout)
+        self._torn = size % layout.size
+        self._rows = np.frombuffer(used, dtype_of(layout))
+        self.offset: Column = self.values("relative_offset") + base
+        self._where = where
+        self._size = size
+        self._room = size - self._torn - len(used)
+        self._faults: list[FaultyEntry] = []
+        self._counts: Counter[EntryFault] = Counter()
+        self._next = 0
+        self._last = LONG_MIN
+
+    @property
+    def sound(self) -> bool:
+        """Whether the entries rise: others cannot be looked up."""
+        return not self._counts[EntryFault.ORDER]
+
+    def values(self, name: str) -> Column:
+        """Return a column of the file."""
+        return self._rows[name].astype(np.int64)
+
+    def reached(self, columns: HeaderColumns, values: Column) -> tuple[slice, Column]:
+        """Return the entries whose offset is in a window, and for each the batch that holds it."""
+        last = highest_before(self._last, columns.last_offset)
+        begin, self._last = self._next, int(last[-1])
+        if self.sound:
+            self._next = int(self.offset.searchsorted(last[-1], "right"))
+        found = slice(begin, self._next)
+        offset = self.offset[found]
+        batch = last[1:].searchsorted(offset)
+        base = columns.base_offset[batch]
+        if columns.magic.min() < 2:
+            base = np.where(columns.magic[batch] < 2, last[batch] + 1, base)
+        self.tell(EntryFault.GAP, offset < base, values, begin)
+        return found, batch
+
+    def tell(self, fault: EntryFault, mask: Mask, values: Column, begin: int = 0) -> None:
+        """Keep faulty entries, up to a bound, and count them all; the mask begins with entry number `begin`."""
+        count = int(np.count_nonzero(mask))
+        if not count:
+            return
+        room = max(FAULT_COUNT_MAX - self._counts[fault], 0)
+        self._counts[fault] += count
+        for number in (mask.nonzero()[0][:room] + begin).tolist():
+            offset = Offset(int(self.offset[number]))
+            self._faults.append(FaultyEntry(fault, number, offset, int(values[number])))
+
+    def view(self, looked: int, values: Column, last_timestamp: int | None) -> IndexView:
+        """Return what was found; from `looked` on, or from the offset that no batch reached, entries point to none."""
+        if self.sound:
+            begin = min(looked, self._next)
+            self.tell(EntryFault.BEYOND, np.ones(len(self.offset) - begin, np.bool_), values, begin)
+        return IndexView(
+            where=self._where,
+            size=self._size,
+            entries=len(self.offset),
+            room=self._room,
+            torn=self._torn,
+            faults=tuple(sorted(self._faults, key=lambda found: (found.number, found.fault))),
+            counts={fault: count for fault, count in self._counts.items() if count},
+            last_timestamp=last_timestamp,
+        )
+
+
+def _steps(column: Column) -> Column:
+    """Return by how much each value lies above the one before it, 1 for the first."""
+    steps = np.ones_like(column)
+    steps[1:] = column[1:] - column[:-1]
+    return steps

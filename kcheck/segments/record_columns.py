@@ -1,0 +1,303 @@
+"""The records of many batches at once, as columns (DefaultRecord 0.11 to 4.3.1).
+
+First the lengths: each record tells where the next begins, so batches are stepped side by side, record by record. Then
+the fields of all records found. Work and memory are bounded by bytes, never by a number that a header states.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kcheck.segments.header_columns import Column, Mask
+
+RECORD_SIZE_MIN = 7
+"""Six fields of a byte each behind a length of one."""
+_SIDE_BY_SIDE_MIN = 96
+"""Fewer batches are stepped one after the other: a step of all costs as much as so many steps of one."""
+_PIECE_COUNT = 1 << 15
+"""So many records are decoded at a time: their columns stay in the cache."""
+_UNKNOWN = 1 << 40
+"""Leads out of every batch."""
+VARINT_SIZE_MAX, VARLONG_SIZE_MAX = 5, 10
+
+Buffer = bytearray | bytes | memoryview
+Octets = npt.NDArray[np.uint8]
+
+
+class Bodies(NamedTuple):
+    """Where in a buffer the records of batches stand: `begin` to `end`, `stated` as many as their headers name."""
+
+    begin: Column
+    end: Column
+    stated: Column
+
+
+class Steps(NamedTuple):
+    """Where records begin, by batch.
+
+    `at` has room for each batch from `first` on, -1 where there is no record. `found` is how many of a batch were
+    stepped through, `behind` the byte after the last of them.
+    """
+
+    at: Column
+    first: Column
+    found: Column
+    behind: Column
+
+
+class Fields(NamedTuple):
+    """Records, one item each: the batch it is in, its number there, whether it can be decoded, and its deltas.
+
+    Of those that can be decoded: sizes of key and value, below 0 where they are null, the bytes behind them, and how
+    many headers there are.
+    """
+
+    batch: Column
+    number: Column
+    at: Column
+    sound: Mask
+    timestamp_delta: Column
+    offset_delta: Column
+    key_size: Column
+    key_end: Column
+    value_size: Column
+    value_end: Column
+    header_count: Column
+
+
+def step(buffer: Buffer, bodies: Bodies) -> Steps:
+    """Step through batches by the lengths of their records, until all are found or one cannot be."""
+    room = np.maximum(np.minimum(bodies.stated, (bodies.end - bodies.begin) // RECORD_SIZE_MIN), 0)
+    first = np.concatenate(([0], np.cumsum(room)[:-1])) if room.size else room
+    steps = Steps(np.full(int(room.sum()), -1, np.int32), first, np.zeros_like(room), bodies.begin.copy())
+    order = np.argsort(-room, kind="stable")
+    order = order[: np.count_nonzero(room)]
+    rest = _side_by_side(buffer, bodies, room, steps, order)
+    for batch in rest.tolist():
+        _one(buffer, batch, int(bodies.end[batch]), int(room[batch]), steps)
+    return steps
+
+
+def _side_by_side(buffer: Buffer, bodies: Bodies, room: Column, steps: Steps, order: Column) -> Column:
+    """Step batches, those with most records first, until few go on; return these."""
+    at, end, slot = bodies.begin[order], bodies.end[order], steps.first[order]
+    fewer = -room[order]
+    number = 0
+    while (going := int(fewer.searchsorted(-number))) >= _SIDE_BY_SIDE_MIN:
+        if going < at.size:
+            steps.behind[order[going:]], steps.found[order[going:]] = at[going:], -fewer[going:]
+            at, end, slot, fewer, order = at[:going], end[:going], slot[:going], fewer[:going], order[:going]
+        behind, good = _next(buffer, at, end)
+        if np.count_nonzero(good) < good.size:
+            steps.behind[order[~good]], steps.found[order[~good]] = at[~good], number
+            at, end, slot, fewer, order = at[good], end[good], slot[good], fewer[good], order[good]
+            behind = behind[good]
+        steps.at[slot + number] = at
+        at = behind
+        number += 1
+    steps.behind[order], steps.found[order] = at, np.minimum(number, -fewer)
+    return order[:going]
+
+
+def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
+    """Return where records end, and which of them do so before the end of their batch."""
+    pairs = np.ndarray((len(buffer) - 1,), "V2", buffer, strides=(1,))
+    behind = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
+    good = behind <= end
+    rest = np.flatnonzero(~good)
+    if rest.size:
+        size, after, too_long = varints(np.frombuffer(buffer, np.uint8), at[rest], VARINT_SIZE_MAX)
+        behind[rest] = after + size
+        good[rest] = (size >= RECORD_SIZE_MIN - 1) & (behind[rest] <= end[rest])
+        if too_long is not None:
+            good[rest[too_long]] = False
+    return behind, good
+
+
+@cache
+def _sizes() -> Column:
+    """Return the sizes of records by their first two bytes; _UNKNOWN where these do not tell it, or one that is bad."""
+    octets = np.arange(1 << 16, dtype="<u2").view(np.uint8)
+    at = np.arange(0, octets.size, 2)
+    size, behind, longer = varints(octets, at, 2)
+    assert longer is not None
+    return np.where((size < RECORD_SIZE_MIN - 1) | longer, _UNKNOWN, size + behind - at)
+
+
+def _one(buffer: Buffer, batch: int, end: int, room: int, steps: Steps) -> None:
+    """Step through one batch from where it stands."""
+    at, number, slot = int(steps.behind[batch]), int(steps.found[batch]), int(steps.first[batch])
+    while number < room:
+        places: list[int] = []
+        append = places.append
+        goal = min(room - number, _PIECE_COUNT)
+        try:
+            while len(places) < goal and at < end:
+                byte = buffer[at]
+                size, behind = byte >> 1, at + 1
+                if byte > 127:
+                    second = buffer[behind]
+                    size, behind = size & 63 | (second & 127) << 6, at + 2
+                    if second > 127:
+                        size, behind = _longer(buffer, behind, size)
+                behind += size
+                if byte & 1 or size < RECORD_SIZE_MIN - 1 or behind > end:
+                    break
+                append(at)
+                at = behind
+        except IndexError:
+            pass  # The length itself runs out of the buffer.
+        steps.at[slot + number : slot + number + len(places)] = places
+        number += len(places)
+        if len(places) < goal:
+            break
+    steps.behind[batch], steps.found[batch] = at, number
+
+
+def _longer(buffer: Buffer, behind: int, size: int) -> tuple[int, int]:
+    """Return a length of three bytes or more and where it ends; -1 for one that is too long."""
+    for shift in (13, 20, 27):
+        byte = buffer[behind]
+        size, behind = size | (byte & 127) << shift, behind + 1
+        if byte < 128:
+            return size & 0x7FFFFFFF, behind
+    return -1, behind
+
+
+def fields(buffer: Buffer, steps: Steps) -> Iterator[Fields]:
+    """Yield the fields of the records that were stepped through, batch by batch and piece by piece."""
+    octets = np.frombuffer(buffer, np.uint8)
+    for begin in range(0, steps.at.size, _PIECE_COUNT):
+        at = steps.at[begin : begin + _PIECE_COUNT].astype(np.int64)
+        slot = np.arange(begin, begin + at.size)
+        batch = _batches(steps.first, begin, at.size)
+        there = at >= 0
+        if not there.all():
+            at, slot, batch = at[there], slot[there], batch[there]
+        if at.size:
+            yield _decoded(octets, at, batch, slot - steps.first[batch])
+
+
+def _batches(first: Column, begin: int, count: int) -> Column:
+    """Return to which batches so many slots from `begin` on belong."""
+    low = int(np.searchsorted(first, begin, "right")) - 1
+    high = int(np.searchsorted(first, begin + count))
+    bounds = np.append(np.maximum(first[low:high], begin), begin + count)
+    return np.repeat(np.arange(low, high), np.diff(bounds))
+
+
+def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> Fields:
+    """Decode records whose lengths are good; one is sound if its fields end where the length says."""
+    size, behind, _ = varints(octets, at, VARINT_SIZE_MAX)
+    end = behind + size
+    timestamp_delta, behind, bad_timestamp = varints(octets, behind + 1, VARLONG_SIZE_MAX)
+    offset_delta, behind, bad_offset = varints(octets, behind, VARINT_SIZE_MAX)
+    key_size, key_end, bad_key = _skip(octets, behind, end)
+    value_size, value_end, bad_value = _skip(octets, key_end, end)
+    header_count, behind, bad_count = varints(octets, value_end, VARINT_SIZE_MAX)
+    sound = (header_count >= 0) & (header_count <= end - behind)
+    for bad in (bad_timestamp, bad_offset, bad_key, bad_value, bad_count):
+        if bad is not None:
+            sound &= ~bad
+    with_headers = np.flatnonzero(sound & (header_count > 0))
+    if with_headers.size:
+        _skip_headers(octets, behind, end, header_count, sound, with_headers)
+    sound &= behind == end
+    return Fields(
+        batch, number, at, sound, timestamp_delta, offset_delta, key_size, key_end, value_size, value_end, header_count
+    )
+
+
+def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask | None]:
+    """Return the sizes at these places, where the fields end that they stand before, and which are too long.
+
+    A negative size is null. What leads out of the record leads to the byte behind it, so that positions stay small.
+    """
+    size, behind, too_long = varints(octets, at, VARINT_SIZE_MAX)
+    return size, np.minimum(behind + np.maximum(size, 0), np.maximum(behind, end) + 1), too_long
+
+
+def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, sound: Mask, rows: Column) -> None:
+    """Move `behind` of these records over their headers: many records side by side, few one by one."""
+    left, at, stop = count[rows], behind[rows], end[rows]
+    while rows.size >= _SIDE_BY_SIDE_MIN:
+        size, after, bad_key = _skip(octets, at, stop)
+        _, after, bad_value = _skip(octets, after, stop)
+        good = (size >= 0) & (after <= stop)
+        for bad in (bad_key, bad_value):
+            if bad is not None:
+                good &= ~bad
+        left = left - 1
+        sound[rows[~good]] = False
+        behind[rows] = after
+        on = good & (left > 0)
+        rows, left, at, stop = rows[on], left[on], after[on], stop[on]
+    data = octets.data
+    for row, place, last, number in zip(rows.tolist(), at.tolist(), stop.tolist(), left.tolist(), strict=True):
+        after_all = _headers(data, place, last, number)
+        sound[row] = after_all is not None
+        behind[row] = last if after_all is None else after_all
+
+
+def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
+    """Return where so many headers end, None where they do not fit before `stop`."""
+    for number in range(2 * left):
+        if at >= stop:
+            return None
+        raw = data[at]
+        at, shift = at + 1, 7
+        if raw > 127:
+            raw &= 127
+            while shift < 7 * VARINT_SIZE_MAX and at < stop and data[at] > 127:
+                raw |= (data[at] & 127) << shift
+                at, shift = at + 1, shift + 7
+            if shift == 7 * VARINT_SIZE_MAX or at >= stop:
+                return None
+            raw = (raw | data[at] << shift) & 0xFFFFFFFF
+            at += 1
+        if not raw & 1:
+            at += raw >> 1
+        elif number % 2 == 0:
+            return None
+    return at if at <= stop else None
+
+
+def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, Mask | None]:
+    """Return the numbers at these places, zigzag, the places behind them, and which are too long: None where none is.
+
+    ByteUtils.readVarint with a `size_max` of 5, readVarlong of 10; bits above 32 and 64 are lost as there. What lies
+    behind the buffer reads as its last byte.
+    """
+    octet = octets.take(at, mode="clip")
+    behind = at + 1
+    if octet.max(initial=0) < 128:
+        return _zigzag(octet.astype(np.int64)), behind, None
+    raw = (octet & 127).astype(np.int64)
+    more = octet >> 7
+    octet = octets.take(behind, mode="clip")
+    # Nearly all end by now, so that all are read: to pick those that do not costs more.
+    raw |= (octet & (more * np.uint8(127))).astype(np.int64) << 7
+    behind += more
+    longer = np.flatnonzero(more & (octet >> 7))
+    shift = 14
+    while longer.size and shift < 7 * size_max:
+        octet = octets.take(behind[longer], mode="clip")
+        raw[longer] |= (octet & 127).astype(np.int64) << shift
+        behind[longer] += 1
+        longer = longer[octet > 127]
+        shift += 7
+    if size_max == VARINT_SIZE_MAX and shift == 7 * size_max:
+        raw &= 0xFFFFFFFF
+    too_long = None
+    if longer.size:
+        too_long = np.zeros(at.size, np.bool_)
+        too_long[longer] = True
+    return _zigzag(raw), behind, too_long
+
+
+def _zigzag(raw: Column) -> Column:
+    value: Column = (raw.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(raw & 1)
+    return value

@@ -1,0 +1,58 @@
+"""One segment read from its start: its batches, and its indexes against them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kcheck.disk.read import Filled, Source, UnreadableError, opened, read_filled
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Location
+from kcheck.model.segments import SegmentView
+from kcheck.segments import plain_segment as small
+
+if TYPE_CHECKING:
+    from kcheck.segments.batch_records import Records
+
+
+def examine(
+    path: str,
+    where: Location,
+    base: Offset,
+    *,
+    verify: bool,
+    look_inside: bool = False,
+    reads_zstd: bool = True,
+    cuts: Sequence[Offset] = (),
+) -> SegmentView:
+    """Return what a segment holds by itself; `path` is that of its `.log`. UnreadableError if that cannot be read.
+
+    `verify` computes the CRC of every batch, `look_inside` decodes its records, those in zstd only if `reads_zstd`;
+    `cuts` are the offsets behind its first at which the producers are asked for.
+    """
+    with opened(path, follow=where.dir is None) as (descriptor, size):
+        unread: dict[str, str] = {}
+        stem = path.removesuffix(".log")
+        indexes = {".index": _index(stem, ".index", unread), ".timeindex": _index(stem, ".timeindex", unread)}
+        found = None
+        if size <= small.SIZE_MAX and not look_inside:
+            found = small.sound(descriptor, size, indexes, where, base, verify=verify, cuts=cuts)
+        if found is None:
+            from kcheck.segments.columnar_segment import whole  # numpy: only where few batches do not tell all
+
+            records = _records(descriptor, reads_zstd=reads_zstd) if look_inside else None
+            found = whole(descriptor, size, indexes, where, base, verify=verify, records=records, cuts=cuts)
+        return found._replace(unread=unread) if unread else found
+
+
+def _records(descriptor: Source, *, reads_zstd: bool) -> "Records":
+    from kcheck.segments.batch_records import Records  # only where records are read
+
+    return Records(descriptor, reads_zstd=reads_zstd)
+
+
+def _index(stem: str, ending: str, unread: dict[str, str]) -> Filled | None:
+    """Return the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
+    try:
+        return read_filled(stem + ending)
+    except UnreadableError as error:
+        unread[ending] = str(error)
+        return None

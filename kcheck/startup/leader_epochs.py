@@ -1,0 +1,108 @@
+"""The leader epochs of a log while a start is simulated: LeaderEpochFileCache and its file."""
+
+from collections.abc import Iterable
+
+from kcheck.core.leader_epochs import (
+    assign_to,
+    latest_epoch,
+    read_lines,
+    truncate_from_end,
+    truncate_from_start,
+    unsorted,
+)
+from kcheck.core.predictions import Content, new_content
+from kcheck.formats import leader_epoch_checkpoint
+from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
+from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
+from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
+from kcheck.model.release import Assign, Release
+from kcheck.startup.virtual_files import Folder, StartError, failed
+
+
+class EpochCache:
+    """The entries, and the file that is written when they change: at once, or by `write` after epochs were taken."""
+
+    def __init__(self, folder: Folder, release: Release) -> None:
+        """Read the file, which is made if it is missing; without a cache (by its message format) it is deleted."""
+        self._folder, self._release = folder, release
+        self._hold(())
+        self._unwritten: Content | None = None
+        if not release.epoch_cache:
+            if release.version >= (2, 1, 1):
+                folder.remove(LEADER_EPOCHS)
+            return
+        if LEADER_EPOCHS not in folder:
+            folder.put(LEADER_EPOCHS, Content(0))
+            return
+        found = leader_epoch_checkpoint.broker_reads(folder.read_whole(LEADER_EPOCHS), release)
+        if found.value is None:
+            raise failed(LEADER_EPOCHS, found.error or "", release)
+        try:
+            self._hold(read_lines(found.value, release))
+        except ValueError as error:
+            raise StartError(f"IllegalArgumentException: {LEADER_EPOCHS} names {error}") from error
+
+    @property
+    def entries(self) -> EpochEntries:
+        """The entries."""
+        return tuple(self._entries)
+
+    @property
+    def latest(self) -> Epoch:
+        """The epoch of the last entry (`latestEpoch`)."""
+        return latest_epoch(self._entries)
+
+    def _hold(self, entries: EpochEntries) -> None:
+        self._entries = list(entries)
+        self._unsorted = unsorted(entries, self._release.assign)
+        self._taken = False
+
+    def take(self, found: Iterable[tuple[int, int]]) -> None:
+        """Add epochs that batches show, each with its start; ValueError where the broker throws it.
+
+        The broker writes the file for each of them: only the last of these files is made, by `write`.
+        """
+        for epoch, start_offset in found if self._release.epoch_cache else ():
+            if epoch > self.latest and (epoch or self._release.recovers_epoch_zero):
+                new, how = EpochEntry(Epoch(epoch), Offset(start_offset)), self._release.assign
+                self._unsorted = assign_to(self._entries, new, how=how, unsorted=self._unsorted)
+                self._taken = True
+
+    def write(self) -> None:
+        """Write the file if epochs were taken."""
+        if self._taken:
+            self._become(self.entries)
+
+    def truncate(self, *, end: int, start: int) -> None:
+        """Drop the epochs that begin at the log end or behind it, and those that end at the log start."""
+        if not self._release.epoch_cache:
+            return
+        self.write()
+        kept = truncate_from_end(self.entries, Offset(end))
+        begun = truncate_from_start(kept, Offset(start), how=self._release.assign)
+        rewritten = self._release.assign is not Assign.IGNORE and any(entry.start_offset <= start for entry in kept)
+        if kept != self.entries or begun != kept or rewritten:
+            self._unwritten = self._folder.files[LEADER_EPOCHS]
+            self._become(begun)
+
+    def set_aside(self) -> None:
+        """Forget every epoch, but not the file: the directory is renamed before the last change is written to it.
+
+        From 3.8 on (KAFKA-16541) it is written in the background, before that at once.
+        """
+        self._hold(())
+        if self._unwritten is not None and self._release.version >= (3, 8):
+            self._folder.put(LEADER_EPOCHS, self._unwritten)
+
+    def clear(self) -> None:
+        """Forget every epoch."""
+        if self._release.epoch_cache:
+            self._become(())
+
+    def _become(self, entries: EpochEntries) -> None:
+        self._hold(entries)
+        epochs = [entry.epoch for entry in entries]
+        offsets = [entry.start_offset for entry in entries]
+        data = leader_epoch_checkpoint.serialize(LeaderEpochCheckpoint(0, epochs, offsets))
+        self._folder.put(LEADER_EPOCHS, new_content(data))
+        self._folder.remove(LEADER_EPOCHS + TEMPORARY)

@@ -1,0 +1,303 @@
+"""The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 0.10.2 to 2.8."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
+
+from kcheck.core.predictions import LoadedLog, LogCut
+from kcheck.core.segments import is_tiered, log_start_offset
+from kcheck.core.startup import offset_of, recovery_point, segments_from
+from kcheck.formats import transaction_index
+from kcheck.model.entries import Offset
+from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_prefix
+from kcheck.startup.inputs import Context
+from kcheck.startup.leader_epochs import EpochCache
+from kcheck.startup.producer_replay import reload_before, reload_log
+from kcheck.startup.producer_state import Producers
+from kcheck.startup.recover import OffsetOrderError, SegmentOverflowError, recover
+from kcheck.startup.segment import Segment, endings
+from kcheck.startup.sorted_map import SortedMap
+from kcheck.startup.split_overflow import split
+from kcheck.startup.swaps import delete_swapped_indexes, rename_swaps
+from kcheck.startup.virtual_files import Folder, StartError
+
+_SPLIT_COUNT_MAX = 1000
+ENDLESS = "offsets do not fit into their segments, however often these are split"
+"""Why a start that goes on for ever never ends."""
+
+Answer = TypeVar("Answer")
+
+
+class LogLoader:
+    """Loads the log in a folder; the folder holds what stands there afterwards, also when StartError ends it."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        context: Context,
+        *,
+        clean: bool,
+        log_start: Offset | None,
+        recovery_point: int,
+        deleted: bool,
+        passed: AbstractSet[tuple[int, int]] = frozenset(),
+    ) -> None:
+        """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete.
+
+        `passed` are cuts, base offset and position, behind which segments stay: as if each had been made before.
+        """
+        self.folder, self.context = folder, context
+        self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
+        self._told_start = log_start
+        self.deleted, self._passed = deleted, passed
+        self.segments: SortedMap[Segment] = SortedMap()
+        self.cuts: list[LogCut] = []
+        self.reasons: list[str] = []
+        self.rescanned = 0
+        self.uncertain: str | None = None
+        self._end_found = self._was_empty = False
+        self.epochs = EpochCache(folder, context.release)
+        self.producers = Producers(folder, context.release)
+
+    def load(self) -> LoadedLog:
+        """Return the log; StartError where the start ends."""
+        try:
+            return self._load()
+        finally:
+            self.epochs.write()
+
+    def _load(self) -> LoadedLog:
+        if self.context.release.finishes_swaps_by_renaming:
+            self.reasons += rename_swaps(self.folder, self.context)
+            self._retry(self._load_segments)
+        else:
+            swaps = delete_swapped_indexes(self.folder, self.context)
+            self._retry(self._load_segments)
+            self._complete_swaps(swaps)
+        if self.deleted:
+            if not self.segments:
+                if self.context.release.needs_segment_to_delete:
+                    raise StartError("NullPointerException: the directory is to be deleted, and has no segment")
+                self._add(Segment(self.folder, 0, self.context))
+            end = 0 if self.context.release.version >= (1,) else self.segments[self.segments.order[-1]].next_offset()
+        else:
+            end = self._retry(self._recover)
+            self.segments[self.segments.order[-1]].resize_indexes()
+        first = self.segments.order[0]
+        release = self.context.release
+        tiered = not self.deleted and is_tiered(  # A topic that is deleted has no settings any more.
+            self._told_start, Offset(first), self.epochs.entries, self.folder.files, release,
+            remote_storage=self.context.settings.remote_storage,
+        )  # fmt: skip
+        start = log_start_offset(self._told_start, Offset(first), tiered=tiered)
+        epochs_from = self._log_start if release.version >= (3,) else start
+        self.epochs.truncate(end=end, start=epochs_from)
+        if release.keeps_snapshot_per_segment:
+            self.producers.remove_stray(self.segments)
+        self.rescanned += reload_log(self.producers, self.segments, start, end, clean=self._clean)
+        unstable = self.producers.states.first_unstable_offset
+        if unstable is not None:
+            self._locate(max(unstable, start, first), end)
+        point = recovery_point(
+            at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
+            release=release,
+        )  # fmt: skip
+        if self.deleted and release.version >= (2, 4, 1):
+            point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
+        elif self.deleted or self._was_empty:
+            point = self._recovery_point
+        return LoadedLog(
+            Offset(start), Offset(end), Offset(point), self.epochs.entries,
+            unstable is not None, tuple(self.segments), tuple(self.cuts),
+            self.rescanned, tuple(dict.fromkeys(self.reasons)),
+        )  # fmt: skip
+
+    def _locate(self, offset: int, end: int) -> None:
+        """Look for the first unstable offset, as the broker does (maybeIncrementFirstUnstableOffset)."""
+        release = self.context.release
+        if offset > end and release.refuses_transactions_behind_log_end:
+            raise StartError(f"OffsetOutOfRangeException: a transaction begins at {offset}, behind the log end {end}")
+        if offset >= end and not release.replays_below_log_end:
+            return
+        found = self.segments[self.segments.order[bisect_right(self.segments.order, offset) - 1]].search(offset).found
+        if found is None and release.replays_below_log_end:
+            raise StartError(f"NullPointerException: no batch stands at the unstable offset {offset}")
+
+    def _retry(self, step: Callable[[], Answer]) -> Answer:
+        """Do a step; where an offset does not fit into its segment, split that and do it again."""
+        for _ in range(_SPLIT_COUNT_MAX):
+            try:
+                return step()
+            except SegmentOverflowError as error:
+                self.reasons.append(f"{error}: the segment is split")
+                replaced = split(error.segment, self.segments)
+                if replaced is not None and self.context.release.version >= (3,):
+                    self.producers.mark_deleted(replaced)
+        raise StartError(ENDLESS)
+
+    def _complete_swaps(self, bases: tuple[int, ...]) -> None:
+        """Recover each swap, and put it in the place of the segments that hold its offsets: completeSwapOperations."""
+        if len(bases) > 1:
+            self.uncertain = "several swaps are recovered in the order in which the file system lists them"
+        release = self.context.release
+        for base in bases:
+            swap = Segment(self.folder, base, self.context, suffix=SWAP)
+            self.reasons.append(f"{swap.log_name} is recovered and takes the place of what it holds")
+            try:
+                self.recover_segment(swap, None, ends_start=True)
+            except SegmentOverflowError as error:
+                raise StartError(f"LogSegmentOffsetOverflowException: {error}") from error
+            try:
+                held = segments_from(self.segments.order, base, swap.next_offset(), release=release)
+            except ValueError as error:
+                raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
+            old = [each for each in held if not release.splits_segments or self.segments[each].next_offset() > base]
+            for each in old:
+                self.segments.pop(each).mark_deleted()
+            swap.rename("")
+            self.segments[base] = swap
+
+    def _load_segments(self) -> None:
+        """Load what is there: LogLoader.loadSegmentFiles."""
+        self.segments.clear()
+        for name in sorted(self.folder.files):
+            ending = next((each for each in endings(self.context.release) if name.endswith(each)), None)
+            if ending is None:
+                continue
+            number = offset_of(name)
+            if number is None:
+                raise StartError(f"NumberFormatException: {name} begins with no number")
+            if ending in INDEX_ENDINGS:
+                if log_name(number) not in self.folder:
+                    self.reasons.append(f"{name} belongs to no segment")
+                    self.folder.remove(name)
+                continue
+            found = {ending for ending in INDEX_ENDINGS if segment_prefix(number) + ending in self.folder}
+            segment = Segment(self.folder, number, self.context)
+            why = self._insane(segment, found)
+            if why is not None:
+                # Up to 2.8 the epochs are left alone here.
+                with_epochs = self.context.release.version >= (3,)
+                self.reasons.append(why)
+                self.recover_segment(segment, self.epochs if with_epochs else None, ends_start=True)
+            self._add(segment)
+
+    def _insane(self, segment: Segment, found: Collection[str]) -> str | None:
+        """Return why a segment is recovered whatever the marker says: LogSegment.sanityCheck.
+
+        `found` are the endings of the indexes that there were.
+        """
+        release = self.context.release
+        if ".index" not in found:
+            if not release.makes_missing_indexes:
+                return f"{segment.name('.index')} is missing: its segment is recovered"
+            self.reasons.append(f"{segment.name('.index')} is missing: it is made empty")
+        problem = segment.offset_index.problem(release) if release.checks_indexes else None
+        if problem is None and ".timeindex" not in found:
+            self.reasons.append(f"{segment.name('.timeindex')} is missing: it is made empty")
+            segment.time_index.resize(0)
+        if problem is None and release.checks_indexes:
+            problem = segment.time_index.problem(release)
+        problem = problem or self._insane_transactions(segment)
+        if problem is not None and release.deletes_failing_indexes:
+            for ending in endings(release)[1:]:
+                self.folder.remove(segment.name(ending))
+            segment = Segment(self.folder, segment.base, self.context)
+        return None if problem is None else f"{problem}: the segment is recovered"
+
+    def _insane_transactions(self, segment: Segment) -> str | None:
+        if not self.context.release.has_producer_state:
+            return None
+        name = segment.name(".txnindex")
+        # Entry by entry: one below the segment has it recovered before a version behind it is looked at.
+        for entry in segment.transactions():
+            if transaction_index.refuses(entry, self.context.release):
+                raise StartError(f"KafkaException: {name} holds a version that is not known")
+            if entry.last_offset < segment.base:
+                return f"{name} holds an offset below its segment"
+        return None
+
+    def _recover(self) -> int:
+        """Recover what was not flushed, and return the log end: LogLoader.recoverLog."""
+        self._was_empty = not self.segments and not self.context.release.wipes_log_start_above_log_end
+        if not self._clean:
+            self._recover_unflushed()
+        end = None
+        self._end_found = False
+        if self.segments:
+            last = self.segments.order[-1]
+            end = self.segments[last].next_offset()
+            if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
+                why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
+                # Elsewhere their snapshots are deleted with all others, at once.
+                self._delete(list(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
+                if self.context.release.version >= (2, 8):
+                    self.epochs.clear()
+                    self.producers.start_at(self._log_start)
+                end = None
+        if not self.segments:
+            base = self._log_start if self.context.release.wipes_log_start_above_log_end else 0
+            self._add(Segment(self.folder, base, self.context, new=True))
+        self._end_found = end is not None
+        if end is None:
+            end = self.segments[self.segments.order[-1]].next_offset()
+        return end
+
+    def _recover_unflushed(self) -> None:
+        bases = segments_from(self.segments.order, self._recovery_point, release=self.context.release)
+        for at, base in enumerate(bases):
+            segment = self.segments[base]
+            try:
+                cut, why = self.recover_segment(segment, self.epochs)
+            except OffsetOrderError as error:
+                cut, why = segment.truncate_to(base), f"{error}: the whole segment is emptied"
+                self._cut(segment, segment.size, why)
+            if cut > 0 and (base, segment.size) not in self._passed:
+                # The message of the broker about it looks for the end of the segment once more.
+                segment.next_offset()
+                self._delete(bases[at + 1 :], f"{why}: every segment behind it is deleted")
+                return
+
+    def recover_segment(
+        self, segment: Segment, epochs: EpochCache | None, *, ends_start: bool = False
+    ) -> tuple[int, str]:
+        """Recover one segment, with the producers of those before it: LogLoader.recoverSegment."""
+        producers = Producers(self.folder, self.context.release, for_recovery=True)
+        self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
+        try:
+            found = recover(segment, producers, epochs)
+        except OffsetOrderError as error:
+            if ends_start:
+                raise StartError(f"InvalidOffsetException: {error}") from error
+            raise
+        producers.take_snapshot()
+        if found.cut:
+            self._cut(segment, segment.size, found.why or "")
+        return found.cut, found.why or ""
+
+    def _add(self, segment: Segment) -> None:
+        self.segments[segment.base] = segment
+
+    def _cut(self, segment: Segment, position: int, why: str) -> None:
+        before = self.folder.as_it_lay(segment.log_name)
+        if before is not None and before.path is not None and before.size > position:
+            end = segment.next_offset() if position else segment.base
+            self.cuts.append(LogCut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
+        self.reasons.append(why)
+
+    def truncate_fully(self, offset: int) -> None:
+        """Begin the log anew at an offset, without a segment or a producer (UnifiedLog.truncateFullyAndStartAt)."""
+        self._delete(list(self.segments), "", with_snapshots=False)
+        self.epochs.clear()
+        self.producers.start_at(offset)
+        self._add(Segment(self.folder, offset, self.context, new=True))
+
+    def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
+        """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""
+        for base in bases:
+            segment = self.segments.pop(base)
+            self._cut(segment, 0, why)
+            segment.mark_deleted()
+            if with_snapshots and self.context.release.version >= (3,):
+                self.producers.mark_deleted(base)

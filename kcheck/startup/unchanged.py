@@ -1,0 +1,167 @@
+"""The logs to which the next start does nothing but what it does to every one: it follows from the look at them.
+
+Nearly every log of a broker that was stopped in order is such a one. All others are loaded in a simulation
+(`startup/log_loader.py`), which says of these the same.
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.leader_epochs import load, read_lines
+from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
+from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
+from kcheck.core.startup import Outcome, nameless, recovery_point
+from kcheck.disk.read import UnreadableError, read_whole, readable_size
+from kcheck.disk.walk import join
+from kcheck.formats import producer_snapshot, transaction_index
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.entries import EpochEntries, Offset
+from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.startup.inputs import Context, LoadInputs, unstable
+from kcheck.startup.virtual_files import SNAPSHOT
+
+_NEEDED = (".log", ".index", ".timeindex")
+_TRANSACTIONS = ".txnindex"
+_PREFIX_SIZE = len(segment_prefix(0))
+_FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
+
+
+def unchanged_prediction(
+    path: str, name: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context
+) -> PartitionPrediction | None:
+    """Return what the start makes of a log to which nothing happens, None of every other, and where it is not sure.
+
+    Nothing happens to a log, from 3.0 on, if the stop before was clean; if nothing stands there but whole segments,
+    snapshots of their base offsets and of the log end, epochs and the topic id; if the last index leads to the log end
+    by batches that rise; if the epochs rise; and if the snapshot of the log end, which the stop wrote, can be read, or
+    there is none at all. As for every log the indexes of the last segment are given their full size, epochs without a
+    record are dropped, snapshots up to the log start deleted, and where there are none empty ones written. `view` was
+    read whole.
+    """
+    release, settings = context.release, context.settings
+    plain = stored.clean and release.version >= (3,) and release.epoch_cache
+    plain = plain and (stored.log_start is None or not settings.remote_storage)
+    if not plain or directory.state not in LIVE:
+        return None
+    if view.index_size is None or view.log_end_offset is None:
+        return None
+    if view.size > LOG_SIZE_MAX and any(segment.size > LOG_SIZE_MAX for segment in view.segments):
+        return None
+    first, end = view.segments[0].base_offset, view.log_end_offset
+    if view.log_start_offset is not None and view.log_start_offset < first:
+        return None  # It is in remote storage.
+    start = log_start_offset(stored.log_start, first)
+    files = _files(view, end)
+    epochs = _epochs(view, stored, end, release)
+    if start > end or files is None or epochs is None or not _has_topic(view, context):
+        return None
+    snapshots, transactions = files
+    try:
+        changed = _resized(path, view, context)
+        open_transaction = _open_transaction(path, start, end, snapshots, release)
+        if changed is None or open_transaction is None or not _sane_transactions(path, transactions, release):
+            return None
+    except UnreadableError:
+        return None
+    bases = tuple([segment.base_offset for segment in view.segments])
+    point = recovery_point(at_end=True, checkpoint=stored.recovery_point, end=end, start=start, release=release)
+    changes = Changes(
+        created=() if snapshots else tuple(map(_snapshot, sorted({*bases[-2:], end} - {0}))),
+        changed=(*changed, LEADER_EPOCHS) if epochs[1] else tuple(changed),
+        removed=tuple(_snapshot(offset) for offset in snapshots if offset <= start),
+    )
+    mark = None if stored.high_watermark is None else Offset(stored.high_watermark)
+    return PartitionPrediction(
+        name, directory, Outcome.OK, None,
+        LoadedLog(Offset(start), end, Offset(point), epochs[0], open_transaction, bases),
+        loaded_high_watermark(mark, log_start=Offset(start), log_end=end, release=release),
+        changes=changes, touched=unstable(name) if open_transaction else None,
+    )  # fmt: skip
+
+
+def _files(view: PartitionView, end: Offset) -> tuple[list[Offset], list[Offset]] | None:
+    """Return the offsets of the snapshots, and of the transaction indexes, each ascending.
+
+    None if there is a file that not every log has, or one of those is missing that every log has.
+    """
+    prefixes = {segment_prefix(segment.base_offset): segment.base_offset for segment in view.segments}
+    needed = {prefix + ending for prefix in prefixes for ending in _NEEDED}
+    if not needed <= view.files:
+        return None
+    snapshots, transactions = [], []
+    for name in view.files.difference(needed, _FIXED):
+        base, ending = prefixes.get(name[:_PREFIX_SIZE]), name[_PREFIX_SIZE:]
+        if ending == SNAPSHOT and (base is not None or name == _snapshot(end)):
+            snapshots.append(end if base is None else base)
+        elif base is not None and ending == _TRANSACTIONS:
+            transactions.append(base)
+        else:
+            return None
+    return sorted(snapshots), sorted(transactions)
+
+
+def _snapshot(offset: int) -> str:
+    return segment_prefix(offset) + SNAPSHOT
+
+
+def _epochs(view: PartitionView, stored: LoadInputs, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
+    """Return the epochs, and whether their file changes; None if it is not as a broker writes it."""
+    file = view.epochs
+    if file is None or file.reads is None or file.reads.value is None or file.parsed.defects:
+        return None
+    told: EpochEntries = file.reads.value
+    try:
+        kept = load(
+            told, log_end_offset=end, log_start_checkpoint=stored.log_start or Offset(0),
+            first_segment=view.segments[0].base_offset, release=release,
+        )  # fmt: skip
+        return (kept, kept != told) if kept == told or read_lines(told, release) == told else None
+    except ValueError:
+        return None
+
+
+def _has_topic(view: PartitionView, context: Context) -> bool:
+    """Whether partition.metadata can be read; it may be missing where the broker does not look for it."""
+    if PARTITION_METADATA in view.files:
+        return view.metadata is not None and view.metadata.reads is not None and view.metadata.reads.error is None
+    return nameless(mode=context.mode, release=context.release) is Outcome.OK
+
+
+def _resized(path: str, view: PartitionView, context: Context) -> list[str] | None:
+    """Return the indexes of the last segment that have not their full size; None if one has a larger one."""
+    name = segment_prefix(view.segments[-1].base_offset) + ".timeindex"
+    changed = []
+    for index, size, entry_size in (
+        (name.replace("time", ""), view.index_size or 0, OFFSET_INDEX_ENTRY.size),
+        (name, readable_size(join(path, name)), TIME_INDEX_ENTRY.size),
+    ):
+        full = context.settings.segment_index_bytes // entry_size * entry_size
+        if size > full:
+            return None
+        if size < full:
+            changed.append(index)
+    return changed
+
+
+def _open_transaction(path: str, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:
+    """Whether the snapshot that the start begins with has an open transaction; None if the log would be read."""
+    if not snapshots or 0 < end == start:
+        return False
+    if snapshots[-1] != end or end <= start:
+        return None
+    found = producer_snapshot.broker_reads(read_whole(join(path, _snapshot(end))), release)
+    if found.value is None:
+        return None
+    return any(producer.current_txn_first_offset >= 0 for producer in found.value.producers)
+
+
+def _sane_transactions(path: str, bases: Iterable[Offset], release: Release) -> bool:
+    """Whether no transaction index of these segments has its segment recovered, or ends the start."""
+    for base in bases:
+        name = segment_prefix(base) + _TRANSACTIONS
+        found = transaction_index.broker_reads(read_whole(join(path, name)), release).value
+        if found is None or any(entry.last_offset < base for entry in found):
+            return False
+    return True

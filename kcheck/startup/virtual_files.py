@@ -1,0 +1,174 @@
+"""The files of a partition directory while a start is simulated: what would stand there, and nothing is written."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from kcheck.core.predictions import Changes, Content
+from kcheck.core.startup import Outcome, failed_read
+from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max
+from kcheck.disk.walk import join
+from kcheck.model.release import Release
+from kcheck.startup.sorted_map import Snapshots
+
+_PIECE_SIZE = 1 << 20
+SNAPSHOT = ".snapshot"
+
+
+class StartError(Exception):
+    """The start ends here: of the whole broker, or of the log dir where `offline` is set. The message says why."""
+
+    def __init__(self, reason: str, *, offline: bool = False) -> None:
+        """Take the reason."""
+        super().__init__(reason)
+        self.offline = offline
+
+
+class UnseenError(StartError):
+    """We cannot read a file, which says nothing of the broker: what becomes of the partition is not known."""
+
+
+class QueuedError(StartError):
+    """A file cannot be read, and its log dir goes offline as soon as the broker runs, if `queued` is set."""
+
+    def __init__(self, reason: str, *, offline: bool, queued: bool) -> None:
+        """Take the reason, and what follows from it."""
+        super().__init__(reason, offline=offline)
+        self.queued = queued
+
+
+def failed(name: str, error: str, release: Release) -> QueuedError:
+    """Return what follows from a file of a partition that the broker cannot read."""
+    found = failed_read(name, error, release)
+    return QueuedError(found.reason, offline=found.outcome is Outcome.OFFLINE, queued=found.queued)
+
+
+class Folder:
+    """The regular files of one directory, by name."""
+
+    def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
+        """Take the files as they lie."""
+        self.path = path
+        self._begin({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
+
+    @classmethod
+    def of(cls, path: str, files: Mapping[str, Content]) -> "Folder":
+        """Return a directory with these files, as they would lie there."""
+        folder = cls(path, {})
+        folder._begin(files)
+        return folder
+
+    def _begin(self, files: Mapping[str, Content]) -> None:
+        self.files, self._before = dict(files), dict(files)
+        self._origins = {name: name for name in files}
+        self.snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
+        """Those of producers: a recovery asks for them before each segment."""
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return name in self.files
+
+    def put(self, name: str, content: Content) -> None:
+        """Write a file."""
+        self.files[name] = content
+        if name.endswith(SNAPSHOT):
+            self.snapshots.add(name)
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it is there."""
+        self.files.pop(name, None)
+        self._origins.pop(name, None)
+        self._forget(name)
+
+    def rename(self, name: str, new: str) -> bool:
+        """Rename a file, over another one if need be; return whether it was there."""
+        if name not in self.files:
+            return False
+        self._forget(name)
+        self.put(new, self.files.pop(name))
+        origin = self._origins.pop(name, None)
+        self._origins.pop(new, None)
+        if origin is not None:
+            self._origins[new] = origin
+        return True
+
+    def _forget(self, name: str) -> None:
+        if name.endswith(SNAPSHOT):
+            self.snapshots.discard(name)
+
+    def read(self, name: str) -> tuple[bytes, int]:
+        """Return the bytes of a file up to the zeros at its end that a file system does not keep, and its size."""
+        return read_content(name, self.files[name])
+
+    def read_whole(self, name: str) -> bytes:
+        """Return the bytes of a small file; UnseenError where it cannot be read."""
+        data, size = self.read(name)
+        return data.ljust(size, b"\0")
+
+    def as_it_lay(self, name: str) -> Content | None:
+        """Return what the file was before the start, None where there was none."""
+        return self._before.get(name)
+
+    def changes(self) -> Changes:
+        """Return what is different from how the files lie."""
+        renamed = {name: origin for name, origin in self._origins.items() if name != origin}
+        gone = self._before.keys() - self.files.keys() - set(renamed.values())
+        came = self.files.keys() - self._before.keys() - renamed.keys()
+        unknown = {
+            name for name, content in self.files.items() if not content.certain and self._before.get(name) != content
+        }
+        kept = self.files.keys() & self._before.keys() - renamed.keys() - unknown
+        changed = {name for name in kept if not self._is_same(self._before[name], self.files[name])}
+        return Changes(
+            created=tuple(sorted(came)),
+            changed=tuple(sorted(changed)),
+            removed=tuple(sorted(gone)),
+            renamed=tuple(sorted((origin, name) for name, origin in renamed.items())),
+            unknown=tuple(sorted(unknown & self._before.keys())),
+        )
+
+    def _is_same(self, before: Content, after: Content) -> bool:
+        if before == after:
+            return True
+        if before.size != after.size or before.path is None:
+            return False
+        begin = 0 if after.path is None else after.filled
+        pieces: Iterable[bytes] = (after.data,) if after.path is None else ()
+        try:
+            with opened(before.path) as (descriptor, _):
+                return _holds(descriptor, begin, pieces, before.size)
+        except UnreadableError:
+            return False
+
+
+def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
+    """Whether a file has these bytes from a position on, and zeros behind them."""
+    for piece in pieces:
+        if pread(descriptor, len(piece), position) != piece:
+            return False
+        position += len(piece)
+    while position < size:
+        found = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        if not found or found.count(0) != len(found):
+            return False
+        position += len(found)
+    return True
+
+
+def read_content(name: str, content: Content) -> tuple[bytes, int]:
+    """Return the bytes of a file as `Folder.read`; UnseenError where it cannot be read."""
+    if content.path is None:
+        return content.data, content.size
+    with unreadable(name):
+        if content.size > small_size_max(name):  # who asks may write out the zeros
+            raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
+        data, _ = read_filled(content.path)
+    return data[: content.filled], content.size
+
+
+@contextmanager
+def unreadable(name: str) -> Iterator[None]:
+    """Tell of a file that we cannot read."""
+    try:
+        yield
+    except UnreadableError as error:
+        raise UnseenError(f"{name}: {error}") from error

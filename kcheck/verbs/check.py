@@ -1,0 +1,215 @@
+"""`kcheck check`: every rule over all that is named, as deep as is asked for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from kcheck.disk.walk import split
+from kcheck.documents.answer import Answer
+from kcheck.formats._contract import Format
+from kcheck.jobs.workers import Task, Workers
+from kcheck.model.depth import Depth
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import parse_file
+from kcheck.model.release import Release
+from kcheck.model.report import FINDINGS, PartitionFilter, Report
+from kcheck.model.views import Different, PartitionView, ReplicasView
+from kcheck.segments.time_span import TimeSpan
+from kcheck.tables import findings
+from kcheck.views.coverage import CheckedCounts, Coverage, Progress
+from kcheck.views.rule_runner import check_replicas, check_segment
+from kcheck.views.segment_scan import SegmentScan
+from kcheck.views.survey import Survey, format_of
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
+
+WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
+"""With fewer bytes and fewer segments than these, starting processes takes longer than they save."""
+
+
+def _tell_nobody(coverage: Coverage) -> None:
+    del coverage
+
+
+class ReadOptions(NamedTuple):
+    """How segments are read; no option changes what is found in those that are read."""
+
+    jobs: int = 1
+    """Worker processes."""
+    span: TimeSpan = TimeSpan()
+    """Which segments are read, by the timestamps of their records."""
+    tell: Callable[[Coverage], None] = _tell_nobody
+    """Called a few times a second with how far the check has come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport(Answer):
+    """What `kcheck check` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    depth: Depth
+    """How much of each file was read."""
+    counts: CheckedCounts
+    """How much was read in all."""
+    collected: tuple[Finding, ...]
+    """What is wrong, in the order in which it was found."""
+    interrupted: tuple[Progress, Progress] | None
+    """How far the check had come, and of how much, when the user interrupted it; None if it ran to its end."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        body: dict[str, object] = {"depth": str(self.depth)}
+        if self.interrupted is not None:
+            done, planned = self.interrupted
+            body |= {"interrupted": True, "coverage": {"done": done._asdict(), "planned": planned._asdict()}}
+        counts = self.counts._asdict()
+        if self.counts.segments_skipped is None:
+            del counts["segments_skipped"]
+        return Report(
+            verb="check",
+            kafka=self.release.name,
+            body={**body, "checked": counts},
+            collected=self.collected,
+            table=FINDINGS,
+            columns=findings.TABLE.columns,
+            checked=self.checked,
+        )
+
+
+def check(
+    arguments: list[str],
+    *,
+    depth: Depth,
+    as_kind: str | None,
+    wanted: PartitionFilter,
+    release: Release,
+    reading: ReadOptions | None = None,
+) -> CheckReport:
+    """Run every rule over everything that is named; an interrupt ends the reading, and the report says so.
+
+    UsageError: a path that does not exist, or a file whose name and `as_kind` say no format.
+    """
+    reading = reading or ReadOptions()
+    targets = replica_targets(arguments)
+    kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
+    coverage = Coverage()
+    coverage.plan(targets, wanted, deep=depth.reads_segments)
+    interrupted = False
+    with _workers(reading, coverage) as workers:
+        scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions)
+        cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
+        try:
+            for target in targets:
+                _examine(target, kinds.get(target), survey, scan, cluster)
+            survey.compare()
+            survey.collected.extend(cluster.findings(release))
+        except KeyboardInterrupt:
+            interrupted = True
+    return CheckReport(
+        release=release,
+        depth=depth,
+        counts=scan.checked(),
+        collected=tuple(survey.collected),
+        interrupted=(coverage.done(), coverage.goal()) if interrupted else None,
+        checked=paths_of(targets),
+    )
+
+
+def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:
+    def done(size: int) -> None:
+        coverage.bytes += size
+
+    is_worth = coverage.planned["bytes"] >= WORTH_SIZE or coverage.planned["segments"] >= WORTH_COUNT
+    return Workers(reading.jobs if is_worth else 1, done=done, tick=lambda: reading.tell(coverage))
+
+
+def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentScan, cluster: "_Cluster") -> None:
+    """Examine one of the things that were named."""
+    match target.kind:
+        case TargetKind.LOG_DIR:
+            log_dir, views = survey.log_dir(target)
+            scan.count_files(log_dir.view.files.values())
+            scan.log_dirs += 1
+            require_same_broker(target, log_dir.view)
+            for view in views:
+                cluster.take(log_dir.view.cluster_id, view)
+            scan.coverage.log_dirs += 1
+        case TargetKind.PARTITION:
+            for _ in survey.partition(target):
+                pass
+        case TargetKind.FILE:
+            assert kind is not None
+            if kind.parse is None:
+                _segment(target, survey, scan)
+            else:
+                small = survey.file(target, kind)
+                scan.count_files(() if small is None else (small,))
+
+
+def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
+    """Survey at a `.log` that was named by itself."""
+    base = parse_file(split(target.path)[1]).offset
+    where = Location(broker_id=target.broker_id, file=target.path)
+    for found in scan.segment(target.path, where, base or Offset(0)):
+        survey.collected.extend((found,) if isinstance(found, Finding) else check_segment(found, survey.release))
+
+
+class _Cluster:
+    """The replicas of each partition, where several brokers are looked at."""
+
+    def __init__(self, workers: Workers, coverage: Coverage, *, compared: bool) -> None:
+        """Take whether records are `compared`."""
+        self._workers = workers
+        self._coverage = coverage
+        self._compared = compared
+        self._views: dict[tuple[object, ...], dict[int, PartitionView]] = {}
+
+    def take(self, cluster_id: str | None, view: PartitionView) -> None:
+        """Keep what the comparison needs of a replica.
+
+        Where segments were left out, the batches do not tell all the epochs: those of the file stand for them.
+        """
+        broker_id = view.where.broker_id
+        if self._coverage.planned["log_dirs"] > 1 and view.is_replica and broker_id is not None:
+            slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
+            if view.read is not None and not view.is_read:
+                bases = {segment.base_offset for segment in view.read}
+                slim = slim._replace(
+                    read=None, segments=tuple(segment for segment in view.segments if segment.base_offset in bases)
+                )
+            self._views.setdefault((cluster_id, view.topic, view.partition), {})[broker_id] = slim
+
+    def findings(self, release: Release) -> Iterator[Finding]:
+        """Yield what the rules about replicas find."""
+        for (replicas, count), answers in self._workers.run(self._groups()):
+            yield from (found for found in answers if isinstance(found, Finding))
+            different = tuple(found for found in answers if isinstance(found, Different))
+            yield from check_replicas(ReplicasView(replicas, different, count), release)
+
+    def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[Different | None], ...]]]:
+        """Yield the replicas of each partition, and the largest number of its topic, where that has several.
+
+        To compare the first with each other is a task.
+        """
+        counts: dict[tuple[object, ...], int] = {}
+        for key, by_broker in self._views.items():
+            counts[key[:2]] = max(counts.get(key[:2], 0), len(by_broker))
+        for key, by_broker in self._views.items():
+            replicas = tuple(by_broker[broker_id] for broker_id in sorted(by_broker))
+            if counts[key[:2]] > 1:
+                yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
+
+    def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
+        from kcheck.segments.replica_difference import difference  # numpy: only where records are compared
+
+        self._coverage.at = replicas[0].where.dir or ""
+        first, *others = (view._replace(read=None, epochs=None) for view in replicas)
+        for other in others:
+            size = sum(segment.size for view in (first, other) for segment in view.segments)
+            self._coverage.planned["bytes"] += size
+            yield Task(partial(difference, first, other), other.where, size)

@@ -1,0 +1,155 @@
+"""`kcheck dump`: every batch header of a `.log`, every entry of an index or a producer snapshot, as rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kcheck.core.releases import NEWEST_TESTED
+from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.walk import exists, split
+from kcheck.documents.answer import Answer
+from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
+from kcheck.dumps.open_file import Damage, File
+from kcheck.dumps.records import columns
+from kcheck.dumps.rows import KINDS, DumpKind
+from kcheck.errors import UsageError
+from kcheck.formats import _metadata_snapshot
+from kcheck.model.finding import Finding, Location
+from kcheck.model.report import Column, Report, Row, Rows
+from kcheck.rules import kc001_unreadable
+from kcheck.tables import files
+from kcheck.views.survey import format_of
+
+T = TypeVar("T")
+
+_HEADERS = DumpDetail()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dump(Answer):
+    """What `kcheck dump` answers."""
+
+    files: Iterator[Row]
+    """A row for each file, which holds its batches or entries as an iterator; read once, in order."""
+    table: str | None
+    """The field that is one table, as in `Report`; None if the files are of several kinds."""
+    columns: tuple[Column, ...]
+    """The columns of that table."""
+    damage: list[Damage]
+    """What is damaged; complete when the files have been read."""
+    collected: list[Finding]
+    """What could not be read; complete when the files have been read."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="dump",
+            kafka=NEWEST_TESTED,
+            body={"files": self.files},
+            collected=self.collected,
+            table=self.table,
+            columns=self.columns,
+            kinds={"files": "file", "batches": "batch", "records": "record", "entries": "entry", "damage": "damage"},
+            checked=self.checked,
+        )
+
+
+def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDetail = _HEADERS) -> Dump:
+    """Return a row for each file, which holds an iterator of its batches or entries and one of damage.
+
+    A row of a batch holds an iterator of its records, where they are shown. Read all in this order: each file is open
+    only until the next one is asked for.
+    """
+    kinds = {path: _kind_of(path, as_kind, wanted, shown) for path in paths}
+    collected: list[Finding] = []
+    damage: list[Damage] = []
+    known = {kind.table.name: kind for kind in kinds.values() if kind is not None}
+    kind = next(iter(known.values())) if len(known) == 1 else None
+    nothing = None if known else "files"
+    rows = kind and (f"{kind.rows}.records" if shown.records else kind.rows)
+    table = files.TABLE if kind is None else kind.table
+    return Dump(
+        files=_files(paths, kinds, wanted, shown, collected, damage),
+        table=nothing if rows is None else f"files.{rows}",
+        columns=columns(shown) if shown.records and kind is not None else table.columns,
+        damage=damage,
+        collected=collected,
+        checked=tuple(paths),
+    )
+
+
+def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail) -> DumpKind | None:
+    """Return how a file is dumped, None where it cannot be opened; UsageError where it can never be."""
+    if not exists(path):
+        raise UsageError(f"{path}: no such file or directory")
+    try:
+        with opened(path, follow=True):
+            pass
+    except UnreadableError:
+        return None
+    snapshot = _metadata_snapshot.FORMAT
+    own = snapshot.matches(split(path)[1]) if as_kind is None else as_kind == snapshot.kind
+    name = (snapshot if own else format_of(path, as_kind)).kind
+    kind = KINDS.get(name)
+    if kind is None:
+        raise UsageError(f"{path}: a {name} is not dumped: kcheck inspect shows it; dumped are {', '.join(KINDS)}")
+    for option, given, fields in (
+        ("--epoch", wanted.epoch, ("leader_epoch",)),
+        ("--producer-id", wanted.producer_id, ("producer_id",)),
+        ("--time", wanted.times, ("timestamp", "max_timestamp")),
+    ):
+        if given is not None and not set(fields) & set(kind.table.names):
+            raise UsageError(f"{option}: the rows of {path} have no {fields[0].replace('_', ' ')}")
+    if shown.records and kind.rows != "batches":
+        raise UsageError(f"--records: {path} is a {name}, which has none")
+    return kind
+
+
+def _files(
+    paths: list[str],
+    kinds: Mapping[str, DumpKind | None],
+    wanted: Filter,
+    shown: DumpDetail,
+    collected: list[Finding],
+    damage: list[Damage],
+) -> Iterator[Row]:
+    for path in paths:
+        try:
+            with opened(path, follow=True) as (descriptor, size):
+                kind = kinds[path]
+                if kind is not None:
+                    kind.accept(size)
+                    file = File(path, descriptor, size)
+                    yield {
+                        "kind": kind.format.kind,
+                        "path": path,
+                        "base_offset": file.base_offset,
+                        "size": size,
+                        **kind.head(file),
+                        kind.rows: _rows(file, kind, wanted, shown, collected),
+                        "damage": file.damage_rows(),
+                    }
+                    damage.extend(file.damage)
+        except UnreadableError as error:
+            collected.append(kc001_unreadable.finding(Location(file=path), str(error)))
+
+
+def _rows(file: File, kind: DumpKind, wanted: Filter, shown: DumpDetail, collected: list[Finding]) -> Iterator[Row]:
+    if kind.read is not None:
+        rows = (row for row in kind.read(file) if wanted.wants(DumpRow(row, not row["valid"]), kind.span))
+        return _answered(rows, file, collected)
+    from kcheck.dumps.batches import batch_blocks  # numpy: only where a log is read
+
+    return Rows(_answered(batch_blocks(file, wanted, shown), file, collected))
+
+
+def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Iterator[T]:
+    """Yield the same, up to where the disk does not answer."""
+    try:
+        yield from parts
+    except OSError as error:
+        # The disk does not answer; `opened` is not told, because it waits in another generator.
+        why = error.strerror or str(error)
+        collected.append(kc001_unreadable.finding(Location(file=file.path), why))

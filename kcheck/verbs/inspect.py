@@ -1,0 +1,145 @@
+"""`kcheck inspect`: what is in files, partition directories and log dirs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
+from kcheck.documents.answer import Answer
+from kcheck.documents.inspect import item_row
+from kcheck.documents.inspection import (
+    InspectDetail,
+    InspectedFile,
+    InspectedItem,
+    InspectedLogDir,
+    InspectedPartition,
+    InspectedSegment,
+)
+from kcheck.formats._contract import Format
+from kcheck.model.entries import Batch, Offset
+from kcheck.model.finding import Finding
+from kcheck.model.names import parse_file
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.views import PartitionView
+from kcheck.segments.batches import Walk
+from kcheck.views.partition import batches_of
+from kcheck.views.survey import Survey, format_of
+from kcheck.views.targets import Target, TargetKind, replica_targets, require_same_broker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection(Answer):
+    """What `kcheck inspect` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    detail: InspectDetail
+    """What is shown beside the summaries."""
+    items: Iterator[InspectedItem]
+    """An item for each path, several for a folder of log dirs; read once, in order."""
+    collected: list[Finding]
+    """What the rules found; complete when the items have been read."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="inspect",
+            kafka=self.release.name,
+            body={"items": (item_row(item, self.detail) for item in self.items)},
+            collected=self.collected,
+            kinds={"items": "item", "partitions": "partition"},
+            checked=self.checked,
+        )
+
+
+def inspect(
+    paths: list[str], *, as_kind: str | None, wanted: PartitionFilter, detail: InspectDetail, release: Release
+) -> Inspection:
+    """Return an item for each path; a log dir is read partition by partition.
+
+    UsageError: a path that does not exist, or a file whose name and `as_kind` say no format.
+    """
+    targets = tuple(target for path in paths for target in replica_targets([path]))
+    kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
+    survey = Survey(wanted=wanted, release=release, walk_all=detail.walk_all)
+    return Inspection(
+        release=release,
+        detail=detail,
+        items=_items(survey, targets, kinds, detail),
+        collected=survey.collected,
+        checked=(*paths, *(target.path for target in targets)),
+    )
+
+
+def _items(
+    survey: Survey, targets: tuple[Target, ...], kinds: dict[Target, Format], detail: InspectDetail
+) -> Iterator[InspectedItem]:
+    """Yield an item for each target, then compare the log dirs of each broker."""
+    for target in targets:
+        match target.kind:
+            case TargetKind.LOG_DIR:
+                log_dir, views = survey.log_dir(target)
+                require_same_broker(target, log_dir.view)
+                yield InspectedLogDir(log_dir.view, map(partial(_partition, detail), views))
+            case TargetKind.PARTITION:
+                yield from (_partition(detail, view, target.path) for view in survey.partition(target))
+            case TargetKind.FILE:
+                yield from _file(survey, target, kinds[target], detail)
+    survey.compare()
+
+
+def _partition(detail: InspectDetail, view: PartitionView, path: str | None = None) -> InspectedPartition:
+    """Return a partition; where its files cannot be read, the survey has the finding."""
+    folder = folder_of(view.where)
+    item = InspectedPartition(folder if path is None else path, view)
+    try:
+        if detail.files:
+            names = list_directory(folder).files
+            item = item._replace(files=tuple((name, file_size(join(folder, name))) for name in names))
+        if detail.batches:
+            bases = (segment.base_offset for segment in view.segments)
+            item = item._replace(batches=tuple(batch for base in bases for batch in batches_of(folder, base)))
+    except UnreadableError:
+        pass
+    return item
+
+
+def _file(survey: Survey, target: Target, kind: Format, detail: InspectDetail) -> Iterator[InspectedItem]:
+    if kind.parse is not None:
+        view = survey.file(target, kind)
+        if view is not None:
+            yield InspectedFile(target.path, view, kind)
+        return
+    try:
+        yield _segment(target.path, detail)
+    except UnreadableError as error:
+        survey.unreadable(target, error)
+
+
+def _segment(path: str, detail: InspectDetail) -> InspectedSegment:
+    """Walk one `.log`."""
+    base = parse_file(split(path)[1]).offset
+    headers: list[Batch] = []
+    count, timestamp, end = 0, -1, base
+    with opened(path, follow=True) as (descriptor, size):
+        walk = Walk(descriptor, size)
+        for batch in walk:
+            count, end = count + 1, Offset(batch.last_offset + 1)
+            timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
+            if detail.batches:
+                headers.append(batch)
+    return InspectedSegment(
+        path=path,
+        base_offset=base,
+        end_offset=end,
+        size=size,
+        valid_size=walk.position,
+        stopped_by=walk.corrupt,
+        batch_count=count,
+        max_timestamp=timestamp if count else None,
+        batches=tuple(headers) if detail.batches else None,
+    )

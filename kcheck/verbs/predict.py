@@ -1,0 +1,118 @@
+"""`kcheck predict`: what the broker will do with these log dirs at its next start."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kcheck.core.cluster_copies import MetadataCopy
+from kcheck.core.predictions import LogDirPrediction
+from kcheck.core.startup import Mode, Outcome
+from kcheck.core.verdicts import log_dir_severity
+from kcheck.disk.walk import exists, join, split
+from kcheck.documents.answer import Answer
+from kcheck.documents.predict import log_dir_row
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
+from kcheck.model.release import Release
+from kcheck.model.report import Report
+from kcheck.startup.log_manager import StartOptions, combined_starts, is_metadata_log, start_log_dir
+from kcheck.tables import predictions as predictions_table
+from kcheck.views.log_dir import open_log_dir, open_single_partition, report_links, wanted_directories
+from kcheck.views.metadata_copy import read_copy
+from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction(Answer):
+    """What `kcheck predict` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    log_dirs: tuple[LogDirPrediction, ...]
+    """What becomes of each log dir, in the order of the arguments."""
+    collected: list[Finding]
+    """What could not be read."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad the worst of it is."""
+        return max(map(log_dir_severity, self.log_dirs), key=lambda severity: severity.rank, default=Severity.INFO)
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="predict",
+            kafka=self.release.name,
+            body={"log_dirs": map(log_dir_row, self.log_dirs)},
+            collected=self.collected,
+            table="log_dirs.partitions",
+            columns=predictions_table.TABLE.columns,
+            kinds={"log_dirs": "log-dir", "partitions": "partition"},
+            checked=self.checked,
+        )
+
+
+def predict(arguments: list[str], options: StartOptions) -> Prediction:
+    """Return what becomes of every log dir that the paths hold, and of the partitions in it.
+
+    UsageError: a path is a file.
+    """
+    targets = replica_targets(arguments)
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            raise directory_wanted(target.path, "a start")
+    return _prediction(targets, options)
+
+
+def predict_directories(arguments: list[str], options: StartOptions) -> Prediction:
+    """Return what becomes of the log dirs that the paths hold; files are passed over."""
+    targets = tuple(target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE)
+    return _prediction(targets, options)
+
+
+def _prediction(targets: tuple[Target, ...], options: StartOptions) -> Prediction:
+    """Return what becomes of the targets, as the start of one broker or of several."""
+    collected: list[Finding] = []
+    options = with_copies(targets, options)
+    starts = combined_starts([start_of(target, options, collected) for target in targets], options.release)
+    return Prediction(release=options.release, log_dirs=tuple(starts), collected=collected, checked=paths_of(targets))
+
+
+def with_copies(targets: Iterable[Target], wish: StartOptions) -> StartOptions:
+    """Return the wish with the copies of the metadata of clusters that stand in the log dirs (3.3 and later).
+
+    Up to 3.6 nothing is done with strays where a log names no topic: there are none then.
+    """
+    found: dict[str, tuple[MetadataCopy, ...]] = {}
+    paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
+    for path, target in paths.items() if wish.release.version >= (3, 3) else ():
+        log_dir = open_log_dir(path, target.broker_id, wish.release)
+        cluster = log_dir.view.cluster_id or ""
+        for name, directory in log_dir.directories if cluster else ():
+            if is_metadata_log(name, directory, wish.release):
+                copy = read_copy(join(path, name), log_dir.view.where.broker_id)
+                found[cluster] = (*found.get(cluster, ()), *([copy] if copy else ()))
+            elif wish.release.version < (3, 7) and not exists(join(path, name, PARTITION_METADATA)):
+                return wish
+    return wish._replace(copies=found)
+
+
+def start_of(target: Target, wish: StartOptions, collected: list[Finding]) -> LogDirPrediction:
+    """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
+    from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
+
+    if target.kind is TargetKind.LOG_DIR:
+        log_dir = open_log_dir(target.path, target.broker_id, wish.release)
+        found = wanted_directories(log_dir, wish.wanted)
+        report_links(log_dir, wish.wanted)
+        collected.extend(log_dir.findings)
+        start = start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
+        return start._replace(broker=broker_of(target, log_dir.view))
+    view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
+    if view is None:
+        collected.extend(log_dir.findings)
+        return LogDirPrediction(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
+    parent, name = split(target.path)
+    directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
+    return start_log_dir(parent, log_dir, [(name, directory)], wish, collected, start_partition)

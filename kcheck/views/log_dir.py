@@ -1,0 +1,198 @@
+"""One log dir: its small files, then its partitions one by one, so that memory does not grow with their number."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kcheck.disk.lock import locked_by
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
+from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
+from kcheck.formats._contract import Format
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    CLEANER_OFFSET,
+    LOG_START,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    DirectoryState,
+    FileKind,
+    PartitionDirectory,
+    broker_accepts,
+    parse_directory,
+    skipped_by_broker,
+)
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.rules import kc001_unreadable
+from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition
+
+_SMALL_SIZE_MAX = 1 << 20
+
+FILES: tuple[tuple[str, Format], ...] = (
+    *((name, offset_checkpoint.FORMAT) for name in OFFSET_CHECKPOINTS),
+    (META_PROPERTIES, meta_properties.FORMAT),
+    (CLEAN_SHUTDOWN, clean_shutdown.FORMAT),
+    (FileKind.BOOTSTRAP, _metadata_snapshot.BOOTSTRAP),
+)
+
+
+class LogDir(NamedTuple):
+    """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read.
+
+    `links` lead out of the log dir, and are not followed. `alone`: it is only what stands around a partition directory
+    that was named by itself.
+    """
+
+    view: LogDirView
+    checkpoints: Checkpoints
+    findings: list[Finding]
+    directories: tuple[tuple[str, PartitionDirectory], ...] = ()
+    links: tuple[tuple[str, PartitionDirectory], ...] = ()
+    alone: bool = False
+
+
+def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
+    """Read what stands at the top of a log dir."""
+    where = Location(log_dir=path, broker_id=broker_id)
+    findings: list[Finding] = []
+    try:
+        listing = list_directory(path)
+    except UnreadableError as error:
+        listing = Listing((), (), ())
+        findings.append(kc001_unreadable.finding(where, str(error)))
+    files = _files(path, where, listing, findings, release)
+    identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
+    if broker_id is None:
+        where = where._replace(broker_id=identity.broker_id)
+        files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
+        findings = [each._replace(where=each.where._replace(broker_id=where.broker_id)) for each in findings]
+    # A broker follows a link to a directory, wherever it leads.
+    linked = tuple(name for name in listing.others if is_directory(join(path, name)))
+    blocking = tuple(name for name in listing.others if name not in linked)
+    unparseable = tuple(
+        name for name in (*listing.directories, *linked)
+        if broker_accepts(name, release) is None and not skipped_by_broker(name, release)
+    )  # fmt: skip
+    view = LogDirView(
+        where=where,
+        cluster_id=identity.properties.get("cluster.id"),
+        directory_id=identity.properties.get("directory.id"),
+        clean_shutdown=CLEAN_SHUTDOWN in listing.files,
+        files=files,
+        unparseable=unparseable,
+        blocked=tuple(
+            name for name, found in _of_partitions((*listing.files, *blocking)) if found.state is DirectoryState.CURRENT
+        ),
+        locked_by=locked_by(path),
+    )
+    directories, links = _of_partitions(listing.directories), _of_partitions(linked)
+    return LogDir(
+        view=view,
+        checkpoints=checkpoints_of(files, (*directories, *links)),
+        directories=directories,
+        links=links,
+        findings=findings,
+    )
+
+
+def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirectory], ...]:
+    parsed = [(name, parse_directory(name)) for name in names]
+    return tuple((name, found) for name, found in parsed if found is not None)
+
+
+def partitions(
+    log_dir: LogDir, *, wanted: PartitionFilter, walk_all: bool, release: Release
+) -> Iterator[PartitionView]:
+    """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
+    report_links(log_dir, wanted)
+    for name, directory in wanted_directories(log_dir, wanted):
+        view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
+        if view is not None:
+            yield view
+
+
+def report_links(log_dir: LogDir, wanted: PartitionFilter) -> None:
+    """Tell of the links that stand where partition directories would and lead out of the log dir."""
+    for name, directory in log_dir.links:
+        if wanted.has(directory.topic, directory.partition):
+            where = log_dir.view.where._replace(dir=name)
+            log_dir.findings.append(kc001_unreadable.finding(where, kc001_unreadable.LINK))
+
+
+def wanted_directories(log_dir: LogDir, wanted: PartitionFilter) -> list[tuple[str, PartitionDirectory]]:
+    """Return the partition directories that are wanted, sorted by topic and number."""
+    found = [item for item in log_dir.directories if wanted.has(item[1].topic, item[1].partition)]
+    return sorted(found, key=lambda item: (item[1].topic, item[1].partition, item[0]))
+
+
+def one_partition(
+    log_dir: LogDir, name: str, directory: PartitionDirectory, *, walk_all: bool, release: Release
+) -> PartitionView | None:
+    """Return one partition of a log dir; a bug of ours in it becomes finding KC000, and None."""
+    where = log_dir.view.where._replace(dir=name)
+    view, findings = try_partition(
+        join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
+        told=log_dir.checkpoints.of(directory.topic, directory.partition),
+        walk_all=walk_all, release=release,
+    )  # fmt: skip
+    log_dir.findings.extend(findings)
+    return view
+
+
+def open_single_partition(
+    path: str, broker_id: int | None, *, walk_all: bool, release: Release
+) -> tuple[PartitionView | None, LogDir]:
+    """Return a partition directory that was named by itself, with the log dir around it if there is one."""
+    parent, name = split(path)
+    directory = parse_directory(name)
+    assert directory is not None
+    log_dir = open_log_dir(parent, broker_id, release)._replace(alone=True)
+    if log_dir.view.files:
+        log_dir.findings.clear()
+        return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
+    where = Location(broker_id=broker_id, dir=path)
+    view, findings = try_partition(
+        path, directory, where, log_dir=None, told=CheckpointOffsets(), walk_all=walk_all, release=release
+    )  # fmt: skip
+    return view, LogDir(view=log_dir.view, checkpoints=log_dir.checkpoints, findings=list(findings), alone=True)
+
+
+def _files(
+    path: str, where: Location, listing: Listing, findings: list[Finding], release: Release
+) -> dict[str, FileView]:
+    found: dict[str, FileView] = {}
+    for name, kind in FILES:
+        if name not in listing.files and name not in listing.others:
+            continue
+        large = kind is offset_checkpoint.FORMAT
+        try:
+            found[name] = read_small(
+                join(path, name), kind, where._replace(file=name), release,
+                size_max=None if large else _SMALL_SIZE_MAX,
+            )  # fmt: skip
+        except UnreadableError as error:
+            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
+    return found
+
+
+def checkpoints_of(
+    files: dict[str, FileView], directories: Iterable[tuple[str, PartitionDirectory]]
+) -> Checkpoints:  # fmt: skip
+    """Return the offsets that the broker takes from the files, of topics that have directories there.
+
+    None from a file that its reader refuses.
+    """
+    topics = {found.topic for _, found in directories}
+    found = {
+        name: view.parsed.value.by_topic(topics)
+        for name, view in files.items()
+        if name in OFFSET_CHECKPOINTS and view.reads is not None and view.reads.error is None
+    }
+    return Checkpoints(
+        found.get(RECOVERY_POINT, {}), found.get(LOG_START, {}), found.get(REPLICATION_OFFSET, {}),
+        found.get(CLEANER_OFFSET, None if CLEANER_OFFSET in files else {}),
+    )  # fmt: skip

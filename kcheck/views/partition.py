@@ -1,0 +1,242 @@
+"""One partition directory: its small files, its segments, and where its log ends."""
+
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+from kcheck.core.segments import is_tiered, log_start_offset
+from kcheck.core.startup import offset_of, temporary
+from kcheck.disk.read import Source, UnreadableError, opened, read_whole
+from kcheck.disk.walk import Directory, join
+from kcheck.formats import leader_epoch_checkpoint, partition_metadata
+from kcheck.formats._contract import Format
+from kcheck.jobs.guard import guarded
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    SWAP,
+    DirectoryState,
+    FileKind,
+    PartitionDirectory,
+    log_name,
+    parse_file,
+    segment_bases,
+)
+from kcheck.model.parsed import BrokerReads, Parsed
+from kcheck.model.release import Release
+from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
+from kcheck.rules import kc001_unreadable
+from kcheck.segments.batches import TailStart, Walk, index_path, tail_of
+
+_ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
+"""So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""
+
+
+class CheckpointOffsets(NamedTuple):
+    """What the checkpoints of a log dir say of one partition, None where they do not name it.
+
+    `cleaned`: whether the cleaner has been in it, None where that is not known.
+    """
+
+    recovery_point: Offset | None = None
+    log_start: Offset | None = None
+    high_watermark: Offset | None = None
+    cleaned: bool | None = None
+
+
+class Checkpoints(NamedTuple):
+    """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing.
+
+    `cleaned` is None where it is not known which partitions were cleaned.
+    """
+
+    recovery_point: dict[str, dict[int, Offset]]
+    log_start: dict[str, dict[int, Offset]]
+    high_watermark: dict[str, dict[int, Offset]]
+    cleaned: dict[str, dict[int, Offset]] | None = None
+
+    def of(self, topic: str, partition: int) -> CheckpointOffsets:
+        """Return what they say of one partition."""
+        none: dict[int, Offset] = {}
+        return CheckpointOffsets(
+            self.recovery_point.get(topic, none).get(partition),
+            self.log_start.get(topic, none).get(partition),
+            self.high_watermark.get(topic, none).get(partition),
+            None if self.cleaned is None else partition in self.cleaned.get(topic, none),
+        )
+
+
+def read_partition(
+    path: str,
+    directory: PartitionDirectory,
+    where: Location,
+    *,
+    log_dir: LogDirView | None,
+    told: CheckpointOffsets,
+    walk_all: bool,
+    release: Release,
+) -> tuple[PartitionView, tuple[Finding, ...]]:
+    """Return the partition as it lies, and a finding for each file that could not be read.
+
+    `walk_all` walks every segment from its start; otherwise only the tail of the last one is read.
+    """
+    where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
+    findings: list[Finding] = []
+    files: frozenset[str] | None = None
+    epochs = metadata = last = index_size = None
+    segments: tuple[SegmentSummary, ...] = ()
+    try:
+        with Directory(path) as folder:
+            listing = folder.listing()
+            # A link, a device or a directory in the place of a file is no missing file: opening it tells what it is.
+            named = (name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER)
+            files = frozenset((*listing.files, *listing.others, *named))
+            small = partial(_small, folder, files, where, findings, release)
+            epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
+            metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
+            segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
+            index_size = None if len(files) > len(listing.files) else index_size
+    except UnreadableError as error:
+        findings.append(kc001_unreadable.finding(where, str(error)))
+    first = segments[0].base_offset if segments else None
+    entries = () if epochs is None else tuple(epochs.parsed.value.entries)
+    tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
+    tiered = tiered and directory.state is not DirectoryState.DELETED
+    start = None if files is None else log_start_offset(told.log_start, _loaded(files, first, release), tiered=tiered)
+    # A directory without a segment gets an empty one at its log start when a broker loads it.
+    end = segments[-1].end_offset if segments else start
+    view = PartitionView(
+        where=where,
+        topic=directory.topic,
+        partition=directory.partition,
+        state=directory.state,
+        topic_id=None if metadata is None else metadata.parsed.value.topic_id,
+        log_start_checkpoint=told.log_start,
+        log_start_offset=start,
+        recovery_point=told.recovery_point,
+        high_watermark=told.high_watermark,
+        log_end_offset=end,
+        size=sum([segment.size for segment in segments]),
+        epochs=epochs,
+        metadata=metadata,
+        segments=segments,
+        last_batch=last,
+        index_size=index_size,
+        clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
+        cleaned=told.cleaned,
+        files=files or frozenset(),
+    )
+    return view, tuple(findings)
+
+
+def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:
+    """Return where the first segment begins that a start loads: a compaction may not have put its own in place."""
+    swaps = [name for name in files if name.endswith(f".log{SWAP}")]
+    kept = temporary(files, release).swaps if swaps else ()
+    bases = (offset_of(name) for name in swaps if name in kept)
+    return min((base for base in (*bases, first) if base is not None), default=None)
+
+
+def try_partition(
+    path: str,
+    directory: PartitionDirectory,
+    where: Location,
+    *,
+    log_dir: LogDirView | None,
+    told: CheckpointOffsets,
+    walk_all: bool,
+    release: Release,
+) -> tuple[PartitionView | None, tuple[Finding, ...]]:
+    """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
+    found = guarded(
+        lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
+        where,
+    )
+    return (None, (found,)) if isinstance(found, Finding) else found
+
+
+def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
+    """Return a small file parsed, with what the broker reads in it; UnreadableError if it cannot be read."""
+    return view_of(read_whole(path, size_max=size_max), kind, where, release)
+
+
+def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
+    """Return the view of a small file's bytes."""
+    parsed, reads = (_read_alike if len(data) <= _ALIKE_SIZE_MAX else _read)(data, kind, release)
+    return FileView(kind.kind, where.file or "", where, len(data), parsed, reads)
+
+
+def _read(data: bytes, kind: Format, release: Release) -> tuple[Parsed[Any], BrokerReads[Any] | None]:
+    assert kind.parse is not None
+    reads = None if kind.broker_reads is None else kind.broker_reads(data, release)
+    return kind.parse(data), reads
+
+
+_read_alike = lru_cache(_ALIKE_COUNT)(_read)
+
+
+def _small(
+    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], release: Release, name: str,
+    kind: Format,
+) -> FileView | None:  # fmt: skip
+    if name not in files:
+        return None
+    where = where.of_file(name)
+    try:
+        return view_of(folder.read_whole(name), kind, where, release)
+    except UnreadableError as error:
+        findings.append(kc001_unreadable.finding(where, str(error)))
+        return None
+
+
+def _segments(
+    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], *, walk_all: bool
+) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
+    """Return every segment, the last batch of the last one, and the size of its index as in `PartitionView`."""
+    bases = segment_bases(files)
+    found: list[SegmentSummary] = []
+    last: Batch | None = None
+    index_size: int | None = None
+    for base in bases:
+        name = log_name(base)
+        try:
+            if walk_all or base == bases[-1]:
+                with folder.opened(name) as (descriptor, size):
+                    index = partial(folder.opened, index_path(name))
+                    tail = TailStart() if walk_all else tail_of(index, descriptor, size, base)
+                    summary, last, index_size = _summary(tail, descriptor, size, base)
+            else:
+                summary = SegmentSummary(base, folder.readable_size(name))
+            found.append(summary)
+        except UnreadableError as error:
+            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
+            found.append(SegmentSummary(base_offset=base, size=0))
+            last = index_size = None
+    return tuple(found), last, index_size
+
+
+def _summary(
+    tail: TailStart, descriptor: Source, size: int, base: Offset
+) -> tuple[SegmentSummary, Batch | None, int | None]:
+    """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
+    count, timestamp, last, rises = 0, -1, None, True
+    walk = Walk(descriptor, size, position=tail.position, window=tail.window)
+    for batch in walk:
+        count += 1
+        timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
+        above = batch.last_offset >= tail.offset if last is None else batch.base_offset > last.last_offset
+        rises = rises and above and batch.magic == 2 and 0 <= batch.last_offset - base <= RELATIVE_OFFSET_MAX
+        last = batch
+    end = base if last is None else Offset(last.last_offset + 1)
+    index_size = tail.index_size if rises and walk.position == size else None
+    if tail.position:
+        return SegmentSummary(base, size, end), last, index_size
+    return SegmentSummary(base, size, end, count, timestamp if count else None), last, index_size
+
+
+def batches_of(path: str, base: Offset) -> Iterator[Batch]:
+    """Yield the header of every batch of a segment; UnreadableError if the file cannot be read."""
+    with opened(join(path, log_name(base))) as (descriptor, size):
+        yield from Walk(descriptor, size)

@@ -1,0 +1,116 @@
+"""The rules: run over views."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from kcheck.model.finding import Finding
+from kcheck.model.names import ids_differ
+from kcheck.model.release import Release
+from kcheck.model.segments import SegmentView
+from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
+from kcheck.registry import discover
+from kcheck.rules._contract import SERIES, Check, Rule, Scope
+from kcheck.rules._partition import is_plain, is_plain_file
+from kcheck.rules._segments import is_plain_segment
+
+if TYPE_CHECKING:
+    from kcheck.repairs._contract import Repair
+
+
+def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
+    """Return every rule whose id begins so, by id."""
+    begins = tuple(each.lower() for each in series)
+    rules = [rule for rule in discover("kcheck.rules", "RULE", begins) if isinstance(rule, Rule)]
+    return tuple(sorted(rules, key=lambda rule: rule.id))
+
+
+@cache
+def _checks(scope: Scope) -> tuple[Check, ...]:
+    return tuple(rule.check for rule in all_rules(SERIES[scope]) if rule.scope is scope)
+
+
+@cache
+def _checks_of_kind(kind: str) -> tuple[Check, ...]:
+    files = all_rules(SERIES[Scope.FILE])
+    return tuple(rule.check for rule in files if rule.scope is Scope.FILE and kind in rule.kinds)
+
+
+def all_repairs() -> "tuple[Repair, ...]":
+    """Return every repair, in the order in which they are asked."""
+    from kcheck.repairs._contract import Repair  # only where something was found
+
+    found = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
+    return tuple(sorted(found, key=lambda repair: (repair.rank, repair.name)))
+
+
+@cache
+def _names_of_repairs(rule: str) -> tuple[str, ...]:
+    return tuple(repair.name for repair in all_repairs() if rule in repair.rules)
+
+
+def check_file(view: FileView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one file."""
+    return _run(_checks_of_kind(view.kind), view, release)
+
+
+def check_segment(view: SegmentView, release: Release) -> Iterable[Finding]:
+    """Run the rules of one segment that was read from its start."""
+    if is_plain_segment(view):
+        return ()
+    faulty = () if view.sound else _check(Scope.FAULTY_SEGMENT, view, release)
+    return chain(faulty, _check(Scope.SEGMENT, view, release))
+
+
+def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one partition directory, of its small files, and of its segments where they were read."""
+    for file in (view.epochs, view.metadata):
+        if file is not None and not is_plain_file(file):
+            yield from check_file(file, release)
+    for segment in view.read or ():
+        yield from check_segment(segment, release)
+    if not is_plain(view):
+        yield from _check(Scope.PARTITION, view, release)
+    if view.read is not None:
+        yield from _check(Scope.READ_PARTITION, view, release)
+
+
+def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
+    """Run the rules of one log dir and of its files, not those of its partitions."""
+    for file in view.files.values():
+        yield from check_file(file, release)
+    yield from _check(Scope.LOG_DIR, view, release)
+
+
+def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
+    """Run the rules that compare the log dirs of one broker."""
+    if len(views) > 1 and (3, 4) <= release.version < (4,):
+        from kcheck.views.metadata_copy import with_modes  # the decoders of metadata: where a broker may migrate
+
+        views = with_modes(views)
+    return _check(Scope.BROKER, views, release)
+
+
+def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
+    """Run the rules that compare the replicas of one partition; those of different topics have nothing in common."""
+    topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
+    found = _check(Scope.REPLICAS, view, release)
+    return (each for each in found if not release.has_partition_metadata or _about_one_topic(each, topics))
+
+
+def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:
+    other = finding.data.get("other_broker_id")
+    return not (isinstance(other, int) and ids_differ(topics.get(finding.where.broker_id), topics.get(other)))
+
+
+def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
+    return _run(_checks(scope), view, release)
+
+
+def _run(checks: Iterable[Check], view: object, release: Release) -> Iterator[Finding]:
+    """Yield what is found, with the names of what may repair it."""
+    for check in checks:
+        for finding in check(view, release):
+            names = _names_of_repairs(finding.id)
+            yield finding._replace(repair={"names": names}) if names else finding

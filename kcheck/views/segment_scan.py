@@ -1,0 +1,243 @@
+"""Partitions whose segments are read from their start, several at a time if there are workers."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import zip_longest
+
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import folder_of, join
+from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
+from kcheck.jobs.workers import Task, Workers
+from kcheck.model.depth import Depth
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
+from kcheck.model.release import Release
+from kcheck.model.segments import Aborted, SegmentView, Transactions
+from kcheck.model.views import FileView, PartitionView, SegmentSummary
+from kcheck.rules import kc001_unreadable
+from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
+from kcheck.segments.segment import examine
+from kcheck.segments.swaps import read_swaps
+from kcheck.segments.time_span import TimeSpan
+from kcheck.segments.transactions import Open, follow
+from kcheck.views.coverage import CheckedCounts, Coverage
+from kcheck.views.partition import read_small
+from kcheck.views.rule_runner import check_file
+
+Segment = SegmentView | Finding
+"""What a segment holds, or why it cannot be read."""
+
+
+class SegmentScan:
+    """Reads the segments of partitions, and counts what is looked at; `log_dirs` is counted by who opens them."""
+
+    def __init__(
+        self,
+        depth: Depth,
+        release: Release,
+        workers: Workers,
+        *,
+        window: TimeSpan | None = None,
+        coverage: Coverage | None = None,
+    ) -> None:
+        """Take how deep segments are read, and which of them."""
+        self.log_dirs = 0
+        self._partitions = 0
+        self._segments = 0
+        self._skipped = 0
+        self._files = 0
+        self._bytes = 0
+        self._depth = depth
+        self._release = release
+        self._window = window or TimeSpan()
+        self._workers = workers
+        self.coverage = coverage or Coverage()
+
+    def checked(self) -> CheckedCounts:
+        """Return how much was read."""
+        return CheckedCounts(
+            log_dirs=self.log_dirs,
+            partitions=self._partitions,
+            segments=self._segments,
+            files=self._files,
+            bytes=self._bytes,
+            segments_skipped=None if self._window == TimeSpan() else self._skipped,
+        )
+
+    def count_files(self, files: Iterable[FileView]) -> None:
+        """Count small files."""
+        for file in files:
+            self._files += 1
+            self._bytes += file.size
+
+    def partitions(
+        self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool], collected: list[Finding]
+    ) -> Iterator[PartitionView]:
+        """Yield partitions with their segments read, if a broker loads them and `is_whole` says so."""
+        for (view, tasks), answers in self._workers.run(self._groups(views, is_whole)):
+            self._partitions += 1
+            self._segments += len(view.segments)
+            self.count_files(file for file in (view.epochs, view.metadata) if file is not None)
+            self.coverage.partitions += None not in answers
+            yield view if tasks is None else self._put_together(view, dict(zip(tasks, answers, strict=True)), collected)
+
+    def segment(self, path: str, where: Location, base: Offset) -> Iterator[Segment]:
+        """Yield what a `.log` that was named by itself holds; none if an interrupt came first."""
+        task = self._task(path, where, base, 0)
+        for _, answers in self._workers.run([(None, [task])]):
+            for found in answers:
+                if found is not None:
+                    self._segments += 1
+                    self._count(found)
+                    yield found
+
+    def _groups(
+        self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool]
+    ) -> Iterator[tuple[tuple[PartitionView, tuple[Offset, ...] | None], tuple[Task[Segment], ...]]]:
+        """Yield each partition and the base offsets of the segments to read, None where none is; then their tasks."""
+        for view in views:
+            self.coverage.at = view.where.dir or ""
+            if not self._depth.reads_segments or view.state not in LIVE or not is_whole(view):
+                yield (view, None), ()
+                continue
+            folder, snapshots = join(folder_of(view.where), ""), snapshot_offsets(files_beside_segments(view.files))
+            wanted: dict[Offset, Task[Segment]] = {}
+            for segment, behind in zip_longest(view.segments, view.segments[1:]):
+                base, name = segment.base_offset, log_name(segment.base_offset)
+                path = folder + name
+                if self._is_wanted(path, segment, active=behind is None):
+                    inside = cuts(snapshots, base, None if behind is None else behind.base_offset)
+                    wanted[base] = self._task(path, view.where.of_file(name), base, segment.size, inside)
+            yield (view, tuple(wanted)), tuple(wanted.values())
+
+    def _task(
+        self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
+    ) -> Task[Segment]:
+        run = partial(
+            _examined, path, where, base, cuts=inside, verify=self._depth.verifies,
+            look_inside=self._depth is Depth.RECORDS, reads_zstd=self._release.reads_zstd,
+        )  # fmt: skip
+        return Task(run, where, size)
+
+    def _is_wanted(self, path: str, segment: SegmentSummary, *, active: bool) -> bool:
+        """Whether a segment is to be read; what is left out is counted."""
+        if not self._window.leaves_out(path, segment.base_offset, active=active):
+            return True
+        self._skipped += 1
+        self.coverage.planned["bytes"] -= segment.size
+        return False
+
+    def _put_together(
+        self, view: PartitionView, answers: dict[Offset, Segment | None], collected: list[Finding]
+    ) -> PartitionView:
+        """Return a partition with the segments that were read, each with what it takes from the others.
+
+        Behind one that was not, nothing is known of open transactions and producers.
+        """
+        small = self._small_files(view, collected)
+        read: list[SegmentView] = []
+        open_before: Open | None = {}
+        producers = SnapshotChecker({name: file for name, file in small.items() if name.endswith(".snapshot")})
+        for segment, behind in zip_longest(view.segments, view.segments[1:]):
+            found = answers.get(segment.base_offset)
+            producers.take(found.producers if isinstance(found, SegmentView) else None, segment.base_offset)
+            if found is None:
+                open_before = None
+                self._segments -= segment.base_offset in answers
+                continue
+            if isinstance(found, Finding):
+                open_before = None
+                collected.append(found)
+                continue
+            self._count(found)
+            prefix = segment_prefix(segment.base_offset)
+            open_before, transactions = follow(open_before, found.transactions)
+            names = (prefix + ".log", prefix + ".index", prefix + ".timeindex")
+            whole = found._replace(
+                transactions=transactions,
+                producers=None,
+                stated=_stated(small.get(prefix + ".txnindex"), transactions) if small else (),
+                files=view.files.intersection(names),
+                active=behind is None,
+                scanned=_scanned(view, None if behind is None else behind.base_offset),
+            )
+            read.append(whole)
+            if whole.unread:
+                collected.extend(_unread(whole))
+        swaps = tuple(read_swaps(view, folder_of(view.where), collected, verify=self._depth.verifies))
+        return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
+
+    def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
+        """Return the transaction indexes and producer snapshots by name, checked by their rules."""
+        found: dict[str, FileView] = {}
+        for name in files_beside_segments(view.files):
+            named = parse_file(name)
+            kind = None if named.suffix else _RULED.get(named.kind)
+            if kind is not None:
+                where = view.where._replace(file=name)
+                try:
+                    found[name] = read_small(join(folder_of(view.where), name), kind, where, self._release)
+                except UnreadableError as error:
+                    collected.append(kc001_unreadable.finding(where, str(error)))
+                else:
+                    collected.extend(check_file(found[name], self._release))
+        self.count_files(found.values())
+        return found
+
+    def _count(self, found: Segment) -> None:
+        """Count the files of a segment."""
+        if isinstance(found, SegmentView):
+            for file in (found, found.offset_index, found.time_index):
+                if file is not None:
+                    self._files += 1
+                    self._bytes += file.size
+
+
+def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool) -> Segment:
+    """Return what a segment holds by itself, KC001 where it cannot be read."""
+    try:
+        return examine(path, where, base, cuts=cuts, **how)
+    except UnreadableError as error:
+        return kc001_unreadable.finding(where, str(error))
+
+
+_RULED = {
+    FileKind.TRANSACTION_INDEX: transaction_index.FORMAT,
+    FileKind.PRODUCER_SNAPSHOT: producer_snapshot.FORMAT,
+    FileKind.METADATA_SNAPSHOT: _metadata_snapshot.FORMAT,
+    FileKind.QUORUM_STATE: _quorum_state.FORMAT,
+}
+"""The small files of a partition directory that are not read with its tail."""
+
+
+def _stated(view: FileView | None, found: Transactions | None) -> tuple[Aborted, ...]:
+    """Return what a transaction index names of the transactions that a segment aborts; nothing where there is none."""
+    if view is None or found is None or not found.aborted:
+        return ()
+    wanted = {(each.producer_id, each.last_offset) for each in found.aborted}
+    return tuple(
+        Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset))
+        for txn in view.parsed.value
+        if (txn.producer_id, txn.last_offset) in wanted
+    )
+
+
+def _unread(view: SegmentView) -> Iterator[Finding]:
+    """Yield a finding for each index that is there and cannot be read."""
+    for ending, why in view.unread.items():
+        name = segment_prefix(view.base_offset) + ending
+        if name in view.files:
+            yield kc001_unreadable.finding(view.where._replace(file=name), why)
+
+
+def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
+    """Whether the next start reads a segment through: after an unclean stop, from the one of the recovery point on.
+
+    LogLoader.recoverLog; a partition without a recovery point is read from its log start, a metadata log always.
+    """
+    if view.is_metadata_log:
+        return True
+    if view.clean_shutdown is None:
+        return None
+    return not view.clean_shutdown and (next_base is None or next_base > (view.recovery_point or 0))

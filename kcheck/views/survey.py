@@ -1,0 +1,187 @@
+"""Looks at log dirs, partitions and files, and runs the rules over all of them; what is shown of it is the verb's."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import exists, file_size, real, split
+from kcheck.errors import UsageError
+from kcheck.formats._contract import Format
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import PARTITION_METADATA, parse_directory
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.registry import discover
+from kcheck.rules import kc001_unreadable
+from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.partition import view_of
+from kcheck.views.recheck import confirmed, remaining, suspects
+from kcheck.views.rule_runner import check_broker, check_file, check_log_dir, check_partition
+from kcheck.views.targets import Target, broker_of
+
+Deepen = Callable[[Iterable[PartitionView], Callable[[PartitionView], bool], list[Finding]], Iterator[PartitionView]]
+"""Looks deeper into partitions than their small files and their tails, into those for which the second argument says
+so, and gives them in their order; it may look at several at a time. Tells what cannot be read.
+"""
+
+
+class Survey:
+    """One look at whatever is named; `collected` grows while views are taken from it."""
+
+    def __init__(
+        self,
+        *,
+        wanted: PartitionFilter,
+        release: Release,
+        walk_all: bool = False,
+        deepen: Deepen | None = None,
+        again: bool = False,
+    ) -> None:
+        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look."""
+        self.collected: list[Finding] = []
+        self._wanted = wanted
+        self.release = release
+        self._walk_all = walk_all
+        self._deepen = deepen
+        self._again = again
+        self._by_broker: dict[object, dict[str, LogDirView]] = {}
+
+    def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
+        """Return a log dir, and its partitions one by one."""
+        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        return log_dir, self._partitions(target, log_dir)
+
+    def partition(self, target: Target) -> Iterator[PartitionView]:
+        """Yield a partition directory that was named by itself, if no bug of ours keeps it from being read."""
+        view, log_dir = open_single_partition(
+            target.path, target.broker_id, walk_all=self._walk_all, release=self.release
+        )  # fmt: skip
+        self.collected.extend(log_dir.findings)
+        yield from self._checked(() if view is None else (view,), log_dir)
+
+    def file(self, target: Target, kind: Format) -> FileView | None:
+        """Return a small file that was named by itself, None where it cannot be read."""
+        try:
+            data = read_whole(target.path, follow=True)
+        except UnreadableError as error:
+            self.unreadable(target, error)
+            return None
+        where = Location(broker_id=target.broker_id, file=target.path)
+        view = view_of(data, kind, where._replace(file=split(target.path)[1]), self.release)._replace(where=where)
+        self.collected.extend(check_file(view, self.release))
+        return view
+
+    def unreadable(self, target: Target, error: UnreadableError) -> None:
+        """Tell that a file that was named cannot be read."""
+        where = Location(broker_id=target.broker_id, file=target.path)
+        self.collected.append(kc001_unreadable.finding(where, str(error)))
+
+    def compare(self) -> None:
+        """Run the rules that compare the log dirs of each broker, when all have been looked at."""
+        for same in self._by_broker.values():
+            self._collect(check_broker(tuple(map(remaining, same.values())), self.release))
+
+    def _partitions(self, target: Target, log_dir: LogDir) -> Iterator[PartitionView]:
+        """Yield the partitions, then run the rules of the log dir, with the little that these need of each."""
+        light: list[PartitionView] = []
+
+        def found() -> Iterator[PartitionView]:
+            for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release):
+                named = view.files & {PARTITION_METADATA}
+                light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
+                yield view
+
+        before = len(self.collected)
+        yield from self._checked(found(), log_dir)
+        unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
+        whole = whole_log_dir(log_dir, light)
+        self._collect(checked_log_dir(whole, unread, light, self.release))
+        self.collected.extend(log_dir.findings)
+        self._by_broker.setdefault(broker_of(target, whole), {}).setdefault(real(target.path), whole)
+        if not self._again:
+            self.collected[before:] = self._confirmed(target, self.collected[before:])
+
+    def _confirmed(self, target: Target, found: list[Finding]) -> list[Finding]:
+        """Return what was found in a log dir without what a second look does not find, if the log dir is in use."""
+        suspect = suspects(target.path, found)
+        if not suspect:
+            return found
+        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        named = tuple(each for each in log_dir.directories if each[0] in suspect)
+        look = Survey(
+            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, again=True
+        )
+        deque(look._partitions(target, log_dir._replace(directories=named)), maxlen=0)
+        return confirmed(suspect, found, look.collected)
+
+    def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
+        """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""
+        unread: set[str | None] = set()
+        told = 0
+
+        def is_whole(view: PartitionView) -> bool:
+            nonlocal told
+            unread.update(finding.where.dir for finding in log_dir.findings[told:])
+            told = len(log_dir.findings)
+            return view.where.dir not in unread
+
+        for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
+            if is_whole(view):
+                self.collected.extend(check_partition(view, self.release))
+            yield view
+
+    def _collect(self, findings: Iterable[Finding]) -> None:
+        """Keep what concerns no partition, or one that was asked for."""
+        self.collected.extend(finding for finding in findings if concerns(finding, self._wanted))
+
+
+def concerns(finding: Finding, wanted: PartitionFilter) -> bool:
+    """Whether a finding is about no partition, or about one that was asked for."""
+    where = finding.where
+    return where.topic is None or where.partition is None or wanted.has(where.topic, where.partition)
+
+
+def whole_log_dir(log_dir: LogDir, seen: list[PartitionView]) -> LogDirView:
+    """Return a log dir with all its partitions: those that were `seen`, with the little that its rules need of each."""
+    return log_dir.view._replace(partitions=(*seen, *_unseen(log_dir, seen)))
+
+
+def checked_log_dir(
+    whole: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
+) -> Iterator[Finding]:
+    """Run the rules of a log dir; of directories that are `unread`, or were not seen at all, they know too little."""
+    unread = unread | {view.where.dir or "" for view in whole.partitions[len(seen) :]}
+    return (found for found in check_log_dir(whole, release) if found.where.dir not in unread)
+
+
+def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
+    """Yield the partitions of a log dir that were not asked for or could not be read: they are there all the same."""
+    names = {name for name, _ in log_dir.directories} | {finding.where.dir or "" for finding in log_dir.findings}
+    for name in sorted(names - {view.where.dir for view in seen}):
+        found = parse_directory(name)
+        if found is not None:
+            where = log_dir.view.where._replace(dir=name, topic=found.topic, partition=found.partition)
+            yield PartitionView(where=where, topic=found.topic, partition=found.partition, state=found.state)
+
+
+def _formats() -> tuple[Format, ...]:
+    return tuple(kind for kind in discover("kcheck.formats", "FORMAT") if isinstance(kind, Format))
+
+
+def format_of(path: str, as_kind: str | None) -> Format:
+    """Return the format of a file; UsageError lists the kinds where neither its name nor `--as` tells one."""
+    if not exists(path):
+        raise UsageError(f"{path}: no such file or directory")
+    name = split(path)[1]
+    for kind in _formats():
+        if kind.kind == as_kind or (as_kind is None and kind.matches(name)):
+            return kind
+    known = ", ".join(sorted(kind.kind for kind in _formats()))
+    if as_kind is None:
+        try:
+            file_size(path)
+        except UnreadableError as error:  # It may be a directory: nobody may look.
+            raise UsageError(f"{path}: {error}") from error
+        raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
+    raise UsageError(f"--as {as_kind} is not known; known are {known}")

@@ -1,0 +1,211 @@
+"""What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.walk import (
+    Listing,
+    exists,
+    has_file,
+    is_directory,
+    is_link,
+    is_remote,
+    join,
+    list_directory,
+    real,
+    split,
+)
+from kcheck.errors import NotALogDirError, UsageError
+from kcheck.formats.meta_properties import properties
+from kcheck.model.java import INT_MAX, java_int
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    LOST_FOUND,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    parse_directory,
+    parse_file,
+)
+from kcheck.model.views import LogDirView
+
+_OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
+_REPLICA = re.compile(r"([0-9]+)=(.+)", re.DOTALL)
+_PROPERTIES_SIZE_MAX = 1 << 20
+
+
+class TargetKind(StrEnum):
+    """What a path is."""
+
+    FILE = "file"
+    PARTITION = "partition"
+    LOG_DIR = "log-dir"
+
+
+class Target(NamedTuple):
+    """One thing to look at; `broker_id` is what the user said, None without `BROKER=`.
+
+    `config` is the server.properties that names a log dir: all that it names belong to one broker. `folder` is the
+    folder of log dirs that it stands in.
+    """
+
+    kind: TargetKind
+    path: str
+    broker_id: int | None = None
+    config: str | None = None
+    folder: str | None = None
+
+
+def broker_of(target: Target, view: LogDirView) -> object:
+    """Return what tells the log dirs of one broker from those of others: what the user said, or what they say."""
+    if target.config is not None or target.broker_id is not None:
+        return target.config, target.broker_id
+    if view.where.broker_id is None:
+        return target.path
+    # Disks of one id side by side are those of one broker, even where one of them is foreign.
+    return (target.folder or view.cluster_id, view.where.broker_id)
+
+
+def require_same_broker(target: Target, view: LogDirView) -> None:
+    """UsageError where a broker id that the user said contradicts meta.properties."""
+    identity = view.files.get(META_PROPERTIES)
+    if identity is None or target.broker_id is None:
+        return
+    own, where = identity.parsed.value.broker_id, identity.where
+    if own is not None and own != target.broker_id:
+        raise UsageError(f"{target.broker_id}={target.path}: {where.log_dir}/{where.file} says broker {own}")
+
+
+def targets(paths: list[str]) -> tuple[Target, ...]:
+    """Return what each path is, folders and server.properties resolved; NotALogDirError: nothing known in it."""
+    return tuple(target for path in paths for target in _of(path, None))
+
+
+def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
+    """Return the targets of `BROKER=PATH` arguments, each once; a path without `BROKER=` is taken as it is."""
+    found: dict[tuple[int | None, str], Target] = {}
+    for broker_id, path in map(_split_broker, arguments):
+        for target in _of(path, broker_id):
+            found.setdefault((broker_id, real(target.path)), target)
+    return tuple(found.values())
+
+
+def _split_broker(argument: str) -> tuple[int | None, str]:
+    match = _REPLICA.fullmatch(argument)
+    if match is None:
+        return None, argument
+    broker_id = java_int(match[1])
+    if broker_id is None:
+        raise UsageError(f"{argument}: no broker has an id above {INT_MAX}")
+    return broker_id, match[2]
+
+
+def _of(path: str, broker_id: int | None) -> Iterator[Target]:
+    if not is_directory(path):
+        if exists(path) and path.endswith(".properties") and split(path)[1] != META_PROPERTIES:
+            yield from _server_properties(path, broker_id)
+        else:
+            yield Target(kind=TargetKind.FILE, path=path, broker_id=broker_id)
+        return
+    named = parse_directory(split(path)[1]) is not None
+    try:
+        listing = None if named and holds_partition(path) else list_directory(path)
+    except UnreadableError as error:
+        if is_remote(path):
+            raise UsageError(f"{path}: {error}") from error
+        # Whoever opens it tells why it cannot be read; the other paths are looked at all the same.
+        yield Target(kind=TargetKind.PARTITION if named else TargetKind.LOG_DIR, path=path, broker_id=broker_id)
+        return
+    if listing is None:
+        yield Target(kind=TargetKind.PARTITION, path=path, broker_id=broker_id)
+    elif _is_log_dir(path, listing):
+        yield Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id)
+    else:
+        found = [*_log_dirs_below(path, listing, depth=2)]
+        if not found:
+            raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
+        for below in found:
+            yield Target(kind=TargetKind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
+
+
+def holds_partition(path: str) -> bool:
+    """Whether a directory is that of a partition: it has segment files or a leader-epoch-checkpoint.
+
+    A `server.log` is no segment: its name begins with no offset. UnreadableError if it cannot be listed.
+    """
+    return has_file(path, _of_a_partition)
+
+
+def _of_a_partition(name: str) -> bool:
+    if name in (LEADER_EPOCHS, PARTITION_METADATA):
+        return True
+    return name.endswith((".log", ".index")) and parse_file(name).offset is not None
+
+
+def _is_log_dir(path: str, listing: Listing) -> bool:
+    if not _OF_A_LOG_DIR.isdisjoint(listing.files):
+        return True
+    for name in listing.directories:
+        if parse_directory(name) is not None:
+            try:
+                if holds_partition(join(path, name)):
+                    return True
+            except UnreadableError:
+                continue
+    return False
+
+
+def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]:
+    for name in listing.directories:
+        below = join(path, name)
+        if is_link(below):
+            continue  # What it leads to stands in this folder too, and is not two log dirs.
+        try:
+            content = list_directory(below)
+        except UnreadableError:
+            if name != LOST_FOUND:
+                yield below  # As above: a disk that does not answer is not passed over.
+            continue
+        if _is_log_dir(below, content):
+            yield below
+        elif depth > 1:
+            yield from _log_dirs_below(below, content, depth=depth - 1)
+
+
+def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
+    """Return the log dirs that a broker's configuration names (KafkaConfig: log.dirs, else log.dir)."""
+    config = read_properties(path)
+    named = config.get("log.dirs") or config.get("log.dir")
+    if not named:
+        raise NotALogDirError(f"{path} names no log.dirs")
+    said = config.get("node.id") or config.get("broker.id") or ""
+    own = java_int(said) if said.isascii() and said.isdigit() else None
+    if broker_id is not None and own is not None and own != broker_id:
+        raise UsageError(f"{broker_id}={path}: the file says broker {own}")
+    directories = [*named.split(","), config.get("metadata.log.dir", "")]
+    for directory in dict.fromkeys(part.strip() for part in directories if part.strip()):
+        said_id = own if broker_id is None else broker_id
+        yield Target(kind=TargetKind.LOG_DIR, path=directory, broker_id=said_id, config=path)
+
+
+def read_properties(path: str) -> Mapping[str, str]:
+    """Return what a `server.properties` says; UsageError if it cannot be read."""
+    try:
+        return properties(read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def paths_of(found: Iterable[Target]) -> tuple[str, ...]:
+    """Return the paths of what is looked at, and of the server.properties that name it: nothing is written there."""
+    return tuple(path for target in found for path in (target.path, target.config) if path is not None)
+
+
+def directory_wanted(path: str, what: str) -> UsageError:
+    """Return what is said of a path that is one file, or nothing at all, where `what` is about directories."""
+    if not exists(path):
+        return UsageError(f"{path}: no such file or directory")
+    return UsageError(f"{path}: {what} is about log dirs and partition directories, not about one file")

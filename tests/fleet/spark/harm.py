@@ -1,0 +1,139 @@
+"""What goes wrong in executors: the steps of a scan, with something harmful in the middle of them."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+
+from kcheck.fleet import steps as fleet_stages
+from kcheck.fleet.spark import executor_steps as stages
+from kcheck.fleet.spark import table_writer as tables
+from kcheck.fleet.spark.executor_steps import ExecutorOptions
+from kcheck.model.views import PartitionView
+from kcheck.views.log_dir import open_log_dir, report_links
+from kcheck.views.partition import read_small
+from kcheck.views.rule_runner import check_partition
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def kill() -> None:
+    """End this process as the system does when memory runs out."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang() -> None:
+    """Wait for a disk that does not answer."""
+    time.sleep(3600)
+
+
+def raises() -> None:
+    """Meet a bug."""
+    raise RuntimeError("boom")
+
+
+def exhaust() -> None:
+    """Take more memory than there may be."""
+    held = [bytearray(1 << 24) for _ in range(1 << 10)]
+    assert held
+
+
+MEMORY_MAX = 1 << 26
+HARMS: dict[str, Callable[[], None]] = {"kill": kill, "exhaust": exhaust, "hang": hang, "raises": raises}
+
+
+def harmed_check(view: PartitionView, kafka: Any) -> Any:
+    """Check a partition; topics with the names of harms do harm."""
+    HARMS.get(view.topic, lambda: None)()
+    return check_partition(view, kafka)
+
+
+def harmed_read(path: str, *rest: Any, **more: Any) -> Any:
+    """Read a small file; nobody gets through one below `unidentified`."""
+    if "/unidentified/" in path:
+        kill()
+    return read_small(path, *rest, **more)
+
+
+def harmed_open(path: str, *rest: Any) -> Any:
+    """Open a log dir; nobody can list one below `unlisted`."""
+    if "/unlisted" in path:
+        raises()
+    return open_log_dir(path, *rest)
+
+
+def harmed_tell(opened: Any, wanted: Any) -> None:
+    """Look at links; nobody gets through those of `unseen`."""
+    if "/unseen" in opened.view.where.log_dir:
+        kill()
+    report_links(opened, wanted)
+
+
+def harmful() -> Any:
+    """Have the steps in this process, and in those that it starts, do harm."""
+    return mock.patch.multiple(
+        fleet_stages,
+        check_partition=harmed_check,
+        read_small=harmed_read,
+        open_log_dir=harmed_open,
+        tell_links=harmed_tell,
+    )
+
+
+def identify_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+    """Identify, with harm."""
+    with harmful():
+        yield from stages.identify_all(batches, asked)
+
+
+def list_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+    """List, with harm."""
+    with harmful():
+        yield from stages.list_all(batches, asked)
+
+
+def scan_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+    """Scan, with harm, and with less memory."""
+    with harmful(), mock.patch.object(stages, "MEMORY_MAX", MEMORY_MAX):
+        yield from stages.scan_all(batches, asked)
+
+
+def look_at_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+    """Look at brokers, with harm."""
+    with harmful():
+        yield from stages.look_at_all(batches, asked)
+
+
+def scan_once_more(batches: Batches, asked: ExecutorOptions) -> Batches:
+    """Scan, once more for the first to come."""
+    yield from _lost_once("scan", stages.scan_all(batches, asked))
+
+
+def write_once_more(batches: Batches, **how: Any) -> Batches:
+    """Write the tables, once more for the first to come."""
+    yield from _lost_once("tables", tables.write_all(batches, **how))
+
+
+def _lost_once(name: str, found: Batches) -> Batches:
+    """Yield what is found; the first to come ends its process in the middle, as if the executor were lost."""
+    mark = Path(os.environ["KCHECK_TEST_MARKS"]) / name
+    for number, batch in enumerate(found):
+        try:
+            mark.touch(exist_ok=False)
+        except FileExistsError:
+            yield batch
+            continue
+        assert number == 0
+        yield batch
+        kill()
+
+
+def scan_never(batches: Batches, asked: ExecutorOptions) -> Batches:
+    """End the process, however often it is tried."""
+    yield from stages.scan_all(batches, asked)
+    kill()

@@ -1,0 +1,61 @@
+"""`kcheck fleet submit` on a real cluster: whatever happens to executors, the rows are those of one machine."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kcheck.fleet.local_engine import scan
+from tests.cli.command import KCHECK, environment, left_to_nobody
+from tests.fleet.spark.cluster import HOSTS, around, cluster, executors, options, wait_for
+from tests.fleet.spark.conftest import needs_java
+from tests.fleet.spark.test_engine import asked, brokers, cases
+from tests.fleet.test_local_engine import tables
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+SLOW = Path(__file__).parent / "executor"
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a cluster."""
+    needs_java()
+    with cluster(tmp_path_factory.mktemp("cluster")) as address:
+        yield address
+
+
+def test_lost_executors_and_second_copies_change_no_row(master: str, tmp_path: Path) -> None:
+    """One task hangs until a copy of it is run on the other host; the executor there is killed meanwhile."""
+    roots = [*map(str, brokers()), *map(str, cases())]
+    assert len(roots) > 100
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    arguments = ["fleet", "submit", *roots, "--out", "out", "--run", "there", "--fail-on", "fatal"]
+    arguments += ["--depth", "headers"]
+    told = options(master, tmp_path / "local", PYTHONPATH=str(SLOW), KCHECK_TEST_MARKS=str(marks))
+    with (
+        (tmp_path / "said").open("wb") as said,
+        subprocess.Popen(
+            [*KCHECK, *arguments, "--", *told], cwd=tmp_path, env=environment(SPARK_LOCAL_IP=HOSTS[0]), stderr=said,
+            stdout=subprocess.PIPE,
+        ) as started,
+        left_to_nobody(started),
+    ):  # fmt: skip
+        straggler = marks / "straggler"
+        wait_for(lambda: straggler.exists() and straggler.read_text(), started)
+        wait_for(lambda: [*tmp_path.glob("out/run=there/_staging/scan/_temporary/0/task_*")], started)
+        kept = {*around(int(straggler.read_text()))}
+        (victim,) = (process for process in executors().values() if process not in kept)
+        os.kill(victim, signal.SIGKILL)
+        shown, _ = started.communicate(timeout=600)
+    log = (tmp_path / "said").read_text()
+    assert 1 == started.returncode, log
+    assert "Lost executor" in log
+    assert shown.decode().endswith("Written: out/run=there\n")  # spark-submit shows stderr on stdout
+    scan(roots, asked(tmp_path / "out", "here", depth="headers"))
+    expected, found = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there"))
+    assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}

@@ -1,0 +1,122 @@
+"""`spark.read.format("kcheck")`: the rows of a scan, of log dirs or of a run, without a command."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from kcheck.fleet.local_engine import scan
+from kcheck.fleet.spark.data_source import register
+from tests.builders import flip_byte, log_dir, partition_dir, run
+from tests.fleet.spark.test_engine import asked
+from tests.fleet.test_local_engine import tables
+from tests.stores import as_on_disk, upload
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make two brokers, one of them with two log dirs, a bit flipped, and a link in the way."""
+    folder = tmp_path_factory.mktemp("source")
+    for at, (name, topics) in enumerate({"1/d1": "ab", "1/d2": "c", "2/d1": "ab"}.items()):
+        names = [f"{topic}-0" for topic in topics]
+        offsets = dict.fromkeys(names, 100)
+        path = log_dir(folder / "fleet" / name, broker_id=int(name[0]), recovery_point=offsets, high_watermark=offsets)
+        for each in names:
+            partition_dir(path / each, [run(0, 49), run(50, 99, epoch=at)])
+    flip_byte(folder / "fleet" / "2" / "d1" / "a-0" / "00000000000000000000.log", 150)
+    (folder / "fleet" / "2" / "d1" / "z-0").symlink_to("/")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def read(spark: SparkSession) -> Iterator[Any]:
+    """Give what reads a table as rows, in a session whose zone is not UTC."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    register(spark)
+
+    def rows(path: Path | str, table: str | None = None, **options: str) -> list[dict[str, Any]]:
+        reader = spark.read.format("kcheck").options(**options)
+        found: list[dict[str, Any]] = (
+            (reader if table is None else reader.option("table", table)).load(str(path)).toArrow().to_pylist()
+        )
+        return found
+
+    yield rows
+    spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+@pytest.fixture(scope="module")
+def expected(fleet: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of a run that is there."""
+    scan([str(fleet / "fleet" / "{broker}" / "{log_dir}")], asked(fleet / "out", "r", depth="crc"))
+    return tables(fleet / "out" / "run=r")
+
+
+@pytest.mark.parametrize("table", ["findings", "runs", "truncation_plans"])
+def test_a_run_is_read(table: str, read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
+    """Any table of it."""
+    assert expected[table] == read(fleet / "out" / "run=r", table)
+
+
+@pytest.mark.parametrize("table", ["partitions", "log_dirs", "segments", "findings"])
+def test_log_dirs_are_looked_at(table: str, read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
+    """The rows are those of a run, but for what only several brokers show together."""
+    found = read(fleet / "fleet" / "{broker}" / "{log_dir}", table, depth="crc")
+    alone = [row for row in expected[table] if not (table == "findings" and row["id"].startswith("KC4"))]
+    assert sorted(alone, key=str) == sorted(found, key=str)
+    assert found
+
+
+def test_findings_are_read_unless_told(read: Any, fleet: Path, expected: dict[str, list[dict[str, Any]]]) -> None:
+    """To the depth of checkpoints, of the newest Kafka, and only of the topics that are wanted."""
+    found = read(fleet / "fleet" / "{broker}" / "{log_dir}", topic="a", kafka="4.3", time_limit="60")
+    assert {"a", None} >= {row["topic"] for row in found}
+    assert "KC141" not in {row["id"] for row in found}
+    assert "KC141" in {row["id"] for row in expected["findings"]}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_what_is_in_a_store_is_read(
+    read: Any, fleet: Path, s3: dict[str, Any], expected: dict[str, list[dict[str, Any]]]
+) -> None:
+    """Log dirs by whoever looks at them: the rows are those of a disk; a run; an inventory, also of a disk."""
+    url = upload(fleet / "out", "source-runs", s3)
+    assert expected["findings"] == read(f"{url}/run=r", "findings", storage_options=json.dumps(s3))
+    disk = shutil.copytree(fleet / "fleet", fleet / "disk", ignore=shutil.ignore_patterns("z-0"))  # no store has links
+    url = upload(disk, "source", s3)
+    table, layout = "predictions", "{broker}/{log_dir}"
+    rows = [f"{broker},{path}" for broker, path in ((1, f"{url}/1/d1"), (1, f"{url}/1/d2"), (2, disk / "2/d1"))]
+    (fleet / "names").mkdir()
+    (fleet / "names" / "fleet.csv").write_text("\n".join(("broker,log_dir", *rows)))
+    named = upload(fleet / "names", "source-names", s3) + "/fleet.csv"
+    own = sorted(read(disk / layout, table), key=str)
+    assert own
+    for root in (f"{url}/{layout}", named):
+        found = read(root, table, storage_options=json.dumps(s3))
+        assert own == sorted(as_on_disk({table: found}, url, disk)[table], key=str)
+
+
+def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
+    """A run that is not finished is none."""
+    (fleet / "out" / "run=dead" / "findings").mkdir(parents=True, exist_ok=True)
+    layout = fleet / "fleet" / "{broker}" / "{log_dir}"
+    for path, options, said in (
+        (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, findings"),
+        (layout, {"depth": "sea"}, "depth sea is not known; known are checkpoints"),
+        (layout, {"storage_options": "x"}, "storage_options x: a JSON object is needed"),
+        (layout, {"storage_options": "[]"}, "a JSON object is needed"),
+        ("nosuch://x", {}, "nosuch://x: Protocol not known"),
+        (layout, {"table": "truncation_plans"}, "table truncation_plans is read from a run"),
+        (fleet / "out" / "run=dead", {}, "is no finished run"),
+        (fleet / "nothing", {}, "is no directory, no layout"),
+    ):
+        with pytest.raises(PySparkException, match=said):
+            read(path, **options)

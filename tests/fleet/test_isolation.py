@@ -1,0 +1,122 @@
+"""A fleet of which a part cannot be looked at: that costs one finding, and the rest is looked at."""
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.fleet import local_engine as local
+from kcheck.fleet import steps as stages
+from kcheck.model.views import PartitionView
+from kcheck.views.log_dir import open_log_dir
+from kcheck.views.rule_runner import check_partition
+from tests.builders import log_dir, partition_dir, run
+from tests.fleet.test_local_engine import scanned
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+"""The test runner has threads where kcheck has none."""
+
+
+def kill(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang(*_: object) -> None:
+    time.sleep(3600)
+
+
+def exhaust(*_: object) -> None:
+    held = [bytearray(1 << 24) for _ in range(1 << 10)]
+    assert held
+
+
+def raises(*_: object) -> None:
+    raise RuntimeError("boom")
+
+
+@pytest.mark.parametrize(
+    ("harm", "why"),
+    [
+        (kill, "the process that read it ended: SIGKILL"), (hang, "no answer in 1 s"), (exhaust, "MemoryError"),
+        (raises, "RuntimeError: boom"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_bad_directory_costs_one_finding(
+    harm: Callable[[], None], why: str, jobs: int, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those beside it are looked at, and the log dir as a whole."""
+    original = check_partition
+
+    def harmed(view: PartitionView, kafka: Any) -> Any:
+        if view.topic == "bad":
+            harm()
+        return original(view, kafka)
+
+    monkeypatch.setattr(stages, "check_partition", harmed)
+    monkeypatch.setattr(local, "MEMORY_MAX", 1 << 28)
+    report, rows = scanned(tmp_path, data, jobs=jobs, seconds=1 if harm is hang else 60)
+    failed = [row for row in rows["findings"] if row["id"] == "KC000"]
+    assert [("1", 1, "bad-0")] == [(row["broker"], row["broker_id"], row["dir"]) for row in failed]
+    assert why in failed[0]["message"]
+    assert [f"{topic}-0" for topic in "abcde"] == [row["dir"] for row in rows["partitions"]]
+    assert ["KC000"] == [row["id"] for row in rows["findings"] if row["dir"] == "bad-0"]
+    assert (report.unfinished, False) == (True, rows["runs"][0]["finished"])
+    assert [5, 1] == [row["directories"] for row in rows["log_dirs"]]
+
+
+@pytest.mark.parametrize(
+    ("stage", "log_dirs", "partitions"),
+    [("identify", ["d2"], "e"), ("list_items", ["d2"], "e"), ("look_at_broker", ["d2"], "abcde")],
+)
+def test_one_bad_log_dir_costs_one_finding(
+    stage: str, log_dirs: list[str], partitions: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one of its broker is looked at."""
+    harmed = {"identify": "read_small", "list_items": "open_log_dir", "look_at_broker": "report_links"}[stage]
+    original = getattr(stages, harmed)
+
+    def harm(first: Any, *rest: Any, **more: Any) -> Any:
+        path = first if isinstance(first, str) else first.view.where.log_dir
+        if "/d1" in path:
+            kill()
+        return original(first, *rest, **more)
+
+    monkeypatch.setattr(stages, harmed, harm)
+    _, rows = scanned(tmp_path, data)
+    (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
+    assert ("SIGKILL" in failed["message"], "d1") == (True, Path(failed["log_dir"]).name)
+    assert log_dirs == [Path(row["log_dir"]).name for row in rows["log_dirs"]]
+    assert [*partitions] == [row["topic"] for row in rows["partitions"] if row["topic"] != "bad"]
+
+
+def test_a_log_dir_that_is_gone_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an inventory names in its place, and one that goes while the others are looked at."""
+    for name in ("fine", "goes"):
+        partition_dir(log_dir(tmp_path / name, broker_id=1) / "t-0", [run(0, 9)])
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+    odd = {
+        "goes": "No such file", "gone": "No such file", "loop": "Too many levels", "file": "Not a directory",
+        "n\0l": "null byte", "l" * 300: "name too long", "\udcff": "No such file",
+    }  # fmt: skip
+    content = "\n".join(("log_dir,broker", f"{tmp_path}/fine,", *(f"{tmp_path}/{name},{name[:1]}" for name in odd)))
+    (tmp_path / "fleet.csv").write_bytes(content.encode(errors="surrogateescape"))
+    original = open_log_dir
+
+    def gone(path: str, *rest: Any) -> Any:
+        shutil.rmtree(tmp_path / "goes", ignore_errors=True)
+        return original(path, *rest)
+
+    monkeypatch.setattr(stages, "open_log_dir", gone)
+    report, rows = scanned(tmp_path, tmp_path / "fleet.csv")
+    told = {row["log_dir"]: row["message"] for row in rows["findings"] if row["id"] == "KC001" and row["dir"] is None}
+    escaped = {f"{tmp_path}/{name}".replace("\udcff", "\\udcff"): why for name, why in odd.items()}
+    assert escaped == {path: next(why for why in odd.values() if why in told[path]) for path in told}
+    assert [f"{tmp_path}/fine"] == [row["log_dir"] for row in rows["partitions"]]
+    assert report.unfinished

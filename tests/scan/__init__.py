@@ -1,1 +1,0 @@
-"""From paths to reports."""

@@ -1,0 +1,71 @@
+"""What a start of many segments takes grows with their number."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.releases import release
+from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.model.names import LEADER_EPOCHS, parse_directory, segment_prefix
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import combined_starts
+from kcheck.startup.partition import start_partition
+from tests.builders import batch
+from tests.growth import grows_with_its_input
+
+
+@pytest.mark.parametrize("kafka", ["0.11.0", "2.0", "2.4", "2.8", "4.3"])
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_start_of_many_segments(kafka: str, indexed: bool, tmp_path: Path) -> None:
+    """Each of them is recovered, and leaves an epoch and a snapshot of producers behind it."""
+
+    def load(count: int) -> Callable[[], object]:
+        path = tmp_path / str(count) / "t-0"
+        path.mkdir(parents=True, exist_ok=True)
+        for base in range(count):
+            (path / f"{segment_prefix(base)}.log").write_bytes(batch(base, epoch=1 + base).data)
+            if indexed:
+                (path / f"{segment_prefix(base)}.index").touch()
+        directory = parse_directory("t-0")
+        assert directory is not None
+        context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
+        return lambda: start_partition(str(path), "t-0", directory, LoadInputs(clean=False), context)
+
+    assert grows_with_its_input(load, 100)
+
+
+@pytest.mark.parametrize("kafka", ["0.11.0", "2.4", "4.3"])
+@pytest.mark.parametrize("lines", ["", "0\n2\n1 9\n0 8\n"])
+def test_a_start_of_many_epochs(kafka: str, lines: str, tmp_path: Path) -> None:
+    """The file of epochs that a recovery leaves is made once for many batches, not for each of them."""
+
+    def load(count: int) -> Callable[[], object]:
+        path = tmp_path / str(count) / "t-0"
+        path.mkdir(parents=True, exist_ok=True)
+        data = b"".join(batch(offset, epoch=1 + offset).data for offset in range(count))
+        (path / f"{segment_prefix(0)}.log").write_bytes(data)
+        (path / LEADER_EPOCHS).write_text(lines)
+        directory = parse_directory("t-0")
+        assert directory is not None
+        context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
+        return lambda: start_partition(str(path), "t-0", directory, LoadInputs(clean=False), context)
+
+    assert grows_with_its_input(load, 200)
+
+
+def test_a_start_of_many_disks() -> None:
+    """What they mean for each other is asked once, not by each of them."""
+    directory = parse_directory("t-0")
+    assert directory is not None
+
+    def start(count: int) -> Callable[[], object]:
+        part = PartitionPrediction("t-0", directory, Outcome.STRAY, None)
+        disks = [
+            LogDirPrediction(f"/d{number}", 1, Outcome.OK, (), True, Mode.KRAFT, None, (part,), broker=1)
+            for number in range(count)
+        ]
+        return lambda: combined_starts(disks, release("4.3"))
+
+    assert grows_with_its_input(start, 50)

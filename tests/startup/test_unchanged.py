@@ -1,0 +1,95 @@
+"""Logs to which a start does nothing: what the look at them tells is what the whole simulation of the start tells."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kcheck.core.predictions import PartitionPrediction
+from kcheck.core.releases import release
+from kcheck.core.startup import Mode, Settings
+from kcheck.disk.walk import join
+from kcheck.documents.predict import partition_row
+from kcheck.model.names import CLUSTER_METADATA
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import begin
+from kcheck.startup.partition import start_partition
+from kcheck.startup.unchanged import unchanged_prediction
+from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
+from tests.cases.build import shared_copies
+from tests.damage import cases
+
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+SEED = os.environ.get("KCHECK_SEED", "settled")
+DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
+
+
+def both(
+    path: Path, newest: Release, *, clean: bool | None
+) -> Iterator[tuple[PartitionPrediction | None, PartitionPrediction]]:
+    """Yield what the look and what the simulation say of each directory of a log dir that could be read."""
+    log_dir = open_log_dir(str(path), None, newest)
+    mode = Mode.KRAFT if newest.version >= (3,) else Mode.ZOOKEEPER
+    for settings in (Settings(), Settings(segment_index_bytes=1024)):
+        context = Context(settings, mode, newest)
+        for name, directory in wanted_directories(log_dir, PartitionFilter()):
+            before = len(log_dir.findings)
+            view = one_partition(log_dir, name, directory, walk_all=False, release=newest)
+            assert view is not None
+            stored = LoadInputs(
+                log_dir.view.clean_shutdown if clean is None else clean, view.log_start_checkpoint,
+                view.recovery_point or 0, view.high_watermark,
+            )  # fmt: skip
+            begun = begin(name, directory, stored, context)
+            if begun is not None and len(log_dir.findings) == before:
+                at = join(str(path), name)
+                yield (
+                    unchanged_prediction(at, name, directory, view, *begun),
+                    start_partition(at, name, directory, *begun),
+                )
+
+
+def agreed(pairs: Iterator[tuple[PartitionPrediction | None, PartitionPrediction]]) -> int:
+    """Return how many logs are settled; fail where the simulation says something else of one."""
+    count = 0
+    for quick, whole in pairs:
+        if quick is not None:
+            count += 1
+            assert partition_row(whole) == partition_row(quick)
+            assert (whole.log, whole.queued, whole.touched) == (quick.log, quick.queued, quick.touched)
+    return count
+
+
+def log_dirs(root: Path) -> list[Path]:
+    """Return the log dirs below a folder."""
+    return sorted({path.parent for path in root.rglob("*-offset-checkpoint")})
+
+
+@pytest.mark.parametrize("version", sorted(path.name for path in BROKERS.iterdir() if path.is_dir()))
+def test_logs_of_real_brokers(version: str) -> None:
+    """As if each had been stopped in order; where it was, from 3.0 on, every log is settled but that of KRaft."""
+    own = release(version)
+    found = log_dirs(BROKERS / version)
+    agreed(pair for path in found for pair in both(path, own, clean=True))
+    if own.version >= (3,):
+        stopped = [path for path in found if "stopped" in path.parts]
+        pairs = [pair for path in stopped for pair in both(path, own, clean=None)]
+        assert agreed(iter(pairs)) == sum(whole.directory.topic != CLUSTER_METADATA for _, whole in pairs) > 0
+
+
+@pytest.mark.parametrize("kafka", ["4.3", "3.7.0", "3.0"])
+def test_logs_of_cases(kafka: str) -> None:
+    """With everything that can be wrong."""
+    found = log_dirs(shared_copies())
+    assert agreed(pair for path in found for pair in both(path, release(kafka), clean=True)) > len(found) / 2
+
+
+@pytest.mark.parametrize("kafka", ["4.3.1", "3.9.2"])
+def test_damaged_logs(kafka: str, tmp_path: Path) -> None:
+    """Whatever was done to their files."""
+    damaged = cases(SEED, DAMAGED_COUNT, tmp_path, kafka)
+    pairs = (pair for case in damaged for path in case.dirs for pair in both(path, release(kafka), clean=True))
+    assert agreed(pairs) > DAMAGED_COUNT / 2

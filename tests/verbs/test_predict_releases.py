@@ -1,0 +1,124 @@
+"""What releases up to 2.8 do otherwise at a start: facts that tests/oracle/test_predict.py holds too, one by one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.core.releases import release
+from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
+from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
+from kcheck.formats.time_index import TIME_INDEX_ENTRY
+from kcheck.model.depth import Depth
+from kcheck.model.report import PartitionFilter
+from kcheck.verbs.check import check
+from tests.builders import broker, message, run, write
+from tests.cases.build import CASES, shared_copy
+from tests.verbs.test_predict import one, said, wish
+
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
+INDEX, TIME_INDEX, TRANSACTIONS = (f"{0:020d}{ending}" for ending in (".index", ".timeindex", ".txnindex"))
+
+
+def predicted(path: Path, kafka: str) -> dict[str, Any]:
+    """Return what becomes of the one partition of a log dir that was stopped cleanly."""
+    return one(path, asked=wish(kafka, clean=True))[1]
+
+
+@pytest.mark.parametrize("version", sorted(path.name for path in BROKERS.iterdir()))
+@pytest.mark.parametrize("scene", ["stopped", "killed"])
+def test_what_brokers_left_boots(version: str, scene: str) -> None:
+    """A release loads every log that a broker of it left, and loses nothing."""
+    for path in sorted((BROKERS / version / scene).glob("broker-*/data*")):
+        (row,) = said(path, asked=wish(version))
+        assert row["outcome"] == "ok"
+        assert {part["outcome"] for part in row["partitions"]} <= {"ok", "repaired"}
+
+
+@pytest.mark.parametrize(
+    ("kafka", "outcome"), [("1.0", "repaired"), ("1.1", "repaired"), ("2.0", "ok"), ("2.2", "ok"), ("2.3", "ok")]
+)
+def test_an_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -> None:
+    """Up to 1.1 its segment is recovered (OffsetIndex.sanityCheck)."""
+    entries = OFFSET_INDEX_ENTRY.pack(3, 100) + bytes(OFFSET_INDEX_ENTRY.size)
+    write(broker(tmp_path / "d", run(0, 9), clean=True) / "t-0", {INDEX: entries, TIME_INDEX: b"", TRANSACTIONS: b""})
+    found = predicted(tmp_path / "d", kafka)
+    assert found["outcome"] == outcome
+    # Up to 1.0 all indexes of the segment are deleted before.
+    assert (TRANSACTIONS in found["files"]["removed"]) == (kafka == "1.0")
+
+
+@pytest.mark.parametrize(("kafka", "known"), [("0.10.2", False), ("0.11.0", True)])
+def test_after_a_downgrade_transaction_indexes_stay(kafka: str, known: bool, tmp_path: Path) -> None:
+    """0.10.2 knows none: neither does it delete one with the indexes that it does not trust, nor write it anew."""
+    entries = OFFSET_INDEX_ENTRY.pack(3, 100) + bytes(OFFSET_INDEX_ENTRY.size)
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    write(path / "t-0", {INDEX: entries, TIME_INDEX: b"", TRANSACTIONS: bytes(34)})
+    files = predicted(path, kafka)["files"]
+    assert known is (TRANSACTIONS in (*files["removed"], *files["changed"]))
+    assert INDEX in files["changed"]
+
+
+@pytest.mark.parametrize(("kafka", "outcome"), [("0.11.0", "repaired"), ("2.2", "repaired"), ("2.3", "ok")])
+def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Path) -> None:
+    """Up to 2.2 its segment is recovered (TimeIndex.sanityCheck)."""
+    entries = TIME_INDEX_ENTRY.pack(1000, 3) + bytes(TIME_INDEX_ENTRY.size)
+    write(broker(tmp_path / "d", run(0, 9), clean=True) / "t-0", {INDEX: b"", TIME_INDEX: entries})
+    assert predicted(tmp_path / "d", kafka)["outcome"] == outcome
+
+
+@pytest.mark.parametrize("kafka", ["0.11.0", "1.0", "1.1", "2.0", "2.2", "2.3", "4.3"])
+@pytest.mark.parametrize(
+    "case", ["kc151-offset-index-order/torn", "kc155-index-zero-tail/closed", "kc161-time-index-order/torn"]
+)
+def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) -> None:
+    """Up to 2.2 it looks at the last slot of each, whatever the stop before was."""
+    path = str(shared_copy(CASES / case))
+    report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
+    told = {each.effect.partition(" rebuilds all")[1] != "" for each in report.findings if each.id == case[:5].upper()}
+    (row,) = said(Path(path), asked=wish(kafka))
+    recovered = {"the segment is recovered" in (part["reason"] or "") for part in row["partitions"]}
+    assert {release(kafka).checks_indexes} == told == recovered
+
+
+@pytest.mark.parametrize(("kafka", "recovers"), [("1.0", True), ("1.1", False), ("2.2", False), ("2.3", True)])
+def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
+    """From 1.1 to 2.2 it is made empty, because it is opened before somebody looks whether it is there."""
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    (path / "t-0" / INDEX).unlink(missing_ok=True)
+    write(path / "t-0", {TIME_INDEX: b""})
+    found = predicted(path, kafka)
+    assert found["reason"].endswith("its segment is recovered" if recovers else f"{INDEX} is missing: it is made empty")
+
+
+@pytest.mark.parametrize(
+    ("kafka", "zeros", "abort"),
+    [("0.10.2", 12, False), ("0.10.2", 13, True), ("0.11.0", 17, False), ("0.11.0", 18, True)],
+)
+def test_zeros_behind_the_last_batch(kafka: str, zeros: int, abort: bool, tmp_path: Path) -> None:
+    """Fewer bytes than the fields that it looks at together are no entry to a broker (FileLogInputStream)."""
+    path = broker(tmp_path / "d", [message(offset) for offset in range(10)], clean=True)
+    write(path / "t-0", {INDEX: b"", TIME_INDEX: b""})
+    with (path / "t-0" / f"{0:020d}.log").open("ab") as file:
+        file.write(bytes(zeros))
+    assert (predicted(path, kafka)["outcome"] == "abort") == abort
+
+
+@pytest.mark.parametrize(("kafka", "entries"), [("2.0", 1), ("2.1", 0), ("2.6.0", 0), ("2.6.1", 1)])
+def test_epoch_zero(kafka: str, entries: int, tmp_path: Path) -> None:
+    """From 2.1 to 2.6.0 a recovery leaves epoch 0 out."""
+    path = broker(tmp_path / "d", run(0, 9), clean=False)
+    write(path, {"t-0/leader-epoch-checkpoint": b"0\n0\n"})
+    found = one(path, asked=wish(kafka, clean=False))[1]
+    assert len(found["leader_epochs"]) == entries
+
+
+@pytest.mark.parametrize(("kafka", "why"), [("2.3", "NullPointer"), ("3.7", "OffsetOutOfRange"), ("3.8", None)])
+def test_a_transaction_behind_the_log_end(kafka: str, why: str | None, tmp_path: Path) -> None:
+    """Up to 3.7 a start looks for its begin, finds nothing, and ends."""
+    snapshot = serialize(ProducerSnapshot(version=1, producers=(Producer(1, 0, 0, 20, 0, 0, 0, 20),)))
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    write(path / "t-0", {INDEX: b"", TIME_INDEX: b"", f"{10:020d}.snapshot": snapshot})
+    found = predicted(path, kafka)
+    assert found["outcome"] == ("ok" if why is None else "abort")
+    assert (found["reason"] or "").startswith(f"{why}Exception" if why else "")

@@ -1,0 +1,296 @@
+"""Every kind of path is recognised by what it is."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kcheck.disk.read import UnreadableError
+from kcheck.disk.walk import Listing, list_directory
+from kcheck.errors import NotALogDirError, UsageError
+from kcheck.views import targets as inputs
+from kcheck.views.targets import Target, TargetKind, replica_targets, targets
+from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write
+from tests.reports import inspected, planned
+
+pytestmark = pytest.mark.usefixtures("in_folder")
+
+
+def kinds(*paths: str) -> list[tuple[TargetKind, str]]:
+    """Return what paths are."""
+    return [(target.kind, target.path) for target in targets(list(paths))]
+
+
+@pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "00000000000000000000.log", "x.index", "gone", "a=b"])
+def test_what_is_no_directory_is_a_file(name: str) -> None:
+    """Its name says which; what is not there is told by the verb."""
+    Path("x.index").touch()
+    assert [(TargetKind.FILE, name)] == kinds(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "t-0",
+        "a.b-c_d-12",
+        "t-0.0123456789abcdef0123456789abcdef-delete",
+        "t-0.0123456789abcdef0123456789abcdef-future",
+        "t-0.0123456789abcdef0123456789abcdef-stray",
+    ],
+)
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.parametrize("file", ["00000000000000000000.log", "00000000000000000000.index", "leader-epoch-checkpoint"])
+def test_a_partition_directory(name: str, slash: str, file: str) -> None:
+    write(Path(name), {file: b""})
+    assert [(TargetKind.PARTITION, name + slash)] == kinds(name + slash)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "recovery-point-offset-checkpoint",
+        "replication-offset-checkpoint",
+        "log-start-offset-checkpoint",
+        "cleaner-offset-checkpoint",
+        "meta.properties",
+    ],
+)
+@pytest.mark.parametrize("name", ["data", "kafka-1", "."])
+def test_a_log_dir_with_a_checkpoint(file: str, name: str) -> None:
+    """Even where its own name could be that of a partition."""
+    write(Path(name), {file: b""})
+    assert [(TargetKind.LOG_DIR, name)] == kinds(name)
+
+
+def test_a_log_dir_with_nothing_but_a_partition() -> None:
+    partition_dir(Path("data/t-0"), [run(0, 9)])
+    assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
+
+
+def test_a_directory_that_only_looks_like_a_partition_makes_no_log_dir() -> None:
+    """A folder of folders with dashes and numbers in their names."""
+    Path("data/backup-2024").mkdir(parents=True)
+    with pytest.raises(NotALogDirError, match="data holds no log dir"):
+        kinds("data")
+
+
+@pytest.mark.parametrize("below", ["", "rack"])
+def test_a_folder_of_log_dirs_stands_for_all_of_them(below: str) -> None:
+    """One or two levels down, sorted."""
+    for name in ("d2", "d1"):
+        log_dir(Path("data") / below / name)
+    Path("data/lost+found").mkdir()
+    top = os.path.join("data", below) if below else "data"
+    assert [(TargetKind.LOG_DIR, f"{top}/d1"), (TargetKind.LOG_DIR, f"{top}/d2")] == kinds("data")
+    assert {top} == {target.folder for target in targets(["data"])}
+
+
+def test_log_dirs_at_both_levels_are_found() -> None:
+    log_dir(Path("data/d1"))
+    log_dir(Path("data/rack/d2"))
+    assert ["data/d1", "data/rack/d2"] == [path for _, path in kinds("data")]
+
+
+def test_three_levels_down_is_not_looked_for() -> None:
+    """Nobody wants a walk over a whole file system."""
+    log_dir(Path("data/a/b/d1"))
+    with pytest.raises(NotALogDirError, match=r"^data holds no log dir, no partition directory and no checkpoint$"):
+        kinds("data")
+
+
+def test_a_link_out_of_the_folder_is_no_log_dir_of_it() -> None:
+    log_dir(Path("elsewhere"))
+    Path("data").mkdir()
+    Path("data/d1").symlink_to("../elsewhere")
+    with pytest.raises(NotALogDirError):
+        kinds("data")
+
+
+def test_a_link_inside_of_the_folder_is_no_second_log_dir() -> None:
+    """`current -> d1`, as people keep beside their disks."""
+    log_dir(Path("data/d1"))
+    Path("data/current").symlink_to("d1")
+    assert [(TargetKind.LOG_DIR, "data/d1")] == kinds("data")
+
+
+def test_a_log_dir_that_is_named_twice_is_no_duplicate() -> None:
+    """It has two items, and no finding that two log dirs hold the same partition."""
+    broker(Path("data"), run(0, 9))
+    Path("link").symlink_to("data")
+    found = inspected("data", "./data", "link")
+    assert ["data", "./data", "link"] == [item["path"] for item in found["items"]]
+    assert [] == found["findings"]
+
+
+def test_a_link_that_the_user_named_is_followed() -> None:
+    log_dir(Path("elsewhere"))
+    Path("data").symlink_to("elsewhere")
+    assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
+
+
+def test_an_empty_folder_is_an_error() -> None:
+    Path("data").mkdir()
+    with pytest.raises(NotALogDirError) as caught:
+        kinds("data")
+    assert caught.value.exit_code == 2
+
+
+def test_one_wrong_path_of_many_is_named() -> None:
+    log_dir(Path("good"))
+    Path("bad").mkdir()
+    with pytest.raises(NotALogDirError, match=r"^bad "):
+        kinds("good", "bad")
+
+
+def server_properties(text: str) -> str:
+    """Write a broker's configuration beside two log dirs."""
+    for name in ("d1", "d2", "meta"):
+        log_dir(Path(name))
+    Path("server.properties").write_text(text)
+    return "server.properties"
+
+
+def test_server_properties_name_the_log_dirs() -> None:
+    """`log.dirs`, with spaces as people write them."""
+    path = server_properties("# a broker\nbroker.id=3\nlog.dirs=d1, d2\nlog.dir=nowhere\n")
+    expected = [Target(kind=TargetKind.LOG_DIR, path=name, broker_id=3, config=path) for name in ("d1", "d2")]
+    assert expected == list(targets([path]))
+
+
+def test_server_properties_with_log_dir_alone() -> None:
+    path = server_properties("node.id=4\nlog.dir=d1\n")
+    assert [Target(kind=TargetKind.LOG_DIR, path="d1", broker_id=4, config=path)] == list(targets([path]))
+
+
+def test_server_properties_with_a_metadata_log_dir() -> None:
+    """KRaft's own log dir may stand beside the others, or be one of them."""
+    path = server_properties("node.id=4\nlog.dirs=d1\nmetadata.log.dir=meta\n")
+    assert ["d1", "meta"] == [target.path for target in targets([path])]
+    path = server_properties("node.id=4\nlog.dirs=d1,d2\nmetadata.log.dir=d1\n")
+    assert ["d1", "d2"] == [target.path for target in targets([path])]
+
+
+@pytest.mark.parametrize("said", ["", "broker.id=\n", "broker.id=-1\n", "broker.id=three\n"])
+def test_server_properties_without_an_id(said: str) -> None:
+    """meta.properties tells it then."""
+    assert targets([server_properties(said + "log.dirs=d1\n")])[0].broker_id is None
+
+
+@pytest.mark.parametrize("text", ["", "broker.id=1\n", "log.dirs=\n"])
+def test_server_properties_without_a_log_dir(text: str) -> None:
+    with pytest.raises(NotALogDirError, match=r"^server.properties names no log.dirs$"):
+        targets([server_properties(text)])
+
+
+def test_server_properties_with_a_missing_log_dir() -> None:
+    """The disk may be gone: that is told of it, and does not hide the others."""
+    assert ["d1", "d3"] == [target.path for target in targets([server_properties("log.dirs=d1,d3\n")])]
+
+
+def test_server_properties_that_contradict_the_argument() -> None:
+    with pytest.raises(UsageError, match=r"^5=server.properties: the file says broker 3$"):
+        replica_targets(["5=" + server_properties("broker.id=3\nlog.dirs=d1\n")])
+
+
+def test_server_properties_that_cannot_be_read() -> None:
+    Path("server.properties").symlink_to("server.properties")
+    with pytest.raises(UsageError, match=r"^server.properties: "):
+        targets(["server.properties"])
+
+
+def test_meta_properties_are_a_file_of_a_log_dir() -> None:
+    """Not a configuration."""
+    Path("meta.properties").write_bytes(meta_properties(1))
+    assert [(TargetKind.FILE, "meta.properties")] == kinds("meta.properties")
+
+
+@pytest.mark.parametrize(
+    ("argument", "broker_id", "path"),
+    [
+        ("1=a", 1, "a"),
+        ("0012=a", 12, "a"),
+        ("5=x=y", 5, "x=y"),
+        ("./5=x", None, "./5=x"),
+        ("a=b", None, "a=b"),
+        ("=a", None, "=a"),
+        ("5=", None, "5="),
+        ("-5=a", None, "-5=a"),
+        ("٣=a", None, "٣=a"),
+        ("5=a\nb", 5, "a\nb"),
+    ],
+)
+def test_broker_is_the_digits_before_the_first_equals_sign(argument: str, broker_id: int | None, path: str) -> None:
+    """Anything else is a path; `./` makes a path of it."""
+    (target,) = replica_targets([argument])
+    assert (broker_id, path) == (target.broker_id, target.path)
+
+
+def test_an_odd_name_is_read() -> None:
+    write(Path("5=x"), {"replication-offset-checkpoint": offsets({"t-0": 1})})
+    (item,) = inspected("./5=x")["items"]
+    assert item["path"] == "./5=x"
+
+
+def test_inspect_takes_a_mix() -> None:
+    """In the order of the arguments."""
+    broker(Path("data"), run(0, 9))
+    paths = ["data/meta.properties", "data", "data/t-0/leader-epoch-checkpoint", "data/t-0"]
+    found = inspected(*paths)["items"]
+    assert [*zip(["meta-properties", "log-dir", "leader-epoch-checkpoint", "partition"], paths, strict=True)] == [
+        (item["kind"], item["path"]) for item in found
+    ]
+
+
+def test_two_log_dirs_of_one_broker_are_its_disks() -> None:
+    """`1=d1 1=d2`, or without `1=` where meta.properties says so."""
+    broker(Path("d1"), run(0, 9), partition="t-0")
+    broker(Path("d2"), run(0, 9), partition="t-1")
+    broker(Path("d3"), run(0, 9), partition="t-0", broker_id=2)
+    partitions = planned("1=d1", "1=d2", "d3", leader="1")["partitions"]
+    assert [(0, 1), (1, 1)] == [(row["partition"], row["leader"]) for row in partitions]
+    assert [[2], []] == [[follower["broker_id"] for follower in row["followers"]] for row in partitions]
+
+
+def test_a_brokers_folder_with_its_server_log_is_no_partition_directory() -> None:
+    """`broker-1` reads as a partition and `server.log` ends as a segment does; the log dir below it is meant."""
+    log_dir(Path("broker-1/data1"))
+    Path("broker-1/server.log").touch()
+    assert [(TargetKind.LOG_DIR, "broker-1/data1")] == kinds("broker-1")
+
+
+def test_what_may_not_be_listed_is_told_by_whoever_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name tells the kind; the other paths are looked at all the same."""
+    for name in ("data", "t-0"):
+        Path(name).mkdir()
+
+    def refuses(*_: object) -> None:
+        raise UnreadableError("Permission denied")
+
+    monkeypatch.setattr(inputs, "list_directory", refuses)
+    monkeypatch.setattr(inputs, "has_file", refuses)
+    assert [(TargetKind.LOG_DIR, "data"), (TargetKind.PARTITION, "t-0")] == kinds("data", "t-0")
+
+
+def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could be a log dir; what a file system puts at its root is none."""
+    for name in ("d1", "d2", "lost+found"):
+        log_dir(Path("folder") / name)
+    original = list_directory
+
+    def refuses(path: str) -> Listing:
+        if path.endswith(("d2", "lost+found")):
+            raise UnreadableError("Input/output error")
+        return original(path)
+
+    monkeypatch.setattr(inputs, "list_directory", refuses)
+    assert [(TargetKind.LOG_DIR, "folder/d1"), (TargetKind.LOG_DIR, "folder/d2")] == kinds("folder")
+
+
+def test_a_broker_id_is_an_int() -> None:
+    """No broker takes another one: node.id is an INT32 in the protocol."""
+    log_dir(Path("data"), broker_id=None)
+    with pytest.raises(UsageError, match=r"^2147483648=data: no broker has an id above 2147483647$"):
+        replica_targets(["2147483648=data"])
+    assert (2147483647,) == tuple(target.broker_id for target in replica_targets(["2147483647=data"]))
+    Path("server.properties").write_text("log.dirs=data\nnode.id=2147483648\n")
+    assert (None,) == tuple(target.broker_id for target in targets(["server.properties"]))
