@@ -90,6 +90,11 @@ def _problems(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "directory.id", f'directory.id "{directory_id}" is no base64 of 16 bytes'
 
 
+def faulty_keys(found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the entries that keep the newest broker from reading the file: their keys."""
+    return tuple(key for key, _ in _problems(found))
+
+
 def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
     """Return the properties as the broker of this release reads them, or the simple name of its exception.
 
