@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.rules._contract import Rule, Scope
 
 
@@ -25,18 +26,16 @@ def check(view: object, release: Release) -> Iterator[Finding]:
     return iter(())
 
 
-GONE = "No such file or directory"
+GONE = Unreadable(UnreadableCause.MISSING, "No such file or directory")
 """It was listed, so it was there."""
 
-LINK = "a link out of the log dir: not followed"
+LINK = Unreadable(UnreadableCause.LINK, "a link out of the log dir: not followed")
 """It leads to a directory."""
-_NOT_FOLLOWED = "not followed"
-_TOO_LARGE = "too many for a file of this kind"
 
 
-def finding(where: Location, why: str) -> Finding:
+def finding(where: Location, why: Unreadable) -> Finding:
     """Return the finding for a file or directory that could not be read."""
-    if why.endswith(GONE) and where.dir is not None:
+    if why.cause is UnreadableCause.MISSING and where.dir is not None:
         return RULE.finding(
             where,
             "it was removed while kcheck looked",
@@ -46,13 +45,13 @@ def finding(where: Location, why: str) -> Finding:
         )
     effect = "A broker under the same user meets the same; an I/O error takes its log dir offline."
     advice = "Run kcheck as the broker's user, and look into the kernel's log for I/O errors."
-    if why.endswith(_NOT_FOLLOWED):
+    if why.cause is UnreadableCause.LINK:
         effect = "The broker follows it; kcheck looks at nothing that stands elsewhere."
         advice = "Name what it leads to as a path of its own."
-    elif why.endswith(_TOO_LARGE):
+    elif why.cause is UnreadableCause.TOO_LARGE:
         effect = "Only kcheck refuses it: a broker reads the file where its heap has room for what stands in it."
         advice = "Find out what wrote it: no broker writes so much."
-    return RULE.finding(where, f"cannot be read: {why}", effect=effect, advice=advice)
+    return RULE.finding(where, f"cannot be read: {why.words}", effect=effect, advice=advice)
 
 
 RULE = Rule(id="KC001", name="unreadable", severity=Severity.ERROR, scope=Scope.FILE, check=check, page=__doc__)

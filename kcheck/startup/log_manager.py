@@ -99,7 +99,7 @@ def loaded(
         else:
             yield found
             if found.unread:
-                collected.append(kc001_unreadable.finding(where, found.reason or ""))
+                collected.append(kc001_unreadable.finding(where, found.unread))
 
 
 def mode_of_log_dir(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import UnreadableError, opened, unreadable
 from kcheck.disk.walk import exists, split
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
@@ -110,7 +110,7 @@ def _files(
                     }
                     damage.extend(file.damage)
         except UnreadableError as error:
-            collected.append(kc001_unreadable.finding(Location(file=path), str(error)))
+            collected.append(kc001_unreadable.finding(Location(file=path), error.why))
 
 
 def _rows(file: File, kind: DumpKind, wanted: Filter, shown: DumpDetail, collected: list[Finding]) -> Iterator[Row]:
@@ -128,5 +128,4 @@ def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Itera
         yield from parts
     except OSError as error:
         # The disk does not answer; `opened` is not told, because it waits in another generator.
-        why = error.strerror or str(error)
-        collected.append(kc001_unreadable.finding(Location(file=file.path), why))
+        collected.append(kc001_unreadable.finding(Location(file=file.path), unreadable(error).why))
