@@ -18,7 +18,7 @@ _KNOWN_KEYS = frozenset(("version", "broker.id", "node.id", "cluster.id"))
 
 
 class MetaPropertiesFault(Enum):
-    """Why a broker does not take a meta.properties as it is."""
+    """Why a broker refuses a meta.properties."""
 
     UNREADABLE = auto()
     """Its reader throws."""
@@ -40,7 +40,7 @@ def names_nothing(properties: Collection[str]) -> bool:
 def fault_of(
     properties: Mapping[str, str], broker_id: int | None, release: Release, *, refused: bool, faulty: Collection[str]
 ) -> MetaPropertiesFault | None:
-    """Return why a broker does not take the file as it is, None if it does.
+    """Return why a broker refuses the file, None if it accepts it.
 
     `refused`: its reader throws. `faulty` are the keys whose values the newest reader refuses.
     """

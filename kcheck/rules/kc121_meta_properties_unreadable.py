@@ -1,19 +1,19 @@
-"""The meta.properties of a log dir does not tell the broker who the log dir belongs to.
+"""The meta.properties of a log dir does not identify its broker.
 
-What is wrong: the file is empty or holds only zero bytes (a power failure), a number in it is no number, the version
-is not known, an entry is missing, or directory.id is no id or a reserved one.
+What is wrong: the file is empty or holds only zero bytes (after a power failure), a number is invalid, the version is
+unknown, an entry is missing, or directory.id is invalid or reserved.
 
 What the broker does:
 
-- 4.0 and later, and KRaft brokers from 3.7: the log dir goes offline; the broker does not start if it is the metadata
+- 4.0 and later, and KRaft brokers from 3.7: the log dir goes offline. The broker does not start if it is the metadata
   log dir, or if no log dir has a good file. Without any node id, or with a reserved directory.id, it does not start.
 - 2.8 to 3.6, and 0.9 to 2.7: it does not start.
-- With ZooKeeper, 2.8 to 3.9, a file without any entry is accepted and written anew. Up to 3.6 the broker does not start
-  if another of its log dirs has one with entries.
+- With ZooKeeper, 2.8 to 3.9: it accepts a file without any entry and rewrites it. Up to 3.6 the broker does not start
+  if another of its log dirs has a file with entries.
 
-What to do: stop the broker, keep a copy of the file outside of every log dir, and write it anew: copy version,
-node.id (or broker.id) and cluster.id from another log dir of the same broker. Never copy directory.id: leave it out,
-and the broker makes a new one.
+What to do: stop the broker, copy the file to a place outside every log dir, and rewrite it: copy version, node.id (or
+broker.id) and cluster.id from another log dir of the same broker. Never copy directory.id: omit it, and the broker
+creates a new one.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ _KRAFT_IN_PRODUCTION = (3, 3)
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find the meta.properties that the broker cannot read or not use."""
+    """Find the meta.properties that the broker cannot read or cannot use."""
     fault = fault_in(view, release)
     if fault is None:
         return
@@ -44,15 +44,15 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         at(view, defects[0] if defects else None),
         message(view, fault),
         effect=f"{kafka(release)} {_effect(fault, release)}.",
-        advice="Stop the broker, keep a copy of the file outside of every log dir, and copy version, node.id (or "
-        "broker.id) and cluster.id from another log dir of this broker. Never copy directory.id: leave it out.",
+        advice="Stop the broker, copy the file to a place outside every log dir, and copy version, node.id (or "
+        "broker.id) and cluster.id from another log dir of this broker. Never copy directory.id: omit it.",
         severity=Severity.WARNING if warns else Severity.FATAL,
         data={"error": view.reads.error, "defects": defect_rows(defects)},
     )
 
 
 def fault_in(view: FileView, release: Release) -> MetaPropertiesFault | None:
-    """Return why the broker does not take the file as it is, None if it does."""
+    """Return why the broker refuses the file, None if it accepts it."""
     if view.reads is None:
         return None
     value, refused = view.parsed.value, view.reads.error is not None
@@ -70,9 +70,9 @@ def message(view: FileView, fault: MetaPropertiesFault) -> str:
 
 def _effect(fault: MetaPropertiesFault, release: Release) -> str:
     if fault is MetaPropertiesFault.NO_NODE_ID:
-        return "does not start, because it finds no node id"
+        return "does not start: the file has no node id"
     if fault is MetaPropertiesFault.EMPTY:
-        return "does not start in KRaft mode; with ZooKeeper it accepts the file and writes it anew"
+        return "does not start in KRaft mode; with ZooKeeper it accepts the file and rewrites it"
     if fault is MetaPropertiesFault.UNREADABLE and release.version >= _HAS_DIRECTORY_ID:
         return f"{LOG_DIR_OFFLINE}; it does not start if this is the metadata log dir, or no log dir has a good file"
     return "does not start"

@@ -100,7 +100,7 @@ def test_a_file_that_is_too_large_is_refused_by_kcheck_alone() -> None:
 def test_what_a_running_broker_removes_is_no_failure() -> None:
     """In a partition. A log dir that is not there is one."""
     found = finding(Location(dir="t-0", file="x"), GONE)
-    assert (Severity.INFO, "it was removed while kcheck looked") == (found.severity, found.message)
+    assert (Severity.INFO, "removed while kcheck was running") == (found.severity, found.message)
     assert finding(Location(file="x"), GONE).severity is Severity.ERROR
     assert not Report(verb="check", kafka="4.3", body={}, collected=[found]).unfinished
 
