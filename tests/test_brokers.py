@@ -12,7 +12,7 @@ from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-from kcheck.replicas.truncation import Election, plan
+from kcheck.replicas.truncation import Election, truncation
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
@@ -48,7 +48,7 @@ def test_end_offsets_are_those_that_the_leaders_answered(kafka: str, scene: str)
         wanted = PartitionFilter(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
         question = EndOffsetQuery(epochs=(asked["requested_epoch"],))
         path = str(BROKERS / kafka / scene / f"broker-{asked['broker_id']}")
-        rows: Any = list(end_offsets([path], question, wanted=wanted, release=of).body["answers"])  # type: ignore[call-overload]  # an iterator
+        rows = [answer._asdict() for answer in end_offsets([path], question, wanted=wanted, release=of).answers]
         assert len(rows) == 1, asked
         found = {
             key: rows[0][key] for key in ("broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset")
@@ -64,9 +64,11 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
     paths = [f"{broker}={BROKERS / kafka / scene / f'broker-{broker}'}" for broker in (1, 2)]
     for did in _answers(kafka)[scene]["truncations"]:
         election = Election(leader=str(did["leader"]), leader_epoch=did["leader_epoch"], live=live)
-        rows: Any = plan(paths, election, wanted=PartitionFilter(topics=(did["topic"],)), release=release(kafka)).body[
-            "partitions"
-        ]
+        rows: Any = (
+            truncation(paths, election, wanted=PartitionFilter(topics=(did["topic"],)), release=release(kafka))
+            .report()
+            .body["partitions"]
+        )
         (partition,) = rows
         (follower,) = partition["followers"]
         steps = [step["truncate_to"] for step in follower["steps"] if step["truncate_to"] is not None]
@@ -82,7 +84,7 @@ def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str
     """Of a topic in remote storage the log start may lie below every segment, of no other: its log told them."""
     path = str(BROKERS / kafka / scene / "broker-1" / "data1")
     wish = StartOptions(None, Settings(remote_storage=remote_storage), release(kafka))
-    body: Any = predict([path], wish).report.body
+    body: Any = predict([path], wish).report().body
     found = {
         row["dir"]: [row["log_start_offset"], row["log_end_offset"]]
         for log_dir in body["log_dirs"]
@@ -114,7 +116,7 @@ def test_no_false_alarm(folder: Path) -> None:
     own = folder.relative_to(BROKERS).parts[0]
     for of in (release(own), release()):
         report = check([str(folder)], depth=Depth.RECORDS, as_kind=None, wanted=EVERY, release=of)
-        loud = [(finding.id, finding.where.dir) for finding in report.findings() if finding.severity != "info"]
+        loud = [(finding.id, finding.where.dir) for finding in report.findings if finding.severity != "info"]
         by_hand = folder.parts[-2:] == ("diverged", "broker-1") and release(own).lookup is not None
         assert ([("KC204", "emptied-0")] if by_hand else []) == loud
-        assert not report.unfinished
+        assert not report.report().unfinished

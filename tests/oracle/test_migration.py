@@ -42,7 +42,7 @@ def write(path: Path, config: dict[str, str]) -> None:
 def told(version: str, broker: Process) -> tuple[set[str], dict[str, str]]:
     """Return the modes that kcheck takes a broker for, and what it predicts of each directory."""
     chosen = release(version)
-    report = predict([str(path) for path in broker.log_dirs], StartOptions(None, settings({}, chosen), chosen)).report
+    report = predict([str(path) for path in broker.log_dirs], StartOptions(None, settings({}, chosen), chosen)).report()
     rows = document(report)["log_dirs"]
     return {row["mode"] for row in rows}, {each["dir"]: each["outcome"] for row in rows for each in row["partitions"]}
 
@@ -51,7 +51,7 @@ def never_formatted(version: str, broker: Process) -> list[str]:
     """Return the rules that say that the broker will not start."""
     paths = [f"1={path}" for path in broker.log_dirs]
     report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release(version))
-    return [each.id for each in report.findings() if each.severity is Severity.FATAL]
+    return [each.id for each in report.findings if each.severity is Severity.FATAL]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
