@@ -7,9 +7,9 @@ snapshot are missing: the file was truncated.
 What the broker does: 3.8 and later read the newest snapshot at every start. A CRC that does not match aborts the
 start, as do bytes that are not the start of a batch. From a truncated snapshot they load the records that exist:
 topics, configurations and access rules are then missing. Or the start hangs at the first later record that needs
-them, and that of a controller ends. Up to 3.7 all this depends on the log. The broker only keeps older snapshots.
-From 3.3 on every start reads `bootstrap.checkpoint` at the top of a log dir without checking the CRC: the start ends
-if a record in it cannot be read, or if none gives a metadata.version.
+them; a controller aborts its start there. Up to 3.7 all this depends on the log. The broker only keeps older
+snapshots. From 3.3 on every start reads `bootstrap.checkpoint` at the top of a log dir without checking the CRC: the
+start ends if a record in it cannot be read, or if none gives a metadata.version.
 
 What to do: copy the whole directory. If the other controllers are healthy, start this one with an empty, newly
 formatted directory, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
