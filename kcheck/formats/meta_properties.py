@@ -93,6 +93,11 @@ def _problems(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "directory.id", f'directory.id "{directory_id}" is not 16 bytes in base64'
 
 
+def faulty_keys(found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the entries that keep the newest broker from reading the file: their keys."""
+    return tuple(key for key, _ in _problems(found))
+
+
 def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
     """Return the properties as the broker of this release reads them, or the simple name of its exception.
 

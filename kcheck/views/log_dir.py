@@ -63,7 +63,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         listing = list_directory(path)
     except UnreadableError as error:
         listing = Listing((), (), ())
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
     files = _files(path, where, listing, findings, release)
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
@@ -195,7 +195,7 @@ def _files(
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
+            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
     return views
 
 

@@ -99,7 +99,7 @@ def read_partition(
             segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
             index_size = None if len(files) > len(listing.files) else index_size
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
     entries = () if epochs is None else tuple(epochs.parsed.value.entries)
     tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
@@ -187,7 +187,7 @@ def _small(
     try:
         return view_of(folder.read_whole(name), kind, where, release)
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
         return None
 
 
@@ -211,7 +211,7 @@ def _segments(
                 summary = SegmentSummary(base, folder.readable_size(name))
             summaries.append(summary)
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
+            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
             summaries.append(SegmentSummary(base_offset=base, size=0))
             last = index_size = None
     return tuple(summaries), last, index_size

@@ -179,7 +179,7 @@ class SegmentScan:
                 try:
                     views[name] = read_small(join(folder_of(view.where), name), kind, where, self._release)
                 except UnreadableError as error:
-                    collected.append(kc001_unreadable.finding(where, str(error)))
+                    collected.append(kc001_unreadable.finding(where, error.why))
                 else:
                     collected.extend(check_file(views[name], self._release))
         self.count_files(views.values())
@@ -199,7 +199,7 @@ def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, .
     try:
         return examine(path, where, base, cuts=cuts, **how)
     except UnreadableError as error:
-        return kc001_unreadable.finding(where, str(error))
+        return kc001_unreadable.finding(where, error.why)
 
 
 _RULED = {

@@ -80,7 +80,7 @@ class Survey:
     def unreadable(self, target: Target, error: UnreadableError) -> None:
         """Tell that a file that was named cannot be read."""
         where = Location(broker_id=target.broker_id, file=target.path)
-        self.collected.append(kc001_unreadable.finding(where, str(error)))
+        self.collected.append(kc001_unreadable.finding(where, error.why))
 
     def compare(self) -> None:
         """Run the rules that compare the log dirs of each broker, when all have been looked at."""
