@@ -23,7 +23,7 @@ def bootstrap_reads(data: bytes, release: Release) -> BrokerReads[None]:
 
     From 3.3 on it looks for a metadata.version, and at no CRC: what does not match it is read all the same, or refused.
     """
-    if release.version < (3, 3):
+    if not release.reads_bootstrap_checkpoint:
         return BrokerReads(None)
     at, found = 0, False
     while (size := entry_size(data, at, remaining=len(data) - at)) is not None:
@@ -42,7 +42,8 @@ def _names_version(batch: memoryview, release: Release) -> bool:
     if is_modern(batch[MAGIC_AT]) and len(batch) < HEADER.size:
         raise _RefusedError(f"its {len(batch)} bytes are no header")
     header, found = header_of(batch, total=len(batch)), False
-    if release.version >= (4,) and header.crc == checksum(batch[body_from(header.magic) :], header.magic):
+    body = batch[body_from(header.magic) :]
+    if not release.refuses_newer_metadata_versions and header.crc == checksum(body, header.magic):
         return _METADATA_VERSION.encode() in bytes(batch)
     if not header.record_count and is_modern(batch[MAGIC_AT]):
         raise _RefusedError("it holds no record")
@@ -59,7 +60,7 @@ def _names_version(batch: memoryview, release: Release) -> bool:
 
 def _look_at_control(record: Record, release: Release) -> None:
     said = _control_record.parse(record.key, record.value)
-    known = _OF_KRAFT if release.version >= (3, 9) else _OF_KRAFT[:3]
+    known = _OF_KRAFT if release.knows_voter_records else _OF_KRAFT[:3]
     if said.problem is not None or said.name not in known:
         raise _RefusedError(said.problem or f"the control record of the type {said.type} does not belong there")
 

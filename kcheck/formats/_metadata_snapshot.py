@@ -59,7 +59,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
     From 3.8 on it is read before all else (KRaftControlRecordStateMachine, RecordsIterator): a CRC that does not match
     ends the start, as do bytes that begin no batch. At a batch that is cut short the snapshot ends for it.
     """
-    if release.version < (3, 8):
+    if not release.reads_metadata_snapshot_at_start:
         return BrokerReads(None)
     at = 0
     for batch in _batches(memoryview(data)):

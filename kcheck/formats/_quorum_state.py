@@ -26,9 +26,9 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[str | None]:
     The value is why it removes the file and forgets what it said, None where it takes it: so 3.0 to 3.7 do with what is
     no JSON object (QuorumState.initialize).
     """
-    if release.version < (3,):
+    if not release.has_kraft:
         return BrokerReads(None)
-    old = release.version < (3, 8)
+    old = not release.knows_quorum_state_version_1
     try:
         found = _object(data)
     except ValueError as error:

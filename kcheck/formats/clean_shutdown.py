@@ -48,7 +48,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
 
     It never fails: content that Jackson cannot make an object of counts as none. Up to 3.6 nobody reads the content.
     """
-    return BrokerReads(value=_read(data) if release.version >= (3, 7) else CleanShutdown())
+    return BrokerReads(value=_read(data) if release.writes_broker_epoch_at_stop else CleanShutdown())
 
 
 def _read(data: bytes) -> CleanShutdown:

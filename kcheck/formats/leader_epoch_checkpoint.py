@@ -62,7 +62,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
 
     Up to 0.10.2 no broker looks at the file: no entries. Otherwise as `offset_checkpoint.broker_reads`.
     """
-    if release.version < (0, 11):
+    if not release.has_leader_epochs:
         return BrokerReads(value=())
     found = read(data, _FRAMING, release.reader)
     if found.value is None:

@@ -101,11 +101,11 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
     lines = tuple(load(data))
     found = {each.key: each.value for each in lines}
     error = None if all(each.readable for each in lines) else "IllegalArgumentException"
-    if release.version >= (3, 7):
+    if release.has_directory_ids:
         error = error or ("RuntimeException" if any(_problems(found)) else None)
-    elif release.version < (0, 9):
+    elif not release.reads_meta_properties:
         error, found = None, {}
-    elif release.version < (2, 8):
+    elif not release.takes_any_meta_properties:
         found = {key: value.strip(_TRIMMED) for key, value in found.items()}
         error = error or _refused(found, (("version", 0), ("broker.id", INT_MAX)))
     return BrokerReads(value=None, error=error) if error else BrokerReads(value=MetaProperties(found))

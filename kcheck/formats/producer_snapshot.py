@@ -149,7 +149,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]
     error = _error(data, found)
     if error is None:
         return BrokerReads(value=found)
-    return BrokerReads(value=None, error=error if release.version == (0, 11, 0, 0) else CORRUPT)
+    return BrokerReads(value=None, error=error if release.throws_several_snapshot_errors else CORRUPT)
 
 
 def _error(data: bytes, found: ProducerSnapshot) -> str | None:

@@ -85,7 +85,7 @@ def refuses(entry: AbortedTxn, release: Release) -> bool:
 
     Up to 4.3 only the high byte of the version counts, and only above 0; 4.4 wants all 16 bits to be 0.
     """
-    return entry.version != 0 if release.version >= (4, 4) else entry.version >> 8 > 0
+    return entry.version != 0 if release.reads_txnindex_version_strictly else entry.version >> 8 > 0
 
 
 def row(value: AbortedTxns) -> Mapping[str, object]:

@@ -72,7 +72,7 @@ def _row(batch: FaultyRecord) -> dict[str, object]:
 
 def undecoded(release: Release) -> Callable[[FaultyRecord], str]:
     """Return what becomes of a batch that cannot be decoded: who needs no record does not notice it."""
-    cleaner = "leaves the partition out" if release.version >= (2, 1) else "ends, for every partition"
+    cleaner = "leaves the partition out" if release.cleaner_skips_bad_partitions else "ends, for every partition"
 
     def effect(batch: FaultyRecord) -> str:
         return (

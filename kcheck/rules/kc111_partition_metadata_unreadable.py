@@ -28,7 +28,6 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 KIND = "partition-metadata"
-ONE_PARTITION_IS_NOT_FATAL = (3, 2, 1)
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -36,7 +35,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     if view.refusal is None:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
-    offline = view.refusal in IO_ERRORS and release.version >= ONE_PARTITION_IS_NOT_FATAL
+    offline = view.refusal in IO_ERRORS and release.outlives_bad_partition_files
     what = (
         f"{LOG_DIR_OFFLINE}{OPEN_TRANSACTION}"
         if offline

@@ -27,18 +27,13 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import META_PROPERTIES_KIND, names_nothing
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
-FIRST_RELEASE = (0, 9)
-READS_ANYTHING = (2, 8)
-KRAFT_IN_PRODUCTION = (3, 3)
-HAS_DIRECTORY_ID = (3, 7)
-KRAFT_ONLY = (4,)
 RESERVED_IDS = 100
 """The ids below, with 64 zero bits before, are kept for a meaning (DirectoryId.reserved)."""
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the meta.properties that the broker cannot read or not use."""
-    if view.reads is None or release.version < FIRST_RELEASE:
+    if view.reads is None or not release.reads_meta_properties:
         return
     problem = _problem(view, release)
     if problem is None:
@@ -62,28 +57,28 @@ def _problem(view: FileView, release: Release) -> tuple[Severity, str, str] | No
     why = first_of(defects) if defects else "it names no broker"
     if view.reads.error is not None:
         return Severity.FATAL, why, _unreadable(release)
-    if names_nothing(value.properties) or (release.version >= KRAFT_ONLY and value.broker_id is None):
+    if names_nothing(value.properties) or (release.is_kraft_only and value.broker_id is None):
         return _without_ids(why, release)
-    if release.version >= HAS_DIRECTORY_ID:
+    if release.has_directory_ids:
         directory_id = value.properties.get("directory.id")
         if directory_id is not None and _is_reserved(directory_id):
             return Severity.FATAL, f"the directory.id {directory_id} is reserved", "does not start"
         return None
     # From 2.8 to 3.6 the reader takes any properties and fails when it uses them; directory.id it does not know.
     used = [defect for defect in defects if not defect.message.startswith("directory.id")]
-    return (Severity.FATAL, why, "does not start") if used and release.version >= READS_ANYTHING else None
+    return (Severity.FATAL, why, "does not start") if used and release.takes_any_meta_properties else None
 
 
 def _unreadable(release: Release) -> str:
-    if release.version < HAS_DIRECTORY_ID:
+    if not release.outlives_bad_meta_properties:
         return "does not start"
     return f"{LOG_DIR_OFFLINE}; it does not start if this is the metadata log dir, or no log dir has a good file"
 
 
 def _without_ids(why: str, release: Release) -> tuple[Severity, str, str]:
-    if release.version >= KRAFT_ONLY:
+    if release.is_kraft_only:
         return Severity.FATAL, why, "does not start, because it finds no node id"
-    severity = Severity.FATAL if release.version >= KRAFT_IN_PRODUCTION else Severity.WARNING
+    severity = Severity.FATAL if release.kraft_is_production_ready else Severity.WARNING
     return severity, why, "does not start in KRaft mode; with ZooKeeper it accepts the file and writes it anew"
 
 

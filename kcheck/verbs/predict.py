@@ -89,14 +89,14 @@ def with_copies(targets: Iterable[Target], wish: StartOptions) -> StartOptions:
     """
     found: dict[str, tuple[MetadataCopy, ...]] = {}
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
-    for path, target in paths.items() if wish.release.version >= (3, 3) else ():
+    for path, target in paths.items() if wish.release.kraft_is_production_ready else ():
         log_dir = open_log_dir(path, target.broker_id, wish.release)
         cluster = log_dir.view.cluster_id or ""
         for name, directory in log_dir.directories if cluster else ():
             if is_metadata_log(name, directory, wish.release):
                 copy = read_copy(join(path, name), log_dir.view.where.broker_id)
                 found[cluster] = (*found.get(cluster, ()), *([copy] if copy else ()))
-            elif wish.release.version < (3, 7) and not exists(join(path, name, PARTITION_METADATA)):
+            elif wish.release.passes_over_nameless_logs and not exists(join(path, name, PARTITION_METADATA)):
                 return wish
     return wish._replace(copies=found)
 
