@@ -56,12 +56,19 @@ class Row(NamedTuple):
     """The releases `first` to `last` (both included), and what they do."""
 
     first: str
+    """The first of them."""
     last: str
+    """The last of them."""
     profile: Profile
+    """What a follower and its leader do until their logs agree, with the default protocol."""
     lookup: Lookup | None
+    """How a leader answers OffsetsForLeaderEpoch; None before 0.11."""
     reader: CheckpointReader
+    """How they read the text checkpoints."""
     epoch_load: EpochLoad
+    """What they do to leader-epoch-checkpoint when they load a log."""
     assign: Assign
+    """What they do with an entry that contradicts the epoch cache."""
     ibp: str | None
     """Their default inter.broker.protocol.version or metadata.version; None before 0.9."""
 

@@ -103,11 +103,17 @@ class ProfileRules(NamedTuple):
     """What a profile does (KIP-101, KIP-279, KAFKA-7415, KAFKA-10706, KIP-595's truncation on fetch)."""
 
     lookup: Lookup
+    """How the leader answers OffsetsForLeaderEpoch."""
     follower: Follower
+    """How the follower finds its truncation offset."""
     reply_carries_epoch: bool = True
+    """Whether the reply of the leader names an epoch beside the offset (KIP-279)."""
     assigns_epoch_at_election: bool = False
+    """Whether a new leader adds its epoch at once, not with its first batch (KAFKA-7415)."""
     noop_truncation_cleans_cache: bool = False
+    """Whether a truncation that cuts no record still drops epochs at the log end (KAFKA-10706)."""
     checks_log_start_before_divergence: bool = True
+    """Whether a fetch below the leader's log start is out of range even where the epochs diverge (KAFKA-12996)."""
 
 
 _METADATA_VERSION_MAX: Mapping[tuple[int, ...], int] = {
