@@ -7,8 +7,10 @@ from typing import Any
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome, segments_from
+from kcheck.core.verdicts import verdict
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
+from kcheck.documents.predict import partition_row
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column
@@ -18,7 +20,6 @@ from kcheck.startup.log_manager import begin, is_metadata_log
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.tables import predictions
 from kcheck.tables._contract import DIRECTORY, LOG_DIR
-from kcheck.verbs.predict import partition_row, verdict
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""

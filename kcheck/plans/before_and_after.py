@@ -42,7 +42,8 @@ class StartComparison:
 
 
 def _words(
-    start: LogDirPrediction, found: dict[str, PartitionPrediction], named: list[str], against: dict[str, PartitionPrediction]
+    start: LogDirPrediction, found: dict[str, PartitionPrediction], named: list[str],
+    against: dict[str, PartitionPrediction],
 ) -> str:  # fmt: skip
     if start.outcome is Outcome.ABORT:
         return f"the broker does not start: {start.reasons[0]}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
 from kcheck.disk.walk import split
+from kcheck.documents.predict import lost_row
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Chosen, Finding, Severity
@@ -22,7 +23,7 @@ from kcheck.plans.safe_replica import prove
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
-from kcheck.verbs.predict import lost_row, with_copies
+from kcheck.verbs.predict import with_copies
 from kcheck.views.rule_runner import all_repairs
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 

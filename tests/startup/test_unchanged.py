@@ -10,6 +10,7 @@ from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.walk import join
+from kcheck.documents.predict import partition_row
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -17,7 +18,6 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import begin
 from kcheck.startup.partition import start_partition
 from kcheck.startup.unchanged import unchanged_prediction
-from kcheck.verbs.predict import partition_row
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
 from tests.damage import cases
 
