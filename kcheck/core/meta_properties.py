@@ -7,10 +7,6 @@ from enum import Enum, auto
 from kcheck.core.startup import Mode, Outcome
 from kcheck.model.release import Release
 
-_FIRST_RELEASE = (0, 9)
-_READS_ANYTHING = (2, 8)
-_HAS_DIRECTORY_ID = (3, 7)
-_KRAFT_ONLY = (4,)
 _DIRECTORY_ID = "directory.id"
 _RESERVED_IDS = 100
 """The ids below, with 64 zero bits before, are kept for a meaning (DirectoryId.reserved)."""
@@ -44,21 +40,21 @@ def fault_of(
 
     `refused`: its reader throws. `faulty` are the keys whose values the newest reader refuses.
     """
-    if release.version < _FIRST_RELEASE:
+    if not release.reads_meta_properties:
         return None
     if refused:
         return MetaPropertiesFault.UNREADABLE
-    if release.version >= _KRAFT_ONLY and (broker_id is None or names_nothing(properties)):
+    if release.is_kraft_only and (broker_id is None or names_nothing(properties)):
         return MetaPropertiesFault.NO_NODE_ID
     if names_nothing(properties):
         return MetaPropertiesFault.EMPTY
-    if release.version >= _HAS_DIRECTORY_ID:
+    if release.has_directory_ids:
         directory_id = properties.get(_DIRECTORY_ID)
         reserved = directory_id is not None and _is_reserved(directory_id)
         return MetaPropertiesFault.RESERVED_DIRECTORY_ID if reserved else None
     # From 2.8 to 3.6 the reader takes any properties and fails when it uses them; directory.id it does not know.
     used = any(key != _DIRECTORY_ID for key in faulty)
-    return MetaPropertiesFault.UNUSABLE if used and release.version >= _READS_ANYTHING else None
+    return MetaPropertiesFault.UNUSABLE if used and release.takes_any_meta_properties else None
 
 
 def _is_reserved(directory_id: str) -> bool:
@@ -73,5 +69,5 @@ def outcome_of(fault: MetaPropertiesFault, release: Release, *, mode: Mode, empt
     """
     if empty and mode is Mode.ZOOKEEPER:
         return Outcome.OK
-    offline = fault is MetaPropertiesFault.UNREADABLE and release.version >= _HAS_DIRECTORY_ID
+    offline = fault is MetaPropertiesFault.UNREADABLE and release.outlives_bad_meta_properties
     return Outcome.OFFLINE if offline else Outcome.ABORT
