@@ -190,6 +190,16 @@ class Release(NamedTuple):
         return self.version >= (3,)
 
     @property
+    def takes_log_dirs_offline(self) -> bool:
+        """From 1.0 an I/O error takes its log dir offline; before, it ends the broker (KIP-112)."""
+        return self.version >= (1,)
+
+    @property
+    def removes_marker_first(self) -> bool:
+        """From 2.8 a start removes the mark of a clean stop before it lists partitions; before, after their load."""
+        return self.version >= (2, 8)
+
+    @property
     def has_log_start_checkpoint(self) -> bool:
         """From 0.11 a log dir holds log-start-offset-checkpoint (KIP-107)."""
         return self.version >= (0, 11)
@@ -228,6 +238,11 @@ class Release(NamedTuple):
     def deletes_failing_indexes(self) -> bool:
         """Up to 1.0 a start deletes all indexes of a segment of which one fails a check."""
         return self.version < (1, 1)
+
+    @property
+    def empties_unwritable_segments(self) -> bool:
+        """From 4.0 a segment is emptied if an I/O error ends its recovery; before, its log dir goes offline."""
+        return self.version >= (4,)
 
     @property
     def refuses_large_logs(self) -> bool:

@@ -1,7 +1,8 @@
 """Files that no broker needs are moved out of a partition directory.
 
-Copies, notes, and what an interrupted deletion, compaction or write has left. A `.swap` waits to take the place of
-segments: it is left to the broker, unless its batches are damaged and the segments that it replaces are still whole.
+Copies, notes, directories that have the name of a file, and what an interrupted deletion, compaction or write has left.
+A `.swap` waits to take the place of segments: it is left to the broker, unless its batches are damaged and the segments
+that it replaces are still whole.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, FileKind, parse_file
 from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Settled, Step
-from kcheck.repairs._files import path_of, whole_log
+from kcheck.repairs._files import DAMAGE, path_of, unsettled, whole_log
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
@@ -21,6 +22,8 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             yield from _leftover(site, finding)
         elif finding.id == "KC227":
             yield from _alone(site, finding)
+        elif finding.id == "KC233":
+            yield _directory(site, finding)
         else:
             yield _swap(site, finding)
 
@@ -38,6 +41,16 @@ def _stray(site: PartitionSite, finding: Finding) -> Answer:
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"it may hold records: {size} bytes under a name that no broker opens")
     return _aside(site, finding, [name], "the directory holds Kafka's own files only", "no broker writes this name")
+
+
+def _directory(site: PartitionSite, finding: Finding) -> Answer:
+    """Move a directory aside that has the name of a file."""
+    name = finding.where.file or ""
+    damaged = unsettled(site, DAMAGE) if parse_file(name).kind is FileKind.INDEX else None
+    if damaged is not None:
+        return Refused(finding, f"without it a start recovers its segment and cuts the damage: {damaged.message}")
+    what = "the broker opens a file of this name, or none at all"
+    return _aside(site, finding, [name], "no directory has the name of a file", what)
 
 
 def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
@@ -94,7 +107,7 @@ REPAIR = Repair(
     name="move-aside-files",
     rank=40,
     scope=Scope.PARTITION,
-    rules=("KC225", "KC226", "KC227", "KC228"),
+    rules=("KC225", "KC226", "KC227", "KC228", "KC233"),
     plan=plan,
     page=__doc__,
 )

@@ -164,14 +164,14 @@ class SegmentScan:
             )
             read.append(whole)
             if whole.unread:
-                collected.extend(_unread(whole))
+                collected.extend(_unread(whole, view.directories))
         swaps = tuple(read_swaps(view, folder_of(view.where), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
         found: dict[str, FileView] = {}
-        for name in files_beside_segments(view.files):
+        for name in files_beside_segments(view.files - view.directories):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
@@ -223,11 +223,11 @@ def _stated(view: FileView | None, found: Transactions | None) -> tuple[Aborted,
     )
 
 
-def _unread(view: SegmentView) -> Iterator[Finding]:
-    """Yield a finding for each index that is there and cannot be read."""
+def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]:
+    """Yield a finding for each index that is there and cannot be read, but for `directories` (KC233)."""
     for ending, why in view.unread.items():
         name = segment_prefix(view.base_offset) + ending
-        if name in view.files:
+        if name in view.files and name not in directories:
             yield kc001_unreadable.finding(view.where._replace(file=name), why)
 
 
