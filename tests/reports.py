@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from kcheck.core.releases import release
+from kcheck.documents.answer import Answer
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-from kcheck.replicas.truncation import Election, plan
+from kcheck.replicas.truncation import Election, truncation
 from kcheck.verbs.inspect import InspectDetail, inspect_paths
 
 NEWEST = release("4.3")
 EVERY = PartitionFilter()
 
 
-def document(report: Report) -> dict[str, Any]:
-    """Return a report as a JSON document."""
+def document(answer: Report | Answer) -> dict[str, Any]:
+    """Return an answer as a JSON document."""
+    report = answer.report() if isinstance(answer, Answer) else answer
     stream = io.StringIO()
     render(report, stream, Options())
     found: dict[str, Any] = json.loads(stream.getvalue())
@@ -45,7 +47,7 @@ def planned(
 ) -> dict[str, Any]:
     """Return what `kcheck truncation` says."""
     election = Election(leader=leader, leader_epoch=leader_epoch, live=live)
-    return document(plan(list(paths), election, wanted=wanted, release=release(kafka)))
+    return document(truncation(list(paths), election, wanted=wanted, release=release(kafka)))
 
 
 def partition_of(*paths: str, **how: Any) -> dict[str, Any]:

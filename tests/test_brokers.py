@@ -12,7 +12,7 @@ from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-from kcheck.replicas.truncation import Election, plan
+from kcheck.replicas.truncation import Election, truncation
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
@@ -64,9 +64,11 @@ def test_truncation_is_what_the_broker_then_did(kafka: str, scene: str, live: bo
     paths = [f"{broker}={BROKERS / kafka / scene / f'broker-{broker}'}" for broker in (1, 2)]
     for did in _answers(kafka)[scene]["truncations"]:
         election = Election(leader=str(did["leader"]), leader_epoch=did["leader_epoch"], live=live)
-        rows: Any = plan(paths, election, wanted=PartitionFilter(topics=(did["topic"],)), release=release(kafka)).body[
-            "partitions"
-        ]
+        rows: Any = (
+            truncation(paths, election, wanted=PartitionFilter(topics=(did["topic"],)), release=release(kafka))
+            .report()
+            .body["partitions"]
+        )
         (partition,) = rows
         (follower,) = partition["followers"]
         steps = [step["truncate_to"] for step in follower["steps"] if step["truncate_to"] is not None]
@@ -82,7 +84,7 @@ def test_log_starts_are_those_that_the_broker_then_loaded(kafka: str, scene: str
     """Of a topic in remote storage the log start may lie below every segment, of no other: its log told them."""
     path = str(BROKERS / kafka / scene / "broker-1" / "data1")
     wish = StartOptions(None, Settings(remote_storage=remote_storage), release(kafka))
-    body: Any = predict([path], wish).report.body
+    body: Any = predict([path], wish).report().body
     found = {
         row["dir"]: [row["log_start_offset"], row["log_end_offset"]]
         for log_dir in body["log_dirs"]

@@ -29,6 +29,7 @@ def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = 
 
     release, fail_on = common.release(), parse_severity(common.judging.fail_on)
     wish = StartOptions(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
-    found = look(paths, wish)
-    leave(found.report, common.leaving)
-    end(found.report, failed=found.severity.rank >= fail_on.rank)
+    prediction = look(paths, wish)
+    report = prediction.report()
+    leave(report, common.leaving)
+    end(report, failed=prediction.severity.rank >= fail_on.rank)

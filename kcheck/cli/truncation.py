@@ -22,8 +22,10 @@ def truncation(
     profile: Profile = None,
 ) -> None:
     """Plan where each follower truncates, and what is lost."""
-    from kcheck.replicas.truncation import Election, plan
+    from kcheck.replicas.truncation import Election
+    from kcheck.replicas.truncation import truncation as plan
 
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
     election = Election(leader=leader, leader_epoch=leader_epoch, live=live)
-    common.leave(plan(replicas, election, wanted=common.wanted(), release=common.release(profile)))
+    answer = plan(replicas, election, wanted=common.wanted(), release=common.release(profile))
+    common.leave(answer.report())

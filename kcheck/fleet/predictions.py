@@ -5,19 +5,21 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome, segments_from
+from kcheck.core.verdicts import verdict
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
+from kcheck.documents.predict import partition_row
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
-from kcheck.startup.log_manager import LogDirStart, begin, is_metadata_log
-from kcheck.startup.prediction import Context, LoadInputs, Lost, Prediction
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import begin, is_metadata_log
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.tables import predictions
 from kcheck.tables._contract import DIRECTORY, LOG_DIR
-from kcheck.verbs.predict import partition_row, verdict
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
@@ -40,7 +42,7 @@ LIGHT = ("start_outcome", "start_reason", "start_lost", "start_scan_bytes", "sta
 def predicted(
     path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
     *, complete: bool, reads: bool,
-) -> Prediction | None:  # fmt: skip
+) -> PartitionPrediction | None:  # fmt: skip
     """Return what the start makes of a directory, None if it loads none of its name.
 
     `complete`: the view was read whole. Without `reads` no log is read through: what becomes of one after an unclean
@@ -71,14 +73,16 @@ def _unread(
     view: PartitionView | None,
     stored: LoadInputs,
     release: Release,
-) -> Prediction:
+) -> PartitionPrediction:
     """Return how much of a directory a start after an unclean stop reads, and nothing else."""
     try:
         logs = _log_sizes(path) if view is None else {int(each.base_offset): each.size for each in view.segments}
     except UnreadableError as error:
-        return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
-    return Prediction(name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size)
+    return PartitionPrediction(
+        name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size
+    )
 
 
 def _log_sizes(path: str) -> dict[int, int]:
@@ -86,7 +90,7 @@ def _log_sizes(path: str) -> dict[int, int]:
     return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 
 
-def start_row(found: Prediction | None) -> tuple[object, ...]:
+def start_row(found: PartitionPrediction | None) -> tuple[object, ...]:
     """Return the columns of START."""
     if found is None:
         return (None,) * len(START)
@@ -95,18 +99,18 @@ def start_row(found: Prediction | None) -> tuple[object, ...]:
     return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
 
 
-def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> Prediction | None:
+def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
     """Return of a prediction what its log dir needs, from its columns of LIGHT."""
     outcome, reason, lost, scan_bytes, queued, touched = row
     if outcome is None:
         return None
-    of_lost = None if lost is None else Lost(None, None, json.loads(lost)["records"], 0, None)
-    return Prediction(
+    of_lost = None if lost is None else LostRecords(None, None, json.loads(lost)["records"], 0, None)
+    return PartitionPrediction(
         name, directory, _OUTCOMES[outcome], reason, lost=of_lost, scan_bytes=scan_bytes, queued=queued, touched=touched
     )
 
 
-def log_dir_row(start: LogDirStart) -> tuple[object, ...]:
+def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
     """Return the columns of the row of a log dir behind its path."""
     unknown = start.unread or any(each.outcome is Outcome.UNKNOWN for each in start.partitions)
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome

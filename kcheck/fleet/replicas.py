@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck.core.lineage import EpochRange, Lineage, lineage_of_cache
+from kcheck.core.truncation_plans import TruncationPlan, best
 from kcheck.disk.walk import folder_of, join
+from kcheck.documents.truncation import table_rows
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Finding, Location
@@ -18,7 +20,7 @@ from kcheck.model.report import Column
 from kcheck.model.segments import End, EpochRun, SegmentView
 from kcheck.model.views import FileView, PartitionView, ReplicasView
 from kcheck.replicas.replica import LogFile, ReplicaState
-from kcheck.replicas.truncation import Election, cost, fork_of, is_foreign, plans_of
+from kcheck.replicas.truncation import Election, fork_of, is_foreign, plans_of
 from kcheck.tables import findings, partitions, replica_sets, truncation_plans
 from kcheck.tables._arrow import schema_of
 from kcheck.views.rule_runner import check_replicas
@@ -146,11 +148,11 @@ def compared(group: Mapping[str, Any], release: Release) -> Compared:
     brokers = {row["broker_id"]: row["broker"] for row in rows}
     states = tuple(_state(row, group["topic"], group["partition"]) for row in rows)
     plans = [*plans_of(states, Election(), release)]
-    best = min(plans, key=cost, default=None)
+    cheapest = best(plans)
     views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
     return Compared(
-        (group["cluster"], *_set_row(states, best, brokers, group, release)),
-        tuple(row for plan in plans for row in truncation_plans.rows(plan, best=plan is best, brokers=brokers)),
+        (group["cluster"], *_set_row(states, cheapest, brokers, group, release)),
+        tuple(row for plan in plans for row in table_rows(plan, is_best=plan is cheapest, brokers=brokers)),
         findings_of(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
     )
 
@@ -171,10 +173,10 @@ def _by_broker(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _set_row(
-    states: Sequence[ReplicaState], best: Mapping[str, Any] | None, brokers: Mapping[int, str | None],
+    states: Sequence[ReplicaState], plan: TruncationPlan | None, brokers: Mapping[int, str | None],
     group: Mapping[str, Any], release: Release,
 ) -> Iterator[object]:  # fmt: skip
-    leader = None if best is None else best["leader"]
+    leader = None if plan is None else plan.leader
     one = next((state for state in states if state.broker_id == leader), None)
     able = [state for state in states if state.problem is None and not (one and is_foreign(state, one, release))]
     marks = [state.high_watermark for state in able if state.high_watermark is not None]
@@ -183,14 +185,13 @@ def _set_row(
         len(states),
         group["replicas_of_topic"],
         len(able),
-        None if best is None else best["leader_log_end_offset"],
+        None if plan is None else plan.leader_log_end_offset,
     )
     yield max(marks, default=None)
-    if best is None or one is None:
+    if plan is None or one is None:
         yield from (None,) * 5
         return
-    _, below, lost, _ = cost(best)
-    yield from (lost, below)
+    yield from (plan.lost_offsets, plan.lost_below_high_watermark)
     end = one.log_end_offset
     assert end is not None
     # What lies before the first segment is in remote storage, if anywhere.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.predictions import PartitionPrediction
 from kcheck.fleet.predictions import LIGHT, START, light_start, start_row
 from kcheck.fleet.replicas import LISTS, OWN, own_row
 from kcheck.model.entries import Offset
@@ -11,7 +12,6 @@ from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.report import Column
 from kcheck.model.views import PartitionView
 from kcheck.replicas.replica import ReplicaState
-from kcheck.startup.prediction import Prediction
 from kcheck.tables import findings, leader_epochs, partitions, predictions, segments
 from kcheck.tables._arrow import arrays, batch_of, from_bytes, nested, schema_of
 from kcheck.tables._contract import DIRECTORY, PLACE
@@ -61,7 +61,7 @@ class Scanned(NamedTuple):
     complete: bool
     findings: Sequence[Finding]
     state: ReplicaState | None = None
-    start: Prediction | None = None
+    start: PartitionPrediction | None = None
 
 
 ITEMS = (
@@ -198,7 +198,7 @@ class Light(NamedTuple):
 
     view: PartitionView
     complete: bool
-    start: Prediction | None
+    start: PartitionPrediction | None
 
 
 def light_of(batch: "pa.RecordBatch", where: Location) -> Iterator[Light]:

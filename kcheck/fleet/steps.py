@@ -11,6 +11,7 @@ from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, settings
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
@@ -40,8 +41,8 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
-from kcheck.startup.log_manager import LogDirStart, combined_starts, log_dir_start, mode_of_log_dir
-from kcheck.startup.prediction import Context, LoadInputs, Prediction, load_inputs
+from kcheck.startup.inputs import Context, LoadInputs, load_inputs
+from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
 from kcheck.tables import checkpoints, log_dirs, predictions
 from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
 from kcheck.views.log_dir import LogDir, open_log_dir, report_links, wanted_directories
@@ -239,7 +240,7 @@ def _scan(path: str, item: Item, deep: "SegmentScan | None", how: ScanOptions) -
 def _start(
     path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None,
     how: ScanOptions, *, complete: bool,
-) -> Prediction | None:  # fmt: skip
+) -> PartitionPrediction | None:  # fmt: skip
     """Return what the next start makes of a directory; logs are read through where all batches are."""
     context = _context(mode or "", how.release)
     return predicted(path, directory, view, stored, context, complete=complete, reads=how.depth.verifies)
@@ -265,7 +266,9 @@ def _refused(name: str, error: str, where: Location) -> FileView:
     return FileView("", name, where, 0, Parsed(None), BrokerReads(None, error))
 
 
-def _state(view: PartitionView, log_dir: LogDirView, start: Prediction | None, how: ScanOptions) -> ReplicaState:
+def _state(
+    view: PartitionView, log_dir: LogDirView, start: PartitionPrediction | None, how: ScanOptions
+) -> ReplicaState:
     """Return a replica as the next start of its broker leaves it; its batches are read anew only if all of them were.
 
     Where segments could not be read, batches do not tell all the epochs: those of the file stand for them. Where some
@@ -292,7 +295,7 @@ def look_at_broker(
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
-    starts: list[LogDirStart] = []
+    starts: list[LogDirPrediction] = []
     for log_dir, seen in found:
         opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
         report_links(opened, how.wanted)
@@ -323,7 +326,9 @@ def look_at_broker(
     return tuple((name, to_bytes(batch)) for name, batch in rows)
 
 
-def _judged(log_dir: Identified, opened: LogDir, starts: tuple[Prediction, ...], release: Release) -> LogDirStart:
+def _judged(
+    log_dir: Identified, opened: LogDir, starts: tuple[PartitionPrediction, ...], release: Release
+) -> LogDirPrediction:
     context = _context(mode_of_log_dir(opened, settings({}, release), release), release)
     start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
     return start._replace(broker=log_dir.group)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Outcome
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs._contract import Step
 from kcheck.repairs._epochs import in_words
-from kcheck.startup.log_manager import LogDirStart
-from kcheck.startup.prediction import Prediction
 
 _DIR_COUNT = 4
 """So many partitions are told of one operation."""
@@ -17,10 +16,10 @@ _DIR_COUNT = 4
 class StartComparison:
     """What the start does before and after some steps, which are judged together."""
 
-    def __init__(self, before: Iterable[LogDirStart], after: Iterable[LogDirStart], *, steps: int) -> None:
+    def __init__(self, before: Iterable[LogDirPrediction], after: Iterable[LogDirPrediction], *, steps: int) -> None:
         """Take the starts, and how many steps lie between them."""
         self._starts = ({start.path: start for start in before}, {start.path: start for start in after})
-        self._found: dict[str, tuple[dict[str, Prediction], dict[str, Prediction], list[str]]] = {}
+        self._found: dict[str, tuple[dict[str, PartitionPrediction], dict[str, PartitionPrediction], list[str]]] = {}
         self._alone = steps == 1
 
     def now_and_after(self, site: EditedLogDir, step: Step) -> tuple[str, str]:
@@ -33,7 +32,7 @@ class StartComparison:
         unseen = step.finding.severity is Severity.FATAL and one.outcome is Outcome.OK
         return step.finding.effect if unseen else _words(one, first, named, second), _words(other, second, named, first)
 
-    def _of(self, path: str) -> tuple[dict[str, Prediction], dict[str, Prediction], list[str]]:
+    def _of(self, path: str) -> tuple[dict[str, PartitionPrediction], dict[str, PartitionPrediction], list[str]]:
         """Return the partitions of a log dir by name, before and after, and which of them one step has changed."""
         if path not in self._found:
             first, second = ({each.dir: each for each in starts[path].partitions} for starts in self._starts)
@@ -43,7 +42,8 @@ class StartComparison:
 
 
 def _words(
-    start: LogDirStart, found: dict[str, Prediction], named: list[str], against: dict[str, Prediction]
+    start: LogDirPrediction, found: dict[str, PartitionPrediction], named: list[str],
+    against: dict[str, PartitionPrediction],
 ) -> str:  # fmt: skip
     if start.outcome is Outcome.ABORT:
         return f"the broker does not start: {start.reasons[0]}"
@@ -54,7 +54,7 @@ def _words(
     return "the log dir is loaded" + "".join(f"; {each}" for each in shown) + (f"; and {more} more" if more else "")
 
 
-def _partition(found: Prediction | None, against: Prediction | None) -> str:
+def _partition(found: PartitionPrediction | None, against: PartitionPrediction | None) -> str:
     if found is None:
         return "is not there"
     if found.log is None:

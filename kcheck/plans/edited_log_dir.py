@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
@@ -13,8 +14,8 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
 from kcheck.model.views import LogDirView
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._contract import Edit, Write
-from kcheck.startup.log_manager import LogDirStart, StartOptions, loaded, log_dir_start, start_context
-from kcheck.startup.prediction import Context, LoadInputs, Prediction
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import StartOptions, loaded, log_dir_start, start_context
 from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
 from kcheck.views.partition import view_of
 
@@ -39,7 +40,7 @@ class EditedLogDir:
         self._touched: dict[str, Callable[[], None]] = {}
         self.real = self.path
         self._now: tuple[object, LogDir] | None = None
-        self._starts: dict[str, tuple[int, Prediction | None]] = {}
+        self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
 
     @cached_property
     def context(self) -> Context:
@@ -147,7 +148,7 @@ class EditedLogDir:
         directories = (*self._opened.directories, *self._opened.links)
         return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
 
-    def start(self) -> LogDirStart:
+    def start(self) -> LogDirPrediction:
         """Return what the next start makes of it.
 
         Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
@@ -162,7 +163,9 @@ class EditedLogDir:
             (name, each.directory) for name, each in there.items() if self._starts.get(name, (None,))[0] != each.version
         ]
 
-        def load(_: str, name: str, __: PartitionDirectory, stored: LoadInputs, context: Context) -> Prediction:
+        def load(
+            _: str, name: str, __: PartitionDirectory, stored: LoadInputs, context: Context
+        ) -> PartitionPrediction:
             return there[name].start(stored, context)
 
         found = {each.dir: each for each in loaded(self.path, now, asked, [], load, clean=clean, context=context)}

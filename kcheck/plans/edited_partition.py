@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kcheck.core.predictions import Content, LostRecords, PartitionPrediction, new_content, total_loss
+from kcheck.core.predictions import LogCut as Gone
 from kcheck.core.startup import Settings
 from kcheck.disk.read import UnreadableError, opened, pread
 from kcheck.disk.walk import file_sizes, join, no_files
@@ -28,12 +30,11 @@ from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.segments.header_columns import HeaderColumns
+from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.partition import cut_loss, start_partition
-from kcheck.startup.prediction import Context, LoadInputs, Lost, Prediction, summed
-from kcheck.startup.prediction import LogCut as Gone
 from kcheck.startup.segment import Segment
-from kcheck.startup.virtual_files import Content, Folder, StartError, new_content, read_content
+from kcheck.startup.virtual_files import Folder, StartError, read_content
 
 _OF_IMAGE = (".log", ".snapshot")
 """All else a recovery of every segment writes anew, or does not look at."""
@@ -74,7 +75,7 @@ class EditedPartition:
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._ends: dict[tuple[int, int], Offset] = {}
-        self._start: tuple[tuple[int, LoadInputs, Context], Prediction] | None = None
+        self._start: tuple[tuple[int, LoadInputs, Context], PartitionPrediction] | None = None
 
     @property
     def context(self) -> Context:
@@ -155,7 +156,7 @@ class EditedPartition:
         if name.endswith(_OF_IMAGE):
             self._image = None
 
-    def start(self, stored: LoadInputs, context: Context) -> Prediction:
+    def start(self, stored: LoadInputs, context: Context) -> PartitionPrediction:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
         if self._start is None or self._start[0] != how:
@@ -274,10 +275,10 @@ class EditedPartition:
             self.image()
         return self._ends.get((base, position), base)
 
-    def loss(self, edits: tuple[Edit, ...]) -> Lost | None:
+    def loss(self, edits: tuple[Edit, ...]) -> LostRecords | None:
         """Return the records that go with edits of its files, by the batches that stand there before them."""
         mark = self.view.high_watermark
-        found: list[Lost] = []
+        found: list[LostRecords] = []
         for edit in edits:
             owner, _, name = edit.path.partition("/")
             if owner != self.dir:
@@ -292,7 +293,7 @@ class EditedPartition:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
                     found.append(cut_loss(Gone(content.path, base, end, position, content.size, ""), mark))
-        return summed(found)
+        return total_loss(found)
 
 
 Row = tuple[int, ...]

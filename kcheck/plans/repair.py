@@ -5,7 +5,9 @@ from math import inf
 from typing import NamedTuple
 
 from kcheck import __version__
+from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
 from kcheck.disk.walk import split
+from kcheck.documents.predict import lost_row
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Chosen, Finding, Severity
@@ -20,9 +22,8 @@ from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
 from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
-from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts
-from kcheck.startup.prediction import Lost, summed
-from kcheck.verbs.predict import lost_row, with_copies
+from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.verbs.predict import with_copies
 from kcheck.views.rule_runner import all_repairs
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
@@ -36,7 +37,7 @@ class RepairPlan(NamedTuple):
     report: Report
     plan: Plan
     left: tuple[str, ...]
-    starts: tuple[LogDirStart, ...]
+    starts: tuple[LogDirPrediction, ...]
 
 
 def plan_bytes(found: RepairPlan) -> bytes:
@@ -98,7 +99,7 @@ class _PendingStep(NamedTuple):
     shown: EditedLogDir
     site: EditedLogDir
     step: Step
-    lost: Lost | None
+    lost: LostRecords | None
 
 
 class _Planner:
@@ -118,7 +119,7 @@ class _Planner:
         self._restores: list[Callable[[], None]] = []
         self.starts = self._start()
 
-    def _start(self) -> list[LogDirStart]:
+    def _start(self) -> list[LogDirPrediction]:
         return combined_starts([site.start() for site in self._sites], self._release)
 
     def ask(self, repair: Repair) -> None:
@@ -231,7 +232,7 @@ class _Planner:
                     yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
 
 
-def _worse(before: list[LogDirStart], after: list[LogDirStart]) -> str | None:
+def _worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:
     """Return what the next start would discard because of a step that discards nothing itself."""
     known = {(start.path, part.dir): part.lost for start in before for part in start.partitions}
     for start in after:
@@ -242,11 +243,11 @@ def _worse(before: list[LogDirStart], after: list[LogDirStart]) -> str | None:
     return None
 
 
-def _count(lost: Lost) -> float:
+def _count(lost: LostRecords) -> float:
     return inf if lost.records is None else lost.records
 
 
-def _lost(site: EditedLogDir, step: Step) -> Lost | None:
+def _lost(site: EditedLogDir, step: Step) -> LostRecords | None:
     """Return the records that go with a step."""
     dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
     parts = [part for name in dirs if (part := site.by_dir.get(name)) is not None]
@@ -257,11 +258,11 @@ def _lost(site: EditedLogDir, step: Step) -> Lost | None:
         cut = [(part, edit) for part in parts for edit in step.edits
                if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
         size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
-        return Lost(first, behind, None, size, None)
-    return summed(known)
+        return LostRecords(first, behind, None, size, None)
+    return total_loss(known)
 
 
-def _in_words(lost: Lost) -> str:
+def _in_words(lost: LostRecords) -> str:
     records = "an unknown number of records" if lost.records is None else f"{lost.records} records"
     offsets = "" if lost.start is None or lost.end is None else f" (offsets {lost.start} to {lost.end - 1})"
     below = lost.below_high_watermark

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
+from kcheck.documents.blocks import Made, blocks_of
 from kcheck.model.report import Block, Report, Row
-from kcheck.renderers._blocks import Made, blocks_of
 from kcheck.renderers._jackson import jackson, printable_json
 from kcheck.renderers._page import Page, cell, known
 

@@ -3,10 +3,10 @@
 import csv
 from typing import TextIO
 
+from kcheck.documents.table import rows
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._printable import printable
-from kcheck.renderers._table import rows
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

@@ -4,15 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from kcheck import __version__
+from kcheck.documents.answer import head
+from kcheck.documents.blocks import Made, nested, objects, pieces
 from kcheck.model.report import Report, Rows, finding_row
-from kcheck.renderers._blocks import Made, nested, objects, pieces
 from kcheck.renderers._contract import Options, Renderer
-
-
-def head(report: Report) -> dict[str, object]:
-    """Return the fields that every document begins with."""
-    return {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
+from kcheck.documents.blocks import Made, blocks_of, filled
 from kcheck.model.names import FileKind
 from kcheck.model.report import Block, Report, Row
-from kcheck.renderers._blocks import Made, blocks_of, filled
 from kcheck.renderers._contract import Options, Renderer
 from kcheck.renderers._decoded import texts
 from kcheck.renderers._printable import printable

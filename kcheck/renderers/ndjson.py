@@ -5,10 +5,10 @@ from functools import partial
 from itertools import chain
 from typing import TextIO
 
+from kcheck.documents.answer import head
+from kcheck.documents.blocks import Made, nested, objects, pieces
 from kcheck.model.report import Report, Row, Rows, finding_row
-from kcheck.renderers._blocks import Made, nested, objects, pieces
 from kcheck.renderers._contract import Options, Renderer
-from kcheck.renderers.json import head
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:

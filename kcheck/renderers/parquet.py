@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from kcheck.documents.table import Cells, rows
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Options, Renderer
-from kcheck.renderers._table import Cells, rows
 from kcheck.tables._arrow import batch_of, schema_of
 
 _ROW_COUNT = 10_000

@@ -16,7 +16,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
-from kcheck.startup.prediction import Context, load_inputs
+from kcheck.startup.inputs import Context, load_inputs
 from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import CheckpointOffsets, view_of
 from kcheck.views.rule_runner import check_file, check_partition

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kcheck.core.lineage import Lineage, lineage_of_batches
+from kcheck.core.truncation_plans import CutPosition
 from kcheck.disk.read import opened
 from kcheck.model.entries import Batch, Offset
 from kcheck.replicas.replica import LogFile
@@ -20,15 +21,6 @@ class Amount:
 
     records: int | None
     bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CutBatch:
-    """Where a `.log` is cut: its base offset, the position in it, and the base offset of the first batch that goes."""
-
-    segment: Offset
-    position: int
-    base_offset: Offset
 
 
 def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
@@ -83,13 +75,13 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     return Amount(records, size)
 
 
-def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutBatch | None:
+def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
     """Return where truncation to `offset` cuts: at the first batch whose last offset is not below it."""
     for log in _from(logs, offset):
         with opened(log.path) as (descriptor, _):
             for batch in Walk(descriptor, log.size):
                 if batch.last_offset >= offset:
-                    return CutBatch(log.base_offset, batch.position, batch.base_offset)
+                    return CutPosition(log.base_offset, batch.position, batch.base_offset)
     return None
 
 

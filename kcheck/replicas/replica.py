@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from kcheck.core.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.lineage import Lineage
+from kcheck.core.predictions import LostRecords, PartitionPrediction
 from kcheck.core.segments import loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, unreadable_checkpoint
 from kcheck.disk.walk import folder_of, join
@@ -11,7 +12,6 @@ from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
-from kcheck.startup.prediction import Lost, Prediction
 
 _NO_END = "its log end could not be found"
 _ENDS = {Outcome.ABORT: "the broker aborts", Outcome.OFFLINE: "its log dir goes offline"}
@@ -45,7 +45,7 @@ class ReplicaState(NamedTuple):
     latest_epoch: Epoch = UNDEFINED_EPOCH
     logs: tuple[LogFile, ...] = ()
     lineage: Lineage | None = None
-    lost: Lost | None = None
+    lost: LostRecords | None = None
     problem: str | None = None
     topic_id: str | None = None
     snapshots: tuple[tuple[Offset, Epoch], ...] = ()
@@ -86,7 +86,12 @@ def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> R
 
 
 def after_start(
-    view: PartitionView, log_dir: LogDirView | None, start: Prediction | None, release: Release, *, reads: bool = True
+    view: PartitionView,
+    log_dir: LogDirView | None,
+    start: PartitionPrediction | None,
+    release: Release,
+    *,
+    reads: bool = True,
 ) -> ReplicaState:
     """Return the replica as the next start of its broker leaves it: `start` tells, unless it has not read the log.
 
@@ -106,7 +111,7 @@ def after_start(
     )  # fmt: skip
 
 
-def _kept_away(start: Prediction) -> str | None:
+def _kept_away(start: PartitionPrediction) -> str | None:
     """Return why the start does not load the replica, None where it does, or where nobody knows."""
     if start.outcome in _ENDS:
         return f"{_ENDS[start.outcome]}: {start.reason}"
@@ -139,7 +144,7 @@ def _as_seen(
     return _with_end(state._replace(first_segment=first), cache, end, view, release)
 
 
-def _left_logs(view: PartitionView, start: Prediction) -> tuple[LogFile, ...]:
+def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile, ...]:
     """Return the segments as the start leaves them; none where one is a part of a file, and nothing is to be read."""
     assert start.log is not None
     if not start.after:  # Nothing happened to the `.log` files.

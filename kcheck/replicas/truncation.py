@@ -2,25 +2,34 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypedDict
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Truncation
+from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status
+from kcheck.core.dialogue import Truncation as Dialogue
 from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.truncation import elected, plan_truncation
+from kcheck.core.truncation_plans import (
+    FollowerPlan,
+    OffsetRange,
+    RefetchedRecords,
+    StartLoss,
+    TruncatedRecords,
+    TruncationPlan,
+    best,
+)
 from kcheck.disk.read import UnreadableError
+from kcheck.documents.answer import Answer
+from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
-from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Epoch, Offset
+from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.dialogue_rows import step_rows
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.loading import replicas_of, started
-from kcheck.replicas.loss import amount, cut_at, fetched, lineage, shared
+from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
-from kcheck.verbs.predict import lost_row
 from kcheck.views.targets import paths_of, replica_targets
 
 _MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
@@ -28,19 +37,59 @@ _MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Election:
-    """Who leads (a broker id, `best`, or None for every candidate), with which epoch, and whether brokers restart."""
+    """Who leads, in which epoch, and whether the brokers restart before."""
 
     leader: str | None = None
+    """A broker id, `best`, or None for every candidate."""
     leader_epoch: int | None = None
+    """The epoch of the election; None: one above every epoch seen in a replica."""
     live: bool = False
+    """The brokers keep running: no start is modelled."""
 
 
-def plan(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Report:
-    """Return the plan for every partition that the replicas share."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncation(Answer):
+    """What `kcheck truncation` answers."""
+
+    election: Election
+    """Who leads."""
+    release: Release
+    """The Kafka release that is modelled."""
+    plans: Iterator[TruncationPlan]
+    """A plan for each partition, or for each candidate of each partition; read once."""
+    collected: list[Finding]
+    """What the rules found in the files of the replicas."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        leader = self.election.leader
+        broker_id = java_int(leader or "")
+        asked = {
+            "profile": str(self.release.profile),
+            "leader": leader if broker_id is None else broker_id,
+            "live": self.election.live,
+        }
+        return Report(
+            verb="truncation",
+            kafka=self.release.name,
+            body={**asked, "partitions": map(plan_row, self.plans)},
+            collected=self.collected,
+            kinds={"partitions": "partition"},
+            checked=self.checked,
+        )
+
+
+def truncation(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Truncation:
+    """Return the plan for every partition that the replicas share; each is made when it is read.
+
+    UsageError: a replica that names no broker, a bare file without its log end, a leader that has no replica.
+    """
     targets = replica_targets(arguments)
-    found = replicas_of(targets, wanted=wanted, release=release)
+    loaded = replicas_of(targets, wanted=wanted, release=release)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
-    for files in found.replicas:
+    for files in loaded.replicas:
         if files.view.where.broker_id is None:
             raise UsageError(f"{files.path}: which broker is it? Write BROKER={files.path}")
         if files.bare and files.view.log_end_offset is None:
@@ -48,17 +97,9 @@ def plan(arguments: list[str], election: Election, *, wanted: PartitionFilter, r
         state = live(files.view, files.log_dir, release) if election.live else started(files, release)
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
-    rows = (row for states in by_partition.values() for row in plans_of(tuple(states), election, release))
-    broker_id = java_int(election.leader or "")
-    leader = election.leader if broker_id is None else broker_id
-    asked = {"profile": str(release.profile), "leader": leader, "live": election.live}
-    return Report(
-        verb="truncation",
-        kafka=release.name,
-        body={**asked, "partitions": rows},
-        collected=found.findings,
-        kinds={"partitions": "partition"},
-        checked=paths_of(targets),
+    plans = (plan for states in by_partition.values() for plan in plans_of(tuple(states), election, release))
+    return Truncation(
+        election=election, release=release, plans=plans, collected=loaded.findings, checked=paths_of(targets)
     )
 
 
@@ -68,72 +109,53 @@ def _known_leader(election: Election, states: list[ReplicaState]) -> None:
         raise UsageError(f"--leader {election.leader} has no replica here; brokers are {', '.join(sorted(known))}")
 
 
-def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[Row]:
-    """Yield the plan of one partition: one row, or one for each candidate."""
-    candidates = [state for state in states if state.problem is None]
-    if election.leader not in (None, "best"):
-        candidates = [state for state in states if str(state.broker_id) == election.leader]
-        if not candidates:
-            why = f"broker {election.leader} has no replica of it here"
-            yield _unled(_head(states, election, leader=int(str(election.leader)), problem=why), states)
-    rows = [_led_by(leader, states, election, release) for leader in candidates]
-    yield from [min(rows, key=cost)] if rows and election.leader == "best" else rows
+def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[TruncationPlan]:
+    """Yield the plan of one partition under the chosen or the best leader, or one for each candidate."""
+    if election.leader in (None, "best"):
+        candidates = [state for state in states if state.problem is None]
+        plans = [_plan_under(leader, states, election, release) for leader in candidates]
+        cheapest = best(plans) if election.leader == "best" else None
+        yield from plans if cheapest is None else (cheapest,)
+        return
+    leaders = [state for state in states if str(state.broker_id) == election.leader]
+    yield from (_plan_under(leader, states, election, release) for leader in leaders)
+    if not leaders:
+        why = f"broker {election.leader} has no replica of it here"
+        nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
+        yield _plan_under(nobody, states, election, release)
 
 
-def cost(row: Row) -> tuple[int, int, int, int]:
-    """Order plans by who cannot take part, by what they lose below a high watermark, at all, by the leader's length."""
-    followers = row["followers"]
-    assert isinstance(followers, tuple)
-    absent = sum(follower["problem"] is not None for follower in followers)
-    lost = [follower["lost"] for follower in followers if follower["lost"]]
-    below = sum(part["below_high_watermark"] or 0 for part in lost)
-    return absent, below, sum(part["to"] - part["from"] for part in lost), -int(str(row["leader_log_end_offset"] or 0))
-
-
-def _led_by(state: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release) -> Row:
+def _plan_under(
+    leading: ReplicaState, states: tuple[ReplicaState, ...], election: Election, release: Release
+) -> TruncationPlan:
     """Return the plan of a partition under one leader."""
-    head = _head(states, election, state.broker_id, state.log_end_offset, state.problem)
-    others = tuple(other for other in states if other is not state)
-    if state.problem is not None or state.log_end_offset is None:
-        return _unled(head, others)
+    epoch = max(state.latest_epoch for state in states) + 1 if election.leader_epoch is None else election.leader_epoch
+    plan = TruncationPlan(
+        topic=states[0].topic,
+        partition=states[0].partition,
+        leader=leading.broker_id,
+        leader_epoch=Epoch(epoch),
+        leader_log_end_offset=leading.log_end_offset,
+        leader_log_start_offset=None,
+        lost_at_start=tuple(StartLoss(state.broker_id, state.lost) for state in states if state.lost),
+        problem=leading.problem,
+        followers=(),
+    )
+    others = tuple(state for state in states if state is not leading)
+    if leading.problem is not None or leading.log_end_offset is None:
+        why = f"its leader cannot lead: {leading.problem}"
+        return plan._replace(followers=tuple(_absent(state, state.problem or why) for state in others))
     before = Leader(
-        cache=state.cache, log_end_offset=state.log_end_offset, log_start_offset=state.log_start_offset,
-        local_log_start_offset=state.first_segment,
-    )  # fmt: skip
-    leader = elected(before, head["leader_epoch"], release=release)
-    return {**head, "followers": tuple(_follower(other, state, leader, release) for other in others)}
-
-
-class _Head(TypedDict):
-    topic: str | None
-    partition: int | None
-    leader: int | None
-    leader_epoch: Epoch
-    leader_log_end_offset: Offset | None
-    lost_at_start: tuple[Row, ...]
-    problem: str | None
-
-
-def _head(
-    states: tuple[ReplicaState, ...], election: Election, leader: int | None, log_end_offset: Offset | None = None,
-    problem: str | None = None,
-) -> _Head:  # fmt: skip
-    seen = max(state.latest_epoch for state in states)
-    return {
-        "topic": states[0].topic,
-        "partition": states[0].partition,
-        "leader": leader,
-        "leader_epoch": Epoch(seen + 1 if election.leader_epoch is None else election.leader_epoch),
-        "leader_log_end_offset": log_end_offset,
-        "lost_at_start": tuple({"broker_id": each.broker_id, **lost_row(each.lost)} for each in states if each.lost),
-        "problem": problem,
-    }
-
-
-def _unled(head: _Head, others: tuple[ReplicaState, ...]) -> Row:
-    """Return the plan of a partition whose leader cannot lead."""
-    why = f"its leader cannot lead: {head['problem']}"
-    return {**head, "followers": tuple(_absent(other._replace(problem=other.problem or why)) for other in others)}
+        cache=leading.cache,
+        log_end_offset=leading.log_end_offset,
+        log_start_offset=leading.log_start_offset,
+        local_log_start_offset=leading.first_segment,
+    )
+    leader = elected(before, Epoch(epoch), release=release)
+    return plan._replace(
+        leader_log_start_offset=leader.log_start_offset,
+        followers=tuple(_follower_plan(state, leading, leader, release) for state in others),
+    )
 
 
 def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
@@ -141,30 +163,30 @@ def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> 
     return release.compares_topic_ids and ids_differ(state.topic_id, leading.topic_id)
 
 
-def _follower(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> Row:
+def _follower_plan(state: ReplicaState, leading: ReplicaState, leader: Leader, release: Release) -> FollowerPlan:
     """Return the plan of one follower."""
     if state.problem is not None or state.log_end_offset is None:
-        return _absent(state)
+        return _absent(state, state.problem)
     if is_foreign(state, leading, release):
         other = f"its topic id is {state.topic_id}, that of the leader is {leading.topic_id}"
-        return _absent(state._replace(problem=f"it is no replica of this topic: {other}"))
-    found = _dialogue(state, leader, release)
-    if found is None:
-        return _absent(state._replace(problem="its truncation depends on its high watermark, which is not known"))
-    snapshot = sends_snapshot(found.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
+        return _absent(state, f"it is no replica of this topic: {other}")
+    dialogue = _dialogue(state, leader, release)
+    if dialogue is None:
+        return _absent(state, "its truncation depends on its high watermark, which is not known")
+    snapshot = sends_snapshot(dialogue.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
     if snapshot is not None:
-        return _absent(state._replace(problem=f"its leader sends a snapshot: its log begins anew at {snapshot}"))
+        return _absent(state, f"its leader sends a snapshot: its log begins anew at {snapshot}")
     try:
-        return _planned(state, leading, leader, _fetched(found, leading, leader, release))
+        return _costed(state, leading, leader, _with_fetches(dialogue, leading, leader, release))
     except UnreadableError as error:
-        return _absent(state._replace(problem=f"a segment cannot be read: {error}"))
+        return _absent(state, f"a segment cannot be read: {error}")
 
 
-def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Truncation | None:
-    """Return the dialogue, None where it depends on a high watermark that nobody knows."""
+def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue | None:
+    """Return the dialogue; None if it depends on a high watermark that is not known."""
     assert state.log_end_offset is not None
 
-    def with_high_watermark(offset: Offset) -> Truncation:
+    def with_high_watermark(offset: Offset) -> Dialogue:
         assert state.log_end_offset is not None
         replica = Replica(
             cache=state.cache, log_end_offset=state.log_end_offset, high_watermark=offset,
@@ -178,8 +200,8 @@ def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Truncati
     return high if low.steps == high.steps else None
 
 
-def _fetched(found: Truncation, leading: ReplicaState, leader: Leader, release: Release) -> Truncation:
-    """Return what becomes of it with what the leader sends then."""
+def _with_fetches(dialogue: Dialogue, leading: ReplicaState, leader: Leader, release: Release) -> Dialogue:
+    """Return the dialogue with the fetches that follow, until nothing cuts the log again."""
     known = _lineage(leading)
 
     def sent(offset: Offset) -> Iterator[Lineage]:
@@ -190,38 +212,32 @@ def _fetched(found: Truncation, leading: ReplicaState, leader: Leader, release: 
         )
         return iter([rest] if rest else [])
 
-    return follow(found, leader, known, sent, release=release)
+    return follow(dialogue, leader, known, sent, release=release)
 
 
-def _planned(state: ReplicaState, leading: ReplicaState, leader: Leader, found: Truncation) -> Row:
+def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue: Dialogue) -> FollowerPlan:
+    """Return what the dialogue costs the follower."""
     before = state.log_end_offset
     assert before is not None
-    after = found.after.log_end_offset
-    emptied = found.after.first_segment != state.first_segment
+    after = dialogue.after.log_end_offset
+    emptied = dialogue.after.first_segment != state.first_segment
     changed = after != before or emptied
-    parts = fork_of(state, leading)
-    # Behind a remote log nothing of the own one is left.
-    is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in found.steps)
+    # A log that starts again after the remote log keeps nothing of its own.
+    is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
     kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
-    gone = ranges(parts, log_start_offset=state.log_start_offset, before=before, after=kept)
-    silent = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
-    return {
-        "broker_id": state.broker_id,
-        "status": str(found.status),
-        "problem": None,
-        "log_end_offset_before": before,
-        "high_watermark": state.high_watermark,
-        "steps": step_rows(found.steps, leader),
-        "truncate_to": after if changed else None,
-        "log_end_offset_after": after,
-        "cut": _cut_row(state, after) if changed and not emptied else None,
-        "lost": _lost_row(state, gone.lost, certain=gone.certain),
-        "expired": _expired_row(state, leader.log_start_offset) if emptied else None,
-        "refetch": None if found.status is Status.FETCH_FAILS else _refetch_row(leading, leader, after),
-        "leader_epochs_after": entry_rows(found.after.cache),
-        "diverges_silently_at": silent,
-        "exits_without_unclean_election": found.exits_without_unclean_election,
-    }
+    gone = ranges(fork_of(state, leading), log_start_offset=state.log_start_offset, before=before, after=kept)
+    return FollowerPlan(
+        broker_id=state.broker_id,
+        log_end_offset_before=before,
+        high_watermark=state.high_watermark,
+        dialogue=dialogue,
+        truncate_to=after if changed else None,
+        cut=cut_at(state.logs, after) if changed and not emptied else None,
+        lost=None if gone.lost is None else _truncated(state, *gone.lost, certain=gone.certain),
+        expired=_expired(state, leader.log_start_offset) if emptied else None,
+        refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
+        diverges_silently_at=gone.kept_divergent[0] if gone.kept_divergent and not emptied else None,
+    )
 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
@@ -248,61 +264,38 @@ def _lineage(state: ReplicaState) -> Lineage:
     return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
 
 
-def _cut_row(state: ReplicaState, offset: Offset) -> Row | None:
-    cut = cut_at(state.logs, offset)
-    return None if cut is None else {"segment": cut.segment, "position": cut.position, "base_offset": cut.base_offset}
-
-
-def _lost_row(state: ReplicaState, lost: tuple[Offset, Offset] | None, *, certain: bool) -> Row | None:
-    if lost is None:
-        return None
-    start, end = lost
-    row: dict[str, object] = {"from": start, "to": end, "records": None, "bytes": None}
-    below: int | None = None
+def _truncated(state: ReplicaState, start: Offset, end: Offset, *, certain: bool) -> TruncatedRecords:
+    """Return what the follower loses, counted from its batches; what is in remote storage cannot be counted."""
+    logs = state.logs if start >= state.first_segment else ()
+    counts = amount(logs, start, end) if logs else Amount(None, None)
     mark = state.high_watermark
-    logs = state.logs if start >= state.first_segment else ()  # What is in remote storage cannot be counted.
-    if logs:
-        gone = amount(logs, start, end)
-        row |= {"records": gone.records, "bytes": gone.bytes}
+    below: int | None = None
     if mark is not None:
         limit = Offset(min(mark, end))
-        counted = amount(logs, start, limit).records if logs and limit > start else None
-        below = counted if counted is not None else max(0, limit - start)
-    return {**row, "below_high_watermark": below, "certain": certain}
+        records = amount(logs, start, limit).records if logs and limit > start else None
+        below = max(0, limit - start) if records is None else records
+    return TruncatedRecords(start, end, counts.records, counts.bytes, below, certain)
 
 
-def _expired_row(state: ReplicaState, leader_start: Offset) -> Row | None:
+def _expired(state: ReplicaState, leader_start: Offset) -> OffsetRange | None:
     assert state.log_end_offset is not None
     end = min(leader_start, state.log_end_offset)
-    return {"from": state.log_start_offset, "to": end} if state.log_start_offset < end else None
+    return OffsetRange(state.log_start_offset, end) if state.log_start_offset < end else None
 
 
-def _refetch_row(leading: ReplicaState, leader: Leader, after: Offset) -> Row | None:
+def _refetched(leading: ReplicaState, leader: Leader, after: Offset) -> RefetchedRecords | None:
     start, end = Offset(max(after, leader.log_start_offset)), leader.log_end_offset
     if start >= end:
         return None
-    if not leading.logs:
-        return {"from": start, "to": end, "records": None, "bytes": None}
-    there = amount(leading.logs, start, end)
-    return {"from": start, "to": end, "records": there.records, "bytes": there.bytes}
+    counts = amount(leading.logs, start, end) if leading.logs else Amount(None, None)
+    return RefetchedRecords(start, end, counts.records, counts.bytes)
 
 
-def _absent(state: ReplicaState) -> Row:
-    """Return the row of a follower that cannot take part."""
-    return {
-        "broker_id": state.broker_id,
-        "status": "unknown",
-        "problem": state.problem,
-        "log_end_offset_before": state.log_end_offset,
-        "high_watermark": state.high_watermark,
-        "steps": (),
-        "truncate_to": None,
-        "log_end_offset_after": None,
-        "cut": None,
-        "lost": None,
-        "expired": None,
-        "refetch": None,
-        "leader_epochs_after": None,
-        "diverges_silently_at": None,
-        "exits_without_unclean_election": False,
-    }
+def _absent(state: ReplicaState, problem: str | None) -> FollowerPlan:
+    """Return the plan of a follower that cannot take part."""
+    return FollowerPlan(
+        broker_id=state.broker_id,
+        log_end_offset_before=state.log_end_offset,
+        high_watermark=state.high_watermark,
+        problem=problem,
+    )

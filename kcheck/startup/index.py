@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from kcheck.core.predictions import Content
 from kcheck.core.segments import floor_slot
 from kcheck.core.startup import offset_of
 from kcheck.formats._layout import Layout
@@ -13,7 +14,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
 from kcheck.segments.header_columns import Column, dtype_of
-from kcheck.startup.virtual_files import Content, Folder, StartError
+from kcheck.startup.virtual_files import Folder, StartError
 
 
 class Index:

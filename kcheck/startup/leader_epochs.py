@@ -10,13 +10,14 @@ from kcheck.core.leader_epochs import (
     truncate_from_start,
     unsorted,
 )
+from kcheck.core.predictions import Content, new_content
 from kcheck.core.startup import IO_ERROR
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.names import LEADER_EPOCHS, TEMPORARY
 from kcheck.model.release import Assign, Release
-from kcheck.startup.virtual_files import Content, Folder, StartError, failed, new_content
+from kcheck.startup.virtual_files import Folder, StartError, failed
 
 
 class EpochCache:

@@ -5,13 +5,14 @@ from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
+from kcheck.core.predictions import LoadedLog, LogCut
 from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_prefix
+from kcheck.startup.inputs import Context
 from kcheck.startup.leader_epochs import EpochCache
-from kcheck.startup.prediction import Context, Loaded, LogCut
 from kcheck.startup.producer_replay import reload_before, reload_log
 from kcheck.startup.producer_state import Producers
 from kcheck.startup.recover import OffsetOrderError, SegmentOverflowError, recover
@@ -59,14 +60,14 @@ class LogLoader:
         self.epochs = EpochCache(folder, context.release)
         self.producers = Producers(folder, context.release)
 
-    def load(self) -> Loaded:
+    def load(self) -> LoadedLog:
         """Return the log; StartError where the start ends."""
         try:
             return self._load()
         finally:
             self.epochs.write()
 
-    def _load(self) -> Loaded:
+    def _load(self) -> LoadedLog:
         if self.context.release.finishes_swaps_by_renaming:
             self.reasons += rename_swaps(self.folder, self.context)
             self._retry(self._load_segments)
@@ -106,7 +107,7 @@ class LogLoader:
             point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
         elif self.deleted or self._was_empty:
             point = self._recovery_point
-        return Loaded(
+        return LoadedLog(
             Offset(start), Offset(end), Offset(point), self.epochs.entries,
             unstable is not None, tuple(self.segments), tuple(self.cuts),
             self.rescanned, tuple(dict.fromkeys(self.reasons)),

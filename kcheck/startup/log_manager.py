@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, unreadable_checkpoint
 from kcheck.disk.walk import join
 from kcheck.jobs.guard import guarded
@@ -23,7 +24,6 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.views import LogDirView
 from kcheck.rules import (
     kc001_unreadable,
     kc121_meta_properties_unreadable,
@@ -32,14 +32,14 @@ from kcheck.rules import (
 )
 from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
 from kcheck.rules._identity import names_nothing
-from kcheck.startup.prediction import Context, LoadInputs, Prediction, load_inputs
+from kcheck.startup.inputs import Context, LoadInputs, load_inputs
 from kcheck.views.log_dir import LogDir
 from kcheck.views.recheck import has_left
 
 _ABSENT = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 """What is not loaded, or not as a partition."""
 
-Load = Callable[[str, str, PartitionDirectory, LoadInputs, Context], Prediction]
+Load = Callable[[str, str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
 
 
 class StartOptions(NamedTuple):
@@ -55,26 +55,6 @@ class StartOptions(NamedTuple):
     copies: Mapping[str, tuple[MetadataCopy, ...]] = {}
 
 
-class LogDirStart(NamedTuple):
-    """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
-
-    `uncertain` is what else may happen, where the files cannot tell which. Log dirs of one `broker` (None: not known)
-    belong together, whatever they say; their identities are those of `view`. `unread`: not all of it could be read.
-    """
-
-    path: str
-    broker_id: int | None
-    outcome: Outcome
-    reasons: tuple[str, ...]
-    clean: bool
-    mode: Mode
-    uncertain: str | None
-    partitions: tuple[Prediction, ...]
-    view: LogDirView | None = None
-    broker: object = None
-    unread: bool = False
-
-
 def start_log_dir(
     path: str,
     log_dir: LogDir,
@@ -82,7 +62,7 @@ def start_log_dir(
     wish: StartOptions,
     collected: list[Finding],
     load: Load,
-) -> LogDirStart:
+) -> LogDirPrediction:
     """Return what the start makes of one log dir, looked at by itself; `load` tells it of one directory."""
     clean, context = start_context(log_dir, wish)
     partitions = loaded(path, log_dir, directories, collected, load, clean=clean, context=context)
@@ -101,7 +81,7 @@ def start_context(log_dir: LogDir, wish: StartOptions) -> tuple[bool, Context]:
 def loaded(
     path: str, log_dir: LogDir, directories: list[tuple[str, PartitionDirectory]], collected: list[Finding],
     load: Load, *, clean: bool, context: Context,
-) -> Iterator[Prediction]:  # fmt: skip
+) -> Iterator[PartitionPrediction]:  # fmt: skip
     """Yield what becomes of those directories that the start loads; what cannot be looked at goes into `collected`."""
     view = log_dir.view
     for name, directory in directories:
@@ -186,8 +166,8 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Unreada
 
 
 def log_dir_start(
-    path: str, log_dir: LogDir, partitions: tuple[Prediction, ...], *, clean: bool, context: Context
-) -> LogDirStart:
+    path: str, log_dir: LogDir, partitions: tuple[PartitionPrediction, ...], *, clean: bool, context: Context
+) -> LogDirPrediction:
     """Return the outcome of a log dir: an abort before a failure of the log dir, that before a load.
 
     `clean`: whether the stop before was.
@@ -217,7 +197,7 @@ def log_dir_start(
             aborts.append(f"{META_PROPERTIES} is missing: the log dir was never formatted, or has lost it")
     outcome = Outcome.ABORT if aborts else Outcome.OFFLINE if offline else Outcome.OK
     view = log_dir.view._replace(of_kraft=context.judge is not None and context.judge.of_kraft)
-    return LogDirStart(
+    return LogDirPrediction(
         path, view.where.broker_id, outcome, (*aborts, *offline), clean, mode, uncertain, partitions, view,
         unread=bool(unread),
     )  # fmt: skip
@@ -231,7 +211,7 @@ def _is_unformatted(log_dir: LogDir) -> bool:
     return not {None, META_PROPERTIES}.intersection(unread)
 
 
-def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
+def _duplicates(places: Iterable[tuple[str, PartitionPrediction]]) -> list[str]:
     """Return the partitions that are loaded twice, each with its log dir (LogManager.loadLog, KafkaRaftServer)."""
     found: dict[tuple[str, int, DirectoryState], list[tuple[str, str]]] = {}
     for path, each in places:
@@ -245,14 +225,14 @@ def _duplicates(places: Iterable[tuple[str, Prediction]]) -> list[str]:
     ]
 
 
-def _strangers(starts: Iterable[LogDirStart], release: Release) -> Iterator[str]:
+def _strangers(starts: Iterable[LogDirPrediction], release: Release) -> Iterator[str]:
     """Yield why log dirs are not those of one broker, or not different ones: no log is loaded then."""
     views = tuple(each.view for each in starts if each.view is not None)
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
         yield from (finding.message for finding in rule.check(views, release))
 
 
-def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
+def _end_of_all(starts: list[LogDirPrediction], release: Release) -> str | None:
     """Return why no log dir of a broker is loaded, None where nothing speaks against it."""
     together = [*_strangers(starts, release)]
     together += _duplicates(
@@ -264,12 +244,12 @@ def _end_of_all(starts: list[LogDirStart], release: Release) -> str | None:
     return None if bad is None else f"the start of the broker ends because of {bad.path}: {bad.reasons[0]}"
 
 
-def _promoted(group: list[LogDirStart]) -> dict[tuple[str, int], str]:
+def _promoted(group: list[LogDirPrediction]) -> dict[tuple[str, int], str]:
     """Return the log dirs of future logs that take the place of current ones, by partition."""
     return {each.directory[:2]: start.path for start in group for each in start.partitions if each.promoted}
 
 
-def _replaced(start: LogDirStart, found: Mapping[tuple[str, int], str]) -> LogDirStart:
+def _replaced(start: LogDirPrediction, found: Mapping[tuple[str, int], str]) -> LogDirPrediction:
     """Return a log dir without the logs that a future one replaces (LogManager.replaceCurrentWithFutureLog)."""
     return start._replace(
         partitions=tuple(
@@ -283,15 +263,15 @@ def _replaced(start: LogDirStart, found: Mapping[tuple[str, int], str]) -> LogDi
     )
 
 
-def combined_starts(starts: list[LogDirStart], release: Release) -> list[LogDirStart]:
+def combined_starts(starts: list[LogDirPrediction], release: Release) -> list[LogDirPrediction]:
     """Return the log dirs with what those of the same broker mean for each other."""
     brokers = [at if start.broker is None else (start.broker,) for at, start in enumerate(starts)]
-    groups: dict[object, list[LogDirStart]] = {}
+    groups: dict[object, list[LogDirPrediction]] = {}
     for broker, start in zip(brokers, starts, strict=True):
         groups.setdefault(broker, []).append(start)
     ends = {broker: _end_of_all(group, release) for broker, group in groups.items()}
     promoted = {broker: _promoted(group) for broker, group in groups.items()}
-    found: list[LogDirStart] = []
+    found: list[LogDirPrediction] = []
     for broker, at in zip(brokers, starts, strict=True):
         why, start = ends[broker], _replaced(at, promoted[broker])
         if why is None or start.outcome is Outcome.ABORT:

@@ -6,6 +6,7 @@ Then it reads what it knows of the last election (QuorumState).
 from typing import Any
 
 from kcheck.core.leader_epochs import latest_epoch
+from kcheck.core.predictions import LoadedLog, new_content
 from kcheck.formats import _metadata_snapshot, _quorum_state
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
@@ -21,11 +22,10 @@ from kcheck.model.names import (
 from kcheck.model.parsed import BrokerReads
 from kcheck.model.release import Release
 from kcheck.startup.log_loader import LogLoader
-from kcheck.startup.prediction import Loaded
-from kcheck.startup.virtual_files import Folder, StartError, new_content
+from kcheck.startup.virtual_files import Folder, StartError
 
 
-def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
+def finish(loader: LogLoader, log: LoadedLog, topic_id: str | None) -> LoadedLog:
     """Sort out the snapshots, and write the small files; StartError where the start ends with what they hold.
 
     The whole log gives way to the latest snapshot where that lies beyond it: a download that was not followed by the
@@ -48,7 +48,7 @@ def finish(loader: LogLoader, log: Loaded, topic_id: str | None) -> Loaded:
     return log if forgotten is None else log._replace(reasons=(*log.reasons, forgotten))
 
 
-def _begun_anew(loader: LogLoader, log: Loaded, kept: dict[tuple[int, int], str]) -> Loaded:
+def _begun_anew(loader: LogLoader, log: LoadedLog, kept: dict[tuple[int, int], str]) -> LoadedLog:
     """Return the log, emptied where its latest snapshot lies beyond it (truncateToLatestSnapshot)."""
     if not kept:
         return log
@@ -97,7 +97,7 @@ def _elections(folder: Folder, release: Release) -> str | None:
     return forgotten
 
 
-def _sorted_out(folder: Folder, log: Loaded, release: Release) -> dict[tuple[int, int], str]:
+def _sorted_out(folder: Folder, log: LoadedLog, release: Release) -> dict[tuple[int, int], str]:
     """Remove the snapshots that nobody needs, and return the names of the others by epoch and offset."""
     kept: dict[tuple[int, int], str] = {}
     unneeded: list[str] = []

@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from kcheck.core.cluster_image import becomes_of_strays
+from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, nameless
 from kcheck.disk.read import UnreadableError, opened
@@ -25,9 +26,9 @@ from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
 from kcheck.startup.index import made_with
+from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
-from kcheck.startup.prediction import Context, Loaded, LoadInputs, LogCut, Lost, Prediction, summed, unstable
 from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import Folder, QueuedError, StartError, UnseenError, failed
 
@@ -41,14 +42,14 @@ def start_partition(
     stored: LoadInputs,
     context: Context,
     folder: Folder | None = None,
-) -> Prediction:
+) -> PartitionPrediction:
     """Return what the start makes of a partition directory, or of `folder` in its place; nothing is written."""
     try:
         folder = folder or _folder(path)
     except UnreadableError as error:
-        return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     loader: LogLoader | None = None
-    log: Loaded | None = None
+    log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
     folder.fails_offline = context.release.takes_log_dirs_offline
     try:
@@ -61,13 +62,13 @@ def start_partition(
         if is_metadata:
             log = start_metadata.finish(loader, log, topic_id)
     except UnseenError as error:
-        return Prediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
         scanned = 0 if loader is None else loader.rescanned
         touched = unstable(name) if log is not None and log.unstable else None
-        return Prediction(
+        return PartitionPrediction(
             name, directory, outcome, str(error), None, None, None, scanned, folder.changes(), folder.files, queued,
             touched=touched,
         )  # fmt: skip
@@ -82,7 +83,7 @@ def start_partition(
         touched = touched or f"{name} is to be renamed"
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
-    return Prediction(
+    return PartitionPrediction(
         name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
         uncertain=loader.uncertain or doubt, touched=touched,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context),
@@ -128,7 +129,12 @@ def _topic_id(folder: Folder, release: Release) -> str | None:
 
 
 def _outcome(
-    name: str, directory: PartitionDirectory, log: Loaded, lost: Lost | None, topic_id: str | None, context: Context
+    name: str,
+    directory: PartitionDirectory,
+    log: LoadedLog,
+    lost: LostRecords | None,
+    topic_id: str | None,
+    context: Context,
 ) -> tuple[Outcome, str | None, str | None]:
     """Return the outcome, why, and what else may be."""
     reason = "; ".join(log.reasons) or None
@@ -152,17 +158,17 @@ def _outcome(
     return Outcome.REPAIRED if reason else Outcome.OK, reason, None
 
 
-def _lost(log: Loaded, loader: LogLoader, stored: LoadInputs) -> Lost | None:
+def _lost(log: LoadedLog, loader: LogLoader, stored: LoadInputs) -> LostRecords | None:
     """Return the records that are cut or deleted, and those that a log end below them hides."""
     found = [cut_loss(cut, stored.high_watermark) for cut in log.cuts]
     if not loader.deleted:
         last = loader.segments[log.bases[-1]]
         hidden = _hidden(last, log, stored.high_watermark)
         found.extend(() if hidden is None else (hidden,))
-    return summed(found)
+    return total_loss(found)
 
 
-def cut_loss(cut: LogCut, mark: int | None) -> Lost:
+def cut_loss(cut: LogCut, mark: int | None) -> LostRecords:
     """Return what stands in the part of a `.log` that goes, by the headers that can be found there.
 
     Zeros behind the batches, as a preallocated file has them, are no bytes that are lost.
@@ -180,15 +186,15 @@ def cut_loss(cut: LogCut, mark: int | None) -> Lost:
                 after = Offset(cut.base_offset - 1 if count.end is None else count.end - 1)
                 behind = intact_batches(descriptor, reader.position, cut.size, base=cut.base_offset, after=after)
     except UnreadableError:
-        return Lost(None, None, None, cut.size - cut.position, None)
+        return LostRecords(None, None, None, cut.size - cut.position, None)
     if behind is not None:
         start = min(cut.end_offset, behind.base_offset, cut.end_offset if count.start is None else count.start)
         end = max(behind.last_offset + 1, count.end or 0)
-        return Lost(Offset(start), Offset(end), None, cut.size - cut.position, None)
+        return LostRecords(Offset(start), Offset(end), None, cut.size - cut.position, None)
     return count.lost(filled - cut.position)
 
 
-def _hidden(segment: Segment, log: Loaded, mark: int | None) -> Lost | None:
+def _hidden(segment: Segment, log: LoadedLog, mark: int | None) -> LostRecords | None:
     """Return the batches of the last segment that stand behind the log end, which a wrong index took too low."""
     if log.log_end_offset != segment.base or not segment.size:
         return None
@@ -223,7 +229,7 @@ class _Count:
             inside = np.clip(self._mark - columns.base_offset, 0, counts)
             self._below += int(inside.sum(dtype=np.int64))
 
-    def lost(self, size: int) -> Lost:
+    def lost(self, size: int) -> LostRecords:
         """Return what was counted."""
         start, end = (None if each is None else Offset(each) for each in (self.start, self.end))
-        return Lost(start, end, self._records, size, self._below)
+        return LostRecords(start, end, self._records, size, self._below)

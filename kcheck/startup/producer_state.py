@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
+from kcheck.core.predictions import new_content
 from kcheck.core.producer_state import (
     Completed,
     Data,
@@ -40,7 +41,7 @@ from kcheck.model.release import Release
 from kcheck.segments.header_columns import Column, HeaderColumns
 from kcheck.startup.segment import Segment
 from kcheck.startup.sorted_map import Snapshots
-from kcheck.startup.virtual_files import SNAPSHOT, Folder, StartError, new_content
+from kcheck.startup.virtual_files import SNAPSHOT, Folder, StartError
 
 _MARKER_BATCH_SIZE = 78
 _MARKER = struct.Struct(">bbbbbhhbhib")

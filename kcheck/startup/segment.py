@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kcheck.core.predictions import Content, new_content
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.disk.read import opened, pread
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
@@ -17,8 +18,8 @@ from kcheck.model.release import Release
 from kcheck.model.segments import End
 from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader
 from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex
-from kcheck.startup.prediction import Context
-from kcheck.startup.virtual_files import Content, Folder, StartError, UnseenError, new_content, unreadable
+from kcheck.startup.inputs import Context
+from kcheck.startup.virtual_files import Folder, StartError, UnseenError, unreadable
 
 ENDINGS = (".log", *INDEX_ENDINGS)
 

@@ -3,7 +3,7 @@
 from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
 from kcheck.model.java import LONG_MAX, LONG_MIN
 from kcheck.model.names import CLEANED, DELETED, INDEX_ENDINGS, SWAP, log_name, segment_prefix
-from kcheck.startup.prediction import Context
+from kcheck.startup.inputs import Context
 from kcheck.startup.segment import ENDINGS, Segment
 from kcheck.startup.virtual_files import Folder, StartError
 

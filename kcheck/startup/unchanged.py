@@ -7,6 +7,7 @@ Nearly every log of a broker that was stopped in order is such a one. All others
 from collections.abc import Iterable
 
 from kcheck.core.leader_epochs import load, read_lines
+from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
 from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
 from kcheck.disk.read import UnreadableError, read_whole, readable_size
@@ -18,8 +19,8 @@ from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
-from kcheck.startup.prediction import Context, Loaded, LoadInputs, Prediction, unstable
-from kcheck.startup.virtual_files import SNAPSHOT, Changes
+from kcheck.startup.inputs import Context, LoadInputs, unstable
+from kcheck.startup.virtual_files import SNAPSHOT
 
 _NEEDED = (".log", ".index", ".timeindex")
 _TRANSACTIONS = ".txnindex"
@@ -29,7 +30,7 @@ _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
 def unchanged_prediction(
     path: str, name: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context
-) -> Prediction | None:
+) -> PartitionPrediction | None:
     """Return what the start makes of a log to which nothing happens, None of every other, and where it is not sure.
 
     Nothing happens to a log, from 3.0 on, if the stop before was clean; if nothing stands there but whole segments,
@@ -72,9 +73,9 @@ def unchanged_prediction(
         removed=tuple(_snapshot(offset) for offset in snapshots if offset <= start),
     )
     mark = None if stored.high_watermark is None else Offset(stored.high_watermark)
-    return Prediction(
+    return PartitionPrediction(
         name, directory, Outcome.OK, None,
-        Loaded(Offset(start), end, Offset(point), epochs[0], open_transaction, bases),
+        LoadedLog(Offset(start), end, Offset(point), epochs[0], open_transaction, bases),
         loaded_high_watermark(mark, log_start=Offset(start), log_end=end, release=release),
         changes=changes, touched=unstable(name) if open_transaction else None,
     )  # fmt: skip

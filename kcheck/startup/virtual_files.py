@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
 
+from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
 from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max
 from kcheck.disk.walk import join
-from kcheck.formats.record_batch import Patches
 from kcheck.model.release import Release
 from kcheck.startup.sorted_map import Snapshots
 
@@ -49,50 +48,6 @@ class DirectoryError(StartError):
     def __init__(self, name: str, *, offline: bool) -> None:
         """Take the name of the directory."""
         super().__init__(f"{name} is a directory", offline=offline)
-
-
-class Content(NamedTuple):
-    """What a file holds: `filled` bytes, then zeros up to `size`.
-
-    The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock or on other nodes. `patches` are of the file at `path`.
-    """
-
-    size: int
-    path: str | None = None
-    begin: int = 0
-    filled: int = 0
-    data: bytes = b""
-    certain: bool = True
-    patches: Patches = ()
-
-    def resized(self, size: int) -> "Content":
-        """Return the file cut, or with zeros behind it."""
-        filled = min(self.filled, size)
-        return self._replace(size=size, filled=filled, data=self.data[:filled])
-
-
-def new_content(data: bytes, *, certain: bool = True) -> Content:
-    """Return a file of these bytes."""
-    return Content(len(data), filled=len(data), data=data, certain=certain)
-
-
-class Changes(NamedTuple):
-    """What a start does to the files of a directory, by their names; `renamed` are pairs of names.
-
-    `unknown` are files whose new content depends on the clock or on other nodes.
-    """
-
-    created: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
-    unknown: tuple[str, ...] = ()
-
-    @property
-    def any(self) -> bool:
-        """Whether anything is different afterwards."""
-        return any(self)
 
 
 class Folder:

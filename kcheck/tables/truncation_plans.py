@@ -1,8 +1,5 @@
 """What a replica of a fleet loses if another one leads."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 from kcheck.model.report import Column
 from kcheck.tables._contract import PLACE, Table
 
@@ -40,34 +37,3 @@ TABLE = Table(
     ),
     in_run=PLACE,
 )
-
-
-def rows(plan: Mapping[str, Any], *, best: bool, brokers: Mapping[int, str | None]) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the plan under one leader, as `kcheck truncation` tells it, without their cluster.
-
-    `brokers` are the names by their ids.
-    """
-    leader = plan["leader"]
-    for follower in plan["followers"]:
-        lost, expired, refetch = (follower[name] or {} for name in ("lost", "expired", "refetch"))
-        yield (
-            brokers[follower["broker_id"]],
-            follower["broker_id"],
-            plan["topic"],
-            plan["partition"],
-            brokers[leader],
-            leader,
-            best,
-            plan["leader_epoch"],
-            plan["leader_log_end_offset"],
-            follower["status"],
-            follower["problem"],
-            follower["log_end_offset_before"],
-            follower["high_watermark"],
-            follower["truncate_to"],
-            follower["log_end_offset_after"],
-            *(lost.get(name) for name in ("from", "to", "records", "bytes", "below_high_watermark", "certain")),
-            *(expired.get(name) for name in ("from", "to")),
-            *(refetch.get(name) for name in ("from", "to", "records", "bytes")),
-            follower["diverges_silently_at"],
-        )

@@ -78,7 +78,7 @@ def test_one_bad_log_dir_costs_one_finding(
     stage: str, log_dirs: list[str], partitions: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one of its broker is looked at."""
-    harmed = {"identify": "read_small", "list_items": "open_log_dir", "look_at_broker": "tell_links"}[stage]
+    harmed = {"identify": "read_small", "list_items": "open_log_dir", "look_at_broker": "report_links"}[stage]
     original = getattr(stages, harmed)
 
     def harm(first: Any, *rest: Any, **more: Any) -> Any:

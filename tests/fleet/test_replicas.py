@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.releases import release
+from kcheck.documents.truncation import table_rows
 from kcheck.fleet import comparison as cross
 from kcheck.fleet import replica_groups as fleet_groups
 from kcheck.fleet import steps as fleet_stages
@@ -15,6 +17,8 @@ from kcheck.jobs.guard import bug_finding
 from kcheck.model.finding import Location
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import LOG_START
+from kcheck.model.report import PartitionFilter
+from kcheck.replicas.truncation import Election, truncation
 from kcheck.tables import truncation_plans
 from tests.builders import (
     broker,
@@ -29,7 +33,6 @@ from tests.builders import (
 )
 from tests.fleet.test_local_engine import BROKERS, LAYOUT, places, scanned, told
 from tests.oracle.pairs import pair, write_logs
-from tests.reports import planned
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
@@ -54,10 +57,12 @@ def clusters_of(version: str) -> list[Path]:
 def plans_of(paths: list[str], kafka: str, **how: Any) -> list[dict[str, Any]]:
     """Return the plans of `truncation` as rows of the table, in its order."""
     found = []
-    for plan in planned(*paths, kafka=kafka, **how)["partitions"]:
-        brokers = {each["broker_id"]: f"broker-{each['broker_id']}" for each in plan["followers"]}
-        brokers[plan["leader"]] = f"broker-{plan['leader']}"
-        for row in truncation_plans.rows(plan, best=False, brokers=brokers):
+    election, wanted = Election(leader=how.pop("leader", None)), how.pop("wanted", PartitionFilter())
+    assert not how
+    for plan in truncation([*paths], election, wanted=wanted, release=release(kafka)).plans:
+        ids = [plan.leader, *(follower.broker_id for follower in plan.followers)]
+        brokers: dict[int | None, str | None] = {broker_id: f"broker-{broker_id}" for broker_id in ids}
+        for row in table_rows(plan, is_best=False, brokers=brokers):
             found.append(dict(zip(("broker", *NAMES), row, strict=True)))
     return found
 

@@ -42,7 +42,7 @@ def write(path: Path, config: dict[str, str]) -> None:
 def told(version: str, broker: Process) -> tuple[set[str], dict[str, str]]:
     """Return the modes that kcheck takes a broker for, and what it predicts of each directory."""
     chosen = release(version)
-    report = predict([str(path) for path in broker.log_dirs], StartOptions(None, settings({}, chosen), chosen)).report
+    report = predict([str(path) for path in broker.log_dirs], StartOptions(None, settings({}, chosen), chosen)).report()
     rows = document(report)["log_dirs"]
     return {row["mode"] for row in rows}, {each["dir"]: each["outcome"] for row in rows for each in row["partitions"]}
 

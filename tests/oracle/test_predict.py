@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.formats.record_batch import CONTROL
@@ -29,9 +30,7 @@ from kcheck.model.names import (
     parse_file,
 )
 from kcheck.startup.log_loader import ENDLESS
-from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts
-from kcheck.startup.prediction import Prediction
-from kcheck.startup.virtual_files import Content
+from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import Made, batch, log_dir, partition_dir, run
@@ -68,7 +67,7 @@ EXCUSES = (
 """What may differ, as docs/predict.md names it."""
 
 
-def predicted(job: Job, version: str) -> list[LogDirStart]:
+def predicted(job: Job, version: str) -> list[LogDirPrediction]:
     """Return what is predicted of a job; its log dirs belong to one broker, whatever they say."""
     chosen = release(version)
     mode = job.mode or (Mode.KRAFT if numbers(version) >= (3, 3) else Mode.ZOOKEEPER)
@@ -83,7 +82,7 @@ def predicted(job: Job, version: str) -> list[LogDirStart]:
     )
 
 
-def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
+def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
     """Return a log dir without what other parts of the broker than its LogManager do."""
     others = (
         REPLICATION_OFFSET,
@@ -99,7 +98,7 @@ def _judged_alone(start: LogDirStart, version: str) -> LogDirStart:
     return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
 
 
-def differences(starts: Sequence[LogDirStart], answer: Answer) -> Iterator[str]:
+def differences(starts: Sequence[LogDirPrediction], answer: Answer) -> Iterator[str]:
     """Yield how a prediction differs from what the LogManager did."""
     outcomes = {start.outcome for start in starts}
     said = next((each for each in (Outcome.ABORT, Outcome.OFFLINE) if each in outcomes), Outcome.OK)
@@ -130,7 +129,7 @@ def _takes_names_as_they_stand(job: Job, version: str) -> bool:
     return (numbers(version) < (0, 11) and bool(odd)) or (numbers(version) < (1, 1) and SWAP in odd)
 
 
-def _of_partition(found: Prediction, number: int, answer: Answer) -> Iterator[str]:
+def _of_partition(found: PartitionPrediction, number: int, answer: Answer) -> Iterator[str]:
     log = _log_of(found, number, answer)
     if log is None:
         if found.dir != METADATA_LOG:
@@ -153,7 +152,7 @@ def _of_partition(found: Prediction, number: int, answer: Answer) -> Iterator[st
             yield f"{found.dir}/{name} has {content.size} bytes, but it is another file of {file.size} bytes"
 
 
-def _log_of(found: Prediction, number: int, answer: Answer) -> LoadedLog | None:
+def _log_of(found: PartitionPrediction, number: int, answer: Answer) -> LoadedLog | None:
     key = (number, found.directory.topic, found.directory.partition)
     logs = [log for log in answer.logs if (log.log_dir, log.topic, log.partition) == key]
     named = [log for log in logs if log.dir == found.dir]

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.predictions import Content, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
+from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import begin
 from kcheck.startup.partition import start_partition
-from kcheck.startup.prediction import Context, LoadInputs, Prediction
-from kcheck.startup.virtual_files import Content
 from tests.damage import IN_PARTITIONS
 from tests.oracle.ask import SEED, SWEEP, Ask
 from tests.oracle.test_predict import WHOLE
@@ -78,7 +78,7 @@ def _content(random: Random, folder: Path) -> str | None:
     return f"{newest.name} changed at {at}"
 
 
-def predicted(path: Path, version: str) -> Prediction:
+def predicted(path: Path, version: str) -> PartitionPrediction:
     """Return what is predicted of a log."""
     directory = PartitionDirectory(CLUSTER_METADATA, 0, DirectoryState.CURRENT, canonical=True)
     context = Context(Settings(), Mode.KRAFT, release(version))
@@ -87,7 +87,7 @@ def predicted(path: Path, version: str) -> Prediction:
     return start_partition(str(path), NAME, directory, *begun)
 
 
-def _differences(found: Prediction, told: dict[str, Any], path: Path) -> Iterator[str]:
+def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path) -> Iterator[str]:
     outcome = "ends the start" if found.outcome in (Outcome.ABORT, Outcome.OFFLINE) else "is loaded"
     if (outcome == "ends the start") != ("exception" in told):
         yield f"it {outcome} ({found.reason}), but {told}"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.apply import apply
 from kcheck.model.names import FileKind
 from kcheck.model.plan import Write
 from kcheck.plans.repair import RepairPlan, plan_bytes, repair
-from kcheck.startup.log_manager import LogDirStart
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, boot
@@ -65,13 +65,13 @@ def repaired(
     return made
 
 
-def job(starts: tuple[LogDirStart, ...], **more: object) -> Job:
+def job(starts: tuple[LogDirPrediction, ...], **more: object) -> Job:
     """Return the broker that has these log dirs."""
     mode = "kraft" if starts[0].mode is Mode.KRAFT else "zk"
     return Job(tuple(Path(start.path) for start in starts), mode=mode, **more)
 
 
-def planned(starts: tuple[LogDirStart, ...]) -> dict[tuple[int, str], tuple[object, ...]]:
+def planned(starts: tuple[LogDirPrediction, ...]) -> dict[tuple[int, str], tuple[object, ...]]:
     """Return where each log begins and ends, and its epochs, as the plan says."""
     return {
         (number, part.dir): (

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Outcome
 from kcheck.disk.apply import apply
 from kcheck.dumps.filter import DumpDetail, Filter
@@ -21,8 +22,6 @@ from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
 from kcheck.plans.repair import RepairPlan, plan_bytes, repair
-from kcheck.startup.log_manager import LogDirStart
-from kcheck.startup.prediction import Prediction
 from kcheck.verbs.dump import dump
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
@@ -85,7 +84,7 @@ def records(partition_dir: Path) -> Records:
     )
 
 
-def loaded(start: LogDirStart) -> Iterator[Prediction]:
+def loaded(start: LogDirPrediction) -> Iterator[PartitionPrediction]:
     """Yield what the plan says is there after the start."""
     for part in start.partitions:
         if part.log is not None and part.outcome in LOADED and part.directory.topic != METADATA:
@@ -93,7 +92,7 @@ def loaded(start: LogDirStart) -> Iterator[Prediction]:
 
 
 def replicas(
-    name: str, made: RepairPlan, start: LogDirStart, before: dict[str, Records]
+    name: str, made: RepairPlan, start: LogDirPrediction, before: dict[str, Records]
 ) -> Iterator[tuple[tuple[str, int], Replica]]:
     """Yield what is to be served of a log dir, by topic and partition."""
     for part in loaded(start):
@@ -110,7 +109,7 @@ def replicas(
             yield (part.directory.topic, part.directory.partition), found
 
 
-def moved(start: LogDirStart, to: Path, prefix: str) -> Iterator[str]:
+def moved(start: LogDirPrediction, to: Path, prefix: str) -> Iterator[str]:
     """Move a repaired log dir to a formatted one, its topics renamed; yield the lines for Topics.java.
 
     The controller wants every partition of a topic from 0 on: those that are not here the broker makes.
@@ -172,7 +171,7 @@ def errors(broker: Process) -> list[str]:
 
 def test_a_broker_serves_what_a_plan_leaves(tmp_path: Path, start: Callable[..., Cluster]) -> None:
     """Each log from its start to its end, and nothing is missing that the plan does not say is lost."""
-    found: list[tuple[LogDirStart, dict[tuple[str, int], Replica]]] = []
+    found: list[tuple[LogDirPrediction, dict[tuple[str, int], Replica]]] = []
     for number, (name, paths, accept_loss) in enumerate(sources(tmp_path)):
         before = {path: {each.name: records(each) for each in Path(path).iterdir() if each.is_dir()} for path in paths}
         made = repaired(paths, KAFKA, tmp_path / str(number), CONFIG, accept_loss=accept_loss)

@@ -32,7 +32,7 @@ def _predicted(version: str, *nodes: Process) -> dict[str, tuple[str, str | None
     """Return what is predicted of each data directory, and the doubt."""
     chosen = release(version)
     arguments = [str(path) for node in nodes for path in node.log_dirs]
-    report = predict(arguments, StartOptions(None, settings({"mode": "kraft"}, chosen), chosen)).report
+    report = predict(arguments, StartOptions(None, settings({"mode": "kraft"}, chosen), chosen)).report()
     return {
         each["dir"]: (each["outcome"], each["uncertain"])
         for log_dir in document(report)["log_dirs"]

@@ -24,7 +24,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.loss import batches_of
 from kcheck.replicas.replica import LogFile
-from kcheck.replicas.truncation import Election, plan
+from kcheck.replicas.truncation import Election, truncation
 from tests.builders import write
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.histories import epoch_lines, topic_id
@@ -79,7 +79,7 @@ def test_a_follower_does_what_was_planned(version: str, tmp_path: Path, start: C
         shutil.copytree(broker.log_dirs[0], tmp_path / f"before-{number}")
     kafka, before = release(version), tmp_path / "before-2"
     named = [f"{number}={tmp_path}/before-{number}" for number in cluster.brokers]
-    body: Any = plan(named, Election(leader="1"), wanted=PartitionFilter(), release=kafka).body
+    body: Any = truncation(named, Election(leader="1"), wanted=PartitionFilter(), release=kafka).report().body
     planned = {row["topic"]: row["followers"][0] for row in body["partitions"]}
     for topic in [topic for topic, row in planned.items() if row["problem"] is not None]:
         assert "the broker aborts" in planned[topic]["problem"]

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
@@ -22,7 +23,7 @@ from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.repair import RepairPlan, plan_bytes, repair
-from kcheck.startup.log_manager import LogDirStart, StartOptions, combined_starts
+from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import TargetKind, replica_targets
@@ -62,14 +63,14 @@ def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
 
 
-def told(starts: list[LogDirStart]) -> list[object]:
+def told(starts: list[LogDirPrediction]) -> list[object]:
     """Return what of a prediction does not depend on where the files lie."""
     return [
         (start.outcome, start.reasons, [(*each[:8], each.changes) for each in start.partitions]) for start in starts
     ]
 
 
-def predicted(paths: list[str], kafka: str) -> list[LogDirStart]:
+def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
     """Return what the next start does."""
     return combined_starts(
         [start_of(target, wish(kafka), []) for target in replica_targets(paths)], wish(kafka).release

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Settings
 from kcheck.model.finding import Finding, Location, Severity
@@ -16,7 +17,7 @@ from kcheck.plans import diagnosis as survey_module
 from kcheck.plans import repair as repair_module
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.repair import repair
-from kcheck.startup.log_manager import LogDirStart, StartOptions
+from kcheck.startup.log_manager import StartOptions
 from kcheck.views.log_dir import open_log_dir
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import batch_of, log_dir, partition_dir, record, run, write
@@ -100,7 +101,7 @@ def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monk
     strays(log_dir(tmp_path / "d"), 40)
     bad = {f"x{number}.bak" for number in (1, 33, 34)}
 
-    def worse(_: object, after: list[LogDirStart]) -> str | None:
+    def worse(_: object, after: list[LogDirPrediction]) -> str | None:
         gone = bad.difference(*(part.after for start in after for part in start.partitions))
         return f"without {min(gone)}" if gone else None
 

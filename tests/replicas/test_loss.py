@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.lineage import EpochRange
+from kcheck.core.truncation_plans import CutPosition
 from kcheck.disk.read import UnreadableError
 from kcheck.model.entries import Offset
-from kcheck.replicas.loss import Amount, CutBatch, amount, cut_at, lineage, shared
+from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared
 from kcheck.replicas.replica import LogFile
 from tests.builders import Made, batch, log, message, run, write
 
@@ -89,7 +90,7 @@ def test_a_cut_is_at_the_first_batch_that_reaches_the_offset(
 ) -> None:
     """Batches are cut as a whole."""
     logs = files(tmp_path, run(0, 99), run(100, 199))
-    assert (None if expected is None else CutBatch(*expected)) == cut_at(logs, Offset(offset))
+    assert (None if expected is None else CutPosition(*expected)) == cut_at(logs, Offset(offset))
 
 
 def test_the_epochs_of_a_log_come_from_its_batches(tmp_path: Path) -> None:

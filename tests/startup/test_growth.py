@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import LEADER_EPOCHS, parse_directory, segment_prefix
-from kcheck.startup.log_manager import LogDirStart, combined_starts
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import combined_starts
 from kcheck.startup.partition import start_partition
-from kcheck.startup.prediction import Context, LoadInputs, Prediction
 from tests.builders import batch
 from tests.growth import grows_with_its_input
 
@@ -60,9 +61,9 @@ def test_a_start_of_many_disks() -> None:
     assert directory is not None
 
     def start(count: int) -> Callable[[], object]:
-        part = Prediction("t-0", directory, Outcome.STRAY, None)
+        part = PartitionPrediction("t-0", directory, Outcome.STRAY, None)
         disks = [
-            LogDirStart(f"/d{number}", 1, Outcome.OK, (), True, Mode.KRAFT, None, (part,), broker=1)
+            LogDirPrediction(f"/d{number}", 1, Outcome.OK, (), True, Mode.KRAFT, None, (part,), broker=1)
             for number in range(count)
         ]
         return lambda: combined_starts(disks, release("4.3"))

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Settings
 from kcheck.disk.walk import join
+from kcheck.documents.predict import partition_row
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import begin
 from kcheck.startup.partition import start_partition
-from kcheck.startup.prediction import Context, LoadInputs, Prediction
 from kcheck.startup.unchanged import unchanged_prediction
-from kcheck.verbs.predict import partition_row
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
 from tests.damage import cases
 
@@ -26,7 +27,9 @@ SEED = os.environ.get("KCHECK_SEED", "settled")
 DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
 
 
-def both(path: Path, newest: Release, *, clean: bool | None) -> Iterator[tuple[Prediction | None, Prediction]]:
+def both(
+    path: Path, newest: Release, *, clean: bool | None
+) -> Iterator[tuple[PartitionPrediction | None, PartitionPrediction]]:
     """Yield what the look and what the simulation say of each directory of a log dir that could be read."""
     log_dir = open_log_dir(str(path), None, newest)
     mode = Mode.KRAFT if newest.version >= (3,) else Mode.ZOOKEEPER
@@ -49,7 +52,7 @@ def both(path: Path, newest: Release, *, clean: bool | None) -> Iterator[tuple[P
                 )
 
 
-def agreed(pairs: Iterator[tuple[Prediction | None, Prediction]]) -> int:
+def agreed(pairs: Iterator[tuple[PartitionPrediction | None, PartitionPrediction]]) -> int:
     """Return how many logs are settled; fail where the simulation says something else of one."""
     count = 0
     for quick, whole in pairs:

@@ -16,7 +16,7 @@ from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
-from kcheck.verbs.predict import predict, verdict_rows
+from kcheck.verbs.predict import predict, predict_directories
 from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import open_log_dir, partitions
 from tests.builders import (
@@ -55,7 +55,7 @@ def wish(kafka: str = "4.3", *, clean: bool | None = None, **config: str) -> Sta
 
 def said(*paths: str | Path, asked: StartOptions | None = None) -> list[dict[str, Any]]:
     """Return the log dirs of the document."""
-    found = document(predict([str(path) for path in paths], asked or wish()).report)["log_dirs"]
+    found = document(predict([str(path) for path in paths], asked or wish()))["log_dirs"]
     assert isinstance(found, list)
     return found
 
@@ -266,8 +266,8 @@ def test_what_cannot_be_read_is_not_known() -> None:
     (path / LOG).rename("elsewhere")
     (path / LOG).symlink_to(Path("elsewhere").resolve())
     found = predict(["d"], wish())
-    assert found.report.unfinished
-    (row,) = document(found.report)["log_dirs"]
+    assert found.report().unfinished
+    (row,) = document(found)["log_dirs"]
     assert (row["verdict"], row["partitions"][0]["outcome"]) == ("not known", "unknown")
     assert row["partitions"][0]["reason"] == f"{LOG}: a symbolic link: not followed"
 
@@ -295,7 +295,7 @@ def test_how_bad_it_is() -> None:
     assert predict(["d"], wish()).severity is Severity.INFO
     write(path, {"log-start-offset-checkpoint": checkpoint(["t 0 99"])})
     assert predict(["d"], wish()).severity is Severity.ERROR
-    assert [1] == [row["broker_id"] or 1 for row in verdict_rows(["d"], wish())]
+    assert [1] == [start.broker_id or 1 for start in predict_directories(["d"], wish()).log_dirs]
 
 
 def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_every_case_is_predicted(kafka: str) -> None:
     """No damage of the cases ends in an exception, in any release."""
     dirs = sorted(path.parent for path in CASES.rglob("recovery-point-offset-checkpoint"))
     for path in dirs[::3]:
-        report = predict([str(path)], wish(kafka)).report
+        report = predict([str(path)], wish(kafka)).report()
         document(report)
         assert [] == [found.message for found in report.collected if found.id == "KC000"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Outcome, settings
 from kcheck.fleet import steps as stages
@@ -20,7 +21,6 @@ from kcheck.model.report import PartitionFilter
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.startup import partition
 from kcheck.startup.log_manager import StartOptions
-from kcheck.startup.prediction import Prediction
 from kcheck.tables._arrow import from_bytes
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
@@ -129,11 +129,11 @@ def test_the_start_where_something_goes_meanwhile(directory_goes: bool, monkeypa
     before = predicted()["log_dirs"][0]["partitions"]
     real, refused = partition.start_partition, iter([f"{INDEX.name}: {GONE}"])
 
-    def goes(path: str, name: str, directory: PartitionDirectory, *how: Any) -> Prediction:
+    def goes(path: str, name: str, directory: PartitionDirectory, *how: Any) -> PartitionPrediction:
         for why in refused if name == INDEX.parent.name else ():
             if directory_goes:
                 Path(path).rename("gone")
-            return Prediction(name, directory, Outcome.UNKNOWN, why, unread=True)
+            return PartitionPrediction(name, directory, Outcome.UNKNOWN, why, unread=True)
         return real(path, name, directory, *how)
 
     monkeypatch.setattr(partition, "start_partition", goes)

@@ -239,7 +239,8 @@ def _rule(row: Row, about: Row | None) -> Html:
 def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
     columns = [
         ranked("Severity", "severity"), HtmlColumn("Rule", lambda row: _rule_link(row["id"])),
-        plain("Cluster", "cluster"), plain("Broker", "broker"), HtmlColumn("Where", lambda row: text(place_of(row))), HtmlColumn("What", _what),
+        plain("Cluster", "cluster"), plain("Broker", "broker"),
+        HtmlColumn("Where", lambda row: text(place_of(row))), HtmlColumn("What", _what),
     ]  # fmt: skip
     lines = (
         f"SELECT cluster, broker, id, severity, log_dir, dir, file, line, position, message, advice\n"

@@ -1,39 +1,59 @@
-"""What a simulated start is told of a partition directory, and what it makes of one."""
+"""What a start makes of a log dir and of each partition directory in it: the values of a prediction.
+
+`kcheck.startup` fills them in; predict, truncation, repair and the fleet read them.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster_copies import StrayDetector
-from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.core.startup import Mode, Outcome
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
-from kcheck.model.release import Release
-from kcheck.startup.virtual_files import Changes, Content
-from kcheck.views.partition import CheckpointOffsets
+from kcheck.model.views import LogDirView
 
 
-class Context(NamedTuple):
-    """What every step of a start needs to know; `judge` tells strays, None without metadata of the cluster."""
+class Content(NamedTuple):
+    """What a file holds: `filled` bytes, then zeros up to `size`.
 
-    settings: Settings
-    mode: Mode
-    release: Release
-    judge: StrayDetector | None = None
+    The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
+    they depend on the clock or on other nodes. `patches` are of the file at `path`.
+    """
+
+    size: int
+    path: str | None = None
+    begin: int = 0
+    filled: int = 0
+    data: bytes = b""
+    certain: bool = True
+    patches: tuple[tuple[int, bytes], ...] = ()
+
+    def resized(self, size: int) -> "Content":
+        """Return the file cut, or with zeros behind it."""
+        filled = min(self.filled, size)
+        return self._replace(size=size, filled=filled, data=self.data[:filled])
 
 
-class LoadInputs(NamedTuple):
-    """What the checkpoints of the log dir say about a partition, and whether the stop before was clean."""
-
-    clean: bool
-    log_start: Offset | None = None
-    recovery_point: int = 0
-    high_watermark: int | None = None
+def new_content(data: bytes, *, certain: bool = True) -> Content:
+    """Return a file of these bytes."""
+    return Content(len(data), filled=len(data), data=data, certain=certain)
 
 
-def load_inputs(told: CheckpointOffsets, release: Release, *, clean: bool) -> LoadInputs:
-    """Return what a broker of the release takes from the checkpoints."""
-    log_start = told.log_start if release.has_log_start_checkpoint else None
-    return LoadInputs(clean, log_start, told.recovery_point or 0, told.high_watermark)
+class Changes(NamedTuple):
+    """What a start does to the files of a directory, by their names; `renamed` are pairs of names.
+
+    `unknown` are files whose new content depends on the clock or on other nodes.
+    """
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is different afterwards."""
+        return any(self)
 
 
 class LogCut(NamedTuple):
@@ -50,7 +70,7 @@ class LogCut(NamedTuple):
     why: str
 
 
-class Loaded(NamedTuple):
+class LoadedLog(NamedTuple):
     """A log as the start leaves it. `rescanned` counts the bytes that are read on the way."""
 
     log_start_offset: Offset
@@ -64,7 +84,7 @@ class Loaded(NamedTuple):
     reasons: tuple[str, ...] = ()
 
 
-class Lost(NamedTuple):
+class LostRecords(NamedTuple):
     """Records that stand in the files now and that the broker will not have.
 
     Offsets `start` to below `end`, None where they are not known; so is `records`. `bytes` are those cut or
@@ -79,12 +99,12 @@ class Lost(NamedTuple):
     below_high_watermark: int | None
 
 
-def summed(losses: Iterable[Lost]) -> Lost | None:
+def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
     """Return several losses as one; None where no records are lost."""
     found = [each for each in losses if each.records != 0]
     if not found:
         return None
-    return Lost(
+    return LostRecords(
         start=min((each.start for each in found if each.start is not None), default=None),
         end=max((each.end for each in found if each.end is not None), default=None),
         records=_sum([each.records for each in found]),
@@ -97,7 +117,7 @@ def _sum(counts: list[int | None]) -> int | None:
     return None if None in counts else sum(each or 0 for each in counts)
 
 
-class Prediction(NamedTuple):
+class PartitionPrediction(NamedTuple):
     """What becomes of one partition directory.
 
     `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
@@ -111,9 +131,9 @@ class Prediction(NamedTuple):
     directory: PartitionDirectory
     outcome: Outcome
     reason: str | None
-    log: Loaded | None = None
+    log: LoadedLog | None = None
     high_watermark: Offset | None = None
-    lost: Lost | None = None
+    lost: LostRecords | None = None
     scan_bytes: int = 0
     changes: Changes = Changes()
     after: Mapping[str, Content] = {}
@@ -124,6 +144,21 @@ class Prediction(NamedTuple):
     promoted: bool = False
 
 
-def unstable(name: str) -> str:
-    """Return why the broker goes on to read a log: a transaction of it is open."""
-    return f"{name} has a transaction that is not settled"
+class LogDirPrediction(NamedTuple):
+    """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
+
+    `uncertain` is what else may happen, where the files cannot tell which. Log dirs of one `broker` (None: not known)
+    belong together, whatever they say; their identities are those of `view`. `unread`: not all of it could be read.
+    """
+
+    path: str
+    broker_id: int | None
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    clean: bool
+    mode: Mode
+    uncertain: str | None
+    partitions: tuple[PartitionPrediction, ...]
+    view: LogDirView | None = None
+    broker: object = None
+    unread: bool = False

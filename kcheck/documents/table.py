@@ -6,8 +6,8 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any, TypeAlias
 
+from kcheck.documents.blocks import Made, is_constant
 from kcheck.model.report import FINDINGS, Block, Report, finding_row
-from kcheck.renderers._blocks import Made, is_constant
 
 Cells: TypeAlias = tuple[Any, ...]
 

@@ -1,0 +1,59 @@
+"""What every answer can do: become the JSON document of its command, or an Arrow table."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kcheck import __version__
+from kcheck.documents.table import rows
+from kcheck.errors import UsageError
+from kcheck.model.report import Report, finding_row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Answer:
+    """The typed result of one verb.
+
+    Values that are read from disk only when they are asked for are read once: take `to_dict()` or the values.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Return the answer as rows, for a renderer."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document of the command, as `json.loads` would give it."""
+        report = self.report()
+        body = {name: _plain(value) for name, value in report.body.items()}
+        findings = [_plain(finding_row(finding)) for finding in report.findings()]
+        return {**head(report), **body, "findings": findings, "summary": report.summary()}
+
+    def to_arrow(self) -> "pa.Table":
+        """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""
+        import pyarrow as pa  # only where a table is asked for
+
+        from kcheck.tables._arrow import batch_of, schema_of
+
+        report = self.report()
+        if report.table is None:
+            raise UsageError(f"the answer of {report.verb} is not one table; use to_dict()")
+        batch = batch_of(list(rows(report, str)), report.columns)
+        return pa.Table.from_batches([batch], schema_of(report.columns))
+
+
+def head(report: Report) -> dict[str, object]:
+    """Return the fields that every document begins with."""
+    return {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
+
+
+def _plain(value: object) -> object:
+    """Return a value of a document as dictionaries and lists."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (Iterator, list, tuple)):
+        return [_plain(part) for part in value]
+    return value

@@ -1,0 +1,67 @@
+"""The prediction of a start as JSON: a row for each log dir, with the partitions in it."""
+
+from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
+from kcheck.core.verdicts import next_start, verdict
+from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.report import Row
+
+
+def log_dir_row(start: LogDirPrediction) -> Row:
+    """Return a log dir with its partitions."""
+    records = [partition.lost.records for partition in start.partitions if partition.lost is not None]
+    return {
+        "path": start.path,
+        "broker_id": start.broker_id,
+        "outcome": str(start.outcome),
+        "verdict": verdict(start),
+        "reason": start.reasons[0] if start.reasons else None,
+        "reasons": start.reasons,
+        "uncertain": start.uncertain,
+        "clean_start": start.clean,
+        "mode": str(start.mode),
+        "next_start": next_start(start),
+        "lost_records": None if None in records else sum(count or 0 for count in records),
+        "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
+        "partitions": tuple(
+            {"broker_id": start.broker_id, "log_dir": start.path, **partition_row(partition)}
+            for partition in start.partitions
+        ),
+    }
+
+
+def partition_row(partition: PartitionPrediction) -> dict[str, object]:
+    """Return a partition as JSON shows it."""
+    log, changes, lost = partition.log, partition.changes, partition.lost
+    return {
+        "dir": partition.dir,
+        "topic": partition.directory.topic,
+        "partition": partition.directory.partition,
+        "outcome": str(partition.outcome),
+        "reason": partition.reason,
+        "uncertain": partition.uncertain,
+        "log_start_offset": None if log is None else log.log_start_offset,
+        "log_end_offset": None if log is None else log.log_end_offset,
+        "recovery_point": None if log is None else log.recovery_point,
+        "high_watermark": partition.high_watermark,
+        "leader_epochs": None if log is None else entry_rows(log.leader_epochs),
+        "lost": None if lost is None else lost_row(lost),
+        "scan_bytes": partition.scan_bytes,
+        "files": {
+            "created": changes.created,
+            "changed": changes.changed,
+            "removed": changes.removed,
+            "renamed": tuple({"from": old, "to": new} for old, new in changes.renamed),
+            "unknown": changes.unknown,
+        },
+    }
+
+
+def lost_row(lost: LostRecords) -> dict[str, object]:
+    """Return what is lost as JSON shows it."""
+    return {
+        "from": lost.start,
+        "to": lost.end,
+        "records": lost.records,
+        "bytes": lost.bytes,
+        "below_high_watermark": lost.below_high_watermark,
+    }

@@ -1,0 +1,120 @@
+"""A truncation plan as JSON: each follower's requests, the answers, where it truncates, and what that costs."""
+
+from collections.abc import Iterator, Mapping
+
+from kcheck.core.dialogue import (
+    EpochRequest,
+    FetchError,
+    FetchRequest,
+    OutOfRange,
+    OutOfRangeStep,
+    Step,
+    TruncateToHighWatermark,
+)
+from kcheck.core.truncation_plans import FollowerPlan, OffsetRange, RefetchedRecords, TruncatedRecords, TruncationPlan
+from kcheck.documents.predict import lost_row
+from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.entries import EpochEndOffset
+from kcheck.model.report import Row
+
+
+def plan_row(plan: TruncationPlan) -> Row:
+    """Return one partition under one leader."""
+    return {
+        "topic": plan.topic,
+        "partition": plan.partition,
+        "leader": plan.leader,
+        "leader_epoch": plan.leader_epoch,
+        "leader_log_end_offset": plan.leader_log_end_offset,
+        "lost_at_start": tuple({"broker_id": loss.broker_id, **lost_row(loss.lost)} for loss in plan.lost_at_start),
+        "problem": plan.problem,
+        "followers": tuple(_follower_row(follower, plan) for follower in plan.followers),
+    }
+
+
+def table_rows(
+    plan: TruncationPlan, *, is_best: bool, brokers: Mapping[int | None, str | None]
+) -> Iterator[tuple[object, ...]]:
+    """Yield a row of the table `truncation_plans` for each follower, without its cluster; `brokers` names ids."""
+    for follower in plan.followers:
+        yield (
+            brokers[follower.broker_id],
+            follower.broker_id,
+            plan.topic,
+            plan.partition,
+            brokers[plan.leader],
+            plan.leader,
+            is_best,
+            plan.leader_epoch,
+            plan.leader_log_end_offset,
+            follower.status,
+            follower.problem,
+            follower.log_end_offset_before,
+            follower.high_watermark,
+            follower.truncate_to,
+            follower.log_end_offset_after,
+            *(follower.lost or (None,) * len(TruncatedRecords._fields)),
+            *(follower.expired or (None,) * len(OffsetRange._fields)),
+            *(follower.refetch or (None,) * len(RefetchedRecords._fields)),
+            follower.diverges_silently_at,
+        )
+
+
+def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
+    epochs, dialogue = follower.leader_epochs_after, follower.dialogue
+    return {
+        "broker_id": follower.broker_id,
+        "status": follower.status,
+        "problem": follower.problem,
+        "log_end_offset_before": follower.log_end_offset_before,
+        "high_watermark": follower.high_watermark,
+        "steps": tuple(_step_row(step, plan) for step in follower.steps),
+        "truncate_to": follower.truncate_to,
+        "log_end_offset_after": follower.log_end_offset_after,
+        "cut": None if follower.cut is None else follower.cut._asdict(),
+        "lost": None if follower.lost is None else _lost_row(follower.lost),
+        "expired": None if follower.expired is None else {"from": follower.expired.start, "to": follower.expired.end},
+        "refetch": None if follower.refetch is None else _refetch_row(follower.refetch),
+        "leader_epochs_after": None if epochs is None else entry_rows(epochs),
+        "diverges_silently_at": follower.diverges_silently_at,
+        "exits_without_unclean_election": dialogue is not None and dialogue.exits_without_unclean_election,
+    }
+
+
+def _lost_row(lost: TruncatedRecords) -> Row:
+    return {
+        "from": lost.start,
+        "to": lost.end,
+        "records": lost.records,
+        "bytes": lost.bytes,
+        "below_high_watermark": lost.below_high_watermark,
+        "certain": lost.certain,
+    }
+
+
+def _refetch_row(refetch: RefetchedRecords) -> Row:
+    return {"from": refetch.start, "to": refetch.end, "records": refetch.records, "bytes": refetch.bytes}
+
+
+def _step_row(step: Step, plan: TruncationPlan) -> Row:
+    match step:
+        case TruncateToHighWatermark(to):
+            return {"request": None, "response": None, "truncate_to": to}
+        case EpochRequest(sent, reply, _, to, completed):
+            request: Row = {"api": "OffsetsForLeaderEpoch", "leader_epoch": sent}
+            response: Row = {"epoch": reply.epoch, "end_offset": reply.end_offset}
+            return {"request": request, "response": response, "truncate_to": to, "completed": completed}
+        case FetchRequest(offset, epoch, reply, _, cut):
+            request = {"api": "Fetch", "fetch_offset": offset, "last_fetched_epoch": epoch}
+            return {"request": request, "response": _fetch_response(reply), "truncate_to": cut}
+        case OutOfRangeStep(action, to):
+            response = {"log_start_offset": plan.leader_log_start_offset, "log_end_offset": plan.leader_log_end_offset}
+            cut = None if action is OutOfRange.KEEP else to
+            return {"request": {"api": "ListOffsets"}, "response": response, "truncate_to": cut, "action": str(action)}
+
+
+def _fetch_response(reply: FetchError | EpochEndOffset) -> Row:
+    if isinstance(reply, EpochEndOffset):
+        return {"error": "NONE", "diverging_epoch": {"epoch": reply.epoch, "end_offset": reply.end_offset}}
+    error = "NONE" if reply is FetchError.RECORDS else str(reply)
+    return {"error": error, "diverging_epoch": None}
