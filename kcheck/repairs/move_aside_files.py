@@ -7,10 +7,10 @@ that it replaces are still whole.
 
 from collections.abc import Iterator
 
-from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, FileKind, parse_file
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, parse_file
 from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Settled, Step
-from kcheck.repairs._files import DAMAGE, path_of, unsettled, whole_log
+from kcheck.repairs._files import path_of, whole_log
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
@@ -44,13 +44,17 @@ def _stray(site: PartitionSite, finding: Finding) -> Answer:
 
 
 def _directory(site: PartitionSite, finding: Finding) -> Answer:
-    """Move a directory aside that has the name of a file."""
+    """Move a directory aside that has the name of a file, unless a file is missing then."""
     name = finding.where.file or ""
-    damaged = unsettled(site, DAMAGE) if parse_file(name).kind is FileKind.INDEX else None
-    if damaged is not None:
-        return Refused(finding, f"without it a start recovers its segment and cuts the damage: {damaged.message}")
-    what = "the broker opens a file of this name, or none at all"
-    return _aside(site, finding, [name], "no directory has the name of a file", what)
+    file = parse_file(name)
+    if name == PARTITION_METADATA:
+        return Refused(finding, "put the partition.metadata of another partition of the topic in its place")
+    if file.kind is FileKind.LOG and file.canonical and not file.suffix:
+        return Refused(finding, "it may hold the records of the segment: look into it, and move it by hand")
+    in_use = finding.severity in (Severity.ERROR, Severity.FATAL) and file.suffix != TEMPORARY
+    if in_use and file.kind is not FileKind.PRODUCER_SNAPSHOT:
+        return Refused(finding, "the file is missing without it: move the directory by hand, then plan again")
+    return _aside(site, finding, [name], "no directory has the name of a file", "no broker makes such a directory")
 
 
 def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
