@@ -3,6 +3,7 @@
 import os
 import re
 
+from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common
 
 
@@ -14,18 +15,4 @@ def names_path(argument: str) -> bool:
 @with_common
 def look(paths: Paths, common: Common) -> None:
     """Say what is wrong, and what the next start makes of it."""
-    import shlex
-
-    from kcheck.documents.predict import log_dir_row
-    from kcheck.model.depth import Depth
-    from kcheck.startup.log_manager import StartOptions
-    from kcheck.verbs.check import check
-    from kcheck.verbs.predict import predict_directories
-    from kcheck.views.broker_settings import settings_of
-
-    release, wanted = common.release(), common.wanted()
-    wish = StartOptions(None, settings_of(paths, None, (), release), release, wanted)
-    report = check(paths, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release)
-    rows = ({**log_dir_row(start), "partitions": ()} for start in predict_directories(paths, wish).log_dirs)
-    more = {"predictions": tuple(rows), "next": f"kcheck predict {shlex.join(paths)}"}
-    common.leave(report._replace(body={**more, **report.body}))
+    common.leave(api.overview(*paths, partitions=common.wanted(), kafka=common.release()).report())

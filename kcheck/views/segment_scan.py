@@ -13,7 +13,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
-from kcheck.model.segments import Aborted, SegmentView, Transactions
+from kcheck.model.segments import AbortedEntry, SegmentView, Transactions
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
@@ -21,7 +21,7 @@ from kcheck.segments.segment import examine
 from kcheck.segments.swaps import read_swaps
 from kcheck.segments.time_span import TimeSpan
 from kcheck.segments.transactions import Open, follow
-from kcheck.views.coverage import Coverage
+from kcheck.views.coverage import CheckedCounts, Coverage
 from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_file
 
@@ -54,16 +54,16 @@ class SegmentScan:
         self._workers = workers
         self.coverage = coverage or Coverage()
 
-    def checked(self) -> dict[str, int]:
-        """Return how much was looked at; `files` and `bytes` are those read whole."""
-        found = {
-            "log_dirs": self.log_dirs,
-            "partitions": self._partitions,
-            "segments": self._segments,
-            "files": self._files,
-            "bytes": self._bytes,
-        }
-        return found if self._window == TimeSpan() else {**found, "segments_skipped": self._skipped}
+    def checked(self) -> CheckedCounts:
+        """Return how much was read."""
+        return CheckedCounts(
+            log_dirs=self.log_dirs,
+            partitions=self._partitions,
+            segments=self._segments,
+            files=self._files,
+            bytes=self._bytes,
+            segments_skipped=None if self._window == TimeSpan() else self._skipped,
+        )
 
     def count_files(self, files: Iterable[FileView]) -> None:
         """Count small files."""
@@ -211,13 +211,13 @@ _RULED = {
 """The small files of a partition directory that are not read with its tail."""
 
 
-def _stated(view: FileView | None, found: Transactions | None) -> tuple[Aborted, ...]:
+def _stated(view: FileView | None, found: Transactions | None) -> tuple[AbortedEntry, ...]:
     """Return what a transaction index names of the transactions that a segment aborts; nothing where there is none."""
     if view is None or found is None or not found.aborted:
         return ()
     wanted = {(each.producer_id, each.last_offset) for each in found.aborted}
     return tuple(
-        Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset))
+        AbortedEntry(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset), Offset(txn.last_stable_offset))
         for txn in view.parsed.value
         if (txn.producer_id, txn.last_offset) in wanted
     )
