@@ -111,7 +111,7 @@ def _of_index(view: PartitionView, file: KafkaFile, release: Release) -> tuple[S
 
 
 def _io_failure(release: Release) -> str:
-    return "takes the log dir offline" if release.takes_log_dirs_offline else "does not start"
+    return "takes the log dir offline" if release.has_offline_log_dirs else "does not start"
 
 
 RULE = Rule(

@@ -47,11 +47,11 @@ def start_partition(
     try:
         folder = folder or _folder(path)
     except UnreadableError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
-    folder.fails_offline = context.release.takes_log_dirs_offline
+    folder.fails_offline = context.release.has_offline_log_dirs
     try:
         loader = LogLoader(
             folder, _of_its_own(folder, context), clean=stored.clean, log_start=stored.log_start,
@@ -62,7 +62,7 @@ def start_partition(
         if is_metadata:
             log = start_metadata.finish(loader, log, topic_id)
     except UnseenError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
@@ -92,7 +92,7 @@ def start_partition(
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
     """Whether a future log takes the place of the current one, because the cluster believes that it has."""
-    judge, known = context.judge, context.release.version >= (3, 7, 1)
+    judge, known = context.judge, context.release.promotes_future_logs
     if judge is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not known:
         return False
     return judge.promotes(topic_id, directory.partition)
@@ -140,7 +140,7 @@ def _outcome(
     reason = "; ".join(log.reasons) or None
     if name.endswith("-delete"):
         return Outcome.DELETED, "the directory is marked to be deleted", None
-    if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
+    if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "the directory was set aside before: nobody serves it", None
     if not skipped_by_broker(name, context.release):
         unnamed = nameless(mode=context.mode, release=context.release)
