@@ -26,9 +26,7 @@ def follow(
     (LeaderEpochFileCache.assign). `after` is the log at its shortest: everything later comes from the leader.
     """
     may_diverge = (
-        release.rules.follower is Follower.FETCH
-        and release.epoch_cache
-        and not _cache_covers(leader, lineage, release)
+        release.rules.follower is Follower.FETCH and release.epoch_cache and not _cache_covers(leader, lineage, release)
     )
     seen: set[Replica] = set()
     after = truncation.after

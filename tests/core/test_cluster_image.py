@@ -36,10 +36,10 @@ def test_the_replicas_of_a_partition_are_none() -> None:
 
 def test_a_replica_that_the_cluster_does_not_know_is_one() -> None:
     """`since` is the offset of the record that says so."""
-    assert judged(TOPIC, partition(1), GONE, start=5) == Stray("the cluster has no topic of the id T", 7)
-    assert judged() == Stray("the cluster has no topic of the id T", None)
-    assert judged(TOPIC, partition(1), number=3) == Stray("the topic has no partition 3 in the cluster", FROM_SNAPSHOT)
-    moved = Stray("broker 1 is no replica of it in the cluster", 2)
+    assert judged(TOPIC, partition(1), GONE, start=5) == Stray("the cluster has no topic with id T", 7)
+    assert judged() == Stray("the cluster has no topic with id T", None)
+    assert judged(TOPIC, partition(1), number=3) == Stray("in the cluster the topic has no partition 3", FROM_SNAPSHOT)
+    moved = Stray("the cluster has no replica of it on broker 1", 2)
     assert judged(TOPIC, partition(1), partition(2, change=True)) == moved
     assert judged(TOPIC, partition(2), start=FROM_SNAPSHOT) == moved._replace(since=FROM_SNAPSHOT)
 
