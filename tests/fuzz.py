@@ -132,14 +132,14 @@ def _dump(path: Path) -> None:
     """Read the file as `kcheck dump` does, a log record by record."""
     shown = DumpDetail(records=path.suffix == ".log", data="utf8")
     for style in (json, kafka):
-        style.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report, StringIO(), Options())
+        style.render(dump([str(path)], as_kind=None, wanted=Filter(), shown=shown).report(), StringIO(), Options())
 
 
 def _examine(folder: Path, of: Release) -> None:
     """Look at the log dir as `kcheck check` does."""
     for finding in check(
         [str(folder.parent)], depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=of
-    ).findings():
+    ).findings:
         assert finding.id != "KC000", finding.message
 
 

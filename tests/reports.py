@@ -7,12 +7,13 @@ from typing import Any
 
 from kcheck.core.releases import release
 from kcheck.documents.answer import Answer
+from kcheck.documents.inspection import InspectDetail
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.renderers._contract import Options
 from kcheck.renderers.json import render
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 from kcheck.replicas.truncation import Election, truncation
-from kcheck.verbs.inspect import InspectDetail, inspect_paths
+from kcheck.verbs.inspect import inspect
 
 NEWEST = release("4.3")
 EVERY = PartitionFilter()
@@ -33,7 +34,7 @@ def inspected(
     """Return what `kcheck inspect` says."""
     texts = [str(path) for path in paths]
     return document(
-        inspect_paths(texts, as_kind=as_kind, wanted=wanted, shown=InspectDetail(**shown), release=release(kafka))
+        inspect(texts, as_kind=as_kind, wanted=wanted, detail=InspectDetail(**shown), release=release(kafka))
     )
 
 

@@ -48,7 +48,7 @@ def test_end_offsets_are_those_that_the_leaders_answered(kafka: str, scene: str)
         wanted = PartitionFilter(topics=(asked["topic"],), partitions=(str(asked["partition"]),))
         question = EndOffsetQuery(epochs=(asked["requested_epoch"],))
         path = str(BROKERS / kafka / scene / f"broker-{asked['broker_id']}")
-        rows: Any = list(end_offsets([path], question, wanted=wanted, release=of).body["answers"])  # type: ignore[call-overload]  # an iterator
+        rows = [answer._asdict() for answer in end_offsets([path], question, wanted=wanted, release=of).answers]
         assert len(rows) == 1, asked
         found = {
             key: rows[0][key] for key in ("broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset")
@@ -116,7 +116,7 @@ def test_no_false_alarm(folder: Path) -> None:
     own = folder.relative_to(BROKERS).parts[0]
     for of in (release(own), release()):
         report = check([str(folder)], depth=Depth.RECORDS, as_kind=None, wanted=EVERY, release=of)
-        loud = [(finding.id, finding.where.dir) for finding in report.findings() if finding.severity != "info"]
+        loud = [(finding.id, finding.where.dir) for finding in report.findings if finding.severity != "info"]
         by_hand = folder.parts[-2:] == ("diverged", "broker-1") and release(own).lookup is not None
         assert ([("KC204", "emptied-0")] if by_hand else []) == loud
-        assert not report.unfinished
+        assert not report.report().unfinished

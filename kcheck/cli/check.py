@@ -2,10 +2,11 @@
 
 import sys
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.reading import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
 
@@ -27,27 +28,23 @@ def check(
     progress: ShowProgress = None,
 ) -> None:
     """Say what is wrong, and what the broker will do about it."""
-    from kcheck.model.depth import parse_depth
     from kcheck.segments.time_span import TimeSpan
     from kcheck.verbs.check import ReadOptions
-    from kcheck.verbs.check import check as look
 
-    looked = parse_depth(depth)
-    window, processes = TimeSpan(*parse_span(since, until)), parse_jobs(jobs)
-    wanted, release = common.wanted(), common.release()
+    span, processes = TimeSpan(*parse_span(since, until)), parse_jobs(jobs)
+    partitions, release = common.wanted(), common.release()
     start = time.perf_counter()
     with at_length(progress, nice=nice, quiet=common.leaving.quiet) as shown:
-        reading = ReadOptions(jobs=processes, window=window, tell=shown.tell)
-        report = look(paths, depth=looked, as_kind=as_kind, wanted=wanted, release=release, reading=reading)
+        reading = ReadOptions(jobs=processes, span=span, tell=shown.tell)
+        answer = api.check(*paths, depth=depth, as_kind=as_kind, reading=reading, partitions=partitions, kafka=release)
     seconds = time.perf_counter() - start
 
     def tell() -> None:
         """Say on stderr how fast every byte was read."""
-        checked: Any = report.body["checked"]
-        if looked.verifies:
-            _rate(checked["bytes"], seconds)
+        if answer.depth.verifies:
+            _rate(answer.counts.bytes, seconds)
 
-    common.leave(report, tell)
+    common.leave(answer.report(), tell)
 
 
 def _rate(size: int, seconds: float) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.leaving import Leaving, leave
 from kcheck.cli.options import with_leaving
 from kcheck.errors import UsageError
@@ -60,7 +61,6 @@ def dump(
     --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
     """
     from kcheck.dumps.filter import Filter, parse_offsets, parse_times
-    from kcheck.verbs.dump import dump as look
 
     wanted = Filter(
         offsets=None if offset is None else parse_offsets(offset),
@@ -70,7 +70,8 @@ def dump(
         only_damaged=only_damaged,
     )
     shown = _shown(records=records, data=print_data, decode=decode, java=leaving.format == "kafka")
-    report, damage = look(files, as_kind=as_kind, wanted=wanted, shown=shown)
+    answer = api.dump(*files, as_kind=as_kind, rows=wanted, detail=shown)
+    report, damage = answer.report(), answer.damage
 
     def tell() -> None:
         """Say on stderr what a table has no place for."""

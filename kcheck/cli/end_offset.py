@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.options import Common, Paths, Profile, with_common, within
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX
 
@@ -23,14 +24,17 @@ def end_offset(
     profile: Profile = None,
 ) -> None:
     """Answer OffsetsForLeaderEpoch from the files."""
-    from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
-
-    for each in epoch or ():
-        within("--epoch", each, INT_MIN, INT_MAX)
+    for requested in epoch or ():
+        within("--epoch", requested, INT_MIN, INT_MAX)
     within("--current-leader-epoch", current_leader_epoch, INT_MIN, INT_MAX)
     within("--log-end-offset", log_end_offset, 0, LONG_MAX)
-    question = EndOffsetQuery(
-        epochs=tuple(epoch or ()), current_leader_epoch=current_leader_epoch, log_end_offset=log_end_offset,
+    answer = api.end_offset(
+        *paths,
+        epochs=epoch or (),
+        current_leader_epoch=current_leader_epoch,
+        log_end_offset=log_end_offset,
         after_start=after_start,
-    )  # fmt: skip
-    common.leave(end_offsets(paths, question, wanted=common.wanted(), release=common.release(profile)))
+        partitions=common.wanted(),
+        kafka=common.release(profile),
+    )
+    common.leave(answer.report())

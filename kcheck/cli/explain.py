@@ -16,4 +16,4 @@ def explain(
     """Print a rule's page: what it means, and what to do."""
     from kcheck.verbs.explain import one_rule
 
-    leave(one_rule(rule), leaving)
+    leave(one_rule(rule).report(), leaving)

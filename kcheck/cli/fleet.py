@@ -60,7 +60,7 @@ def scan(
     common: Common,
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="Write the tables of the run below DIR.")],
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="ScanOptions much is read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much is read.")
     ] = "checkpoints",
     engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="What runs the scan.")] = "local",
     master: Annotated[

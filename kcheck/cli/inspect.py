@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common
 
 
@@ -20,7 +21,14 @@ def inspect(
     ] = None,
 ) -> None:
     """Show what is there in a file, a partition or a log dir."""
-    from kcheck.verbs.inspect import InspectDetail, inspect_paths
-
-    shown = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
-    common.leave(inspect_paths(paths, as_kind=as_kind, wanted=common.wanted(), shown=shown, release=common.release()))
+    answer = api.inspect(
+        *paths,
+        segments=segments,
+        epochs=epochs,
+        batches=batches,
+        files=files,
+        as_kind=as_kind,
+        partitions=common.wanted(),
+        kafka=common.release(),
+    )
+    common.leave(answer.report())

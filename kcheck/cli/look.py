@@ -3,6 +3,7 @@
 import os
 import re
 
+from kcheck import api
 from kcheck.cli.options import Common, Paths, with_common
 
 
@@ -17,15 +18,10 @@ def look(paths: Paths, common: Common) -> None:
     import shlex
 
     from kcheck.documents.predict import log_dir_row
-    from kcheck.model.depth import Depth
-    from kcheck.startup.log_manager import StartOptions
-    from kcheck.verbs.check import check
-    from kcheck.verbs.predict import predict_directories
-    from kcheck.views.broker_settings import settings_of
 
-    release, wanted = common.release(), common.wanted()
-    wish = StartOptions(None, settings_of(paths, None, (), release), release, wanted)
-    report = check(paths, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release)
-    rows = ({**log_dir_row(start), "partitions": ()} for start in predict_directories(paths, wish).log_dirs)
-    more = {"predictions": tuple(rows), "next": f"kcheck predict {shlex.join(paths)}"}
+    release, partitions = common.release(), common.wanted()
+    report = api.check(*paths, partitions=partitions, kafka=release).report()
+    prediction = api.predict(*paths, skip_files=True, partitions=partitions, kafka=release)
+    rows = tuple({**log_dir_row(log_dir), "partitions": ()} for log_dir in prediction.log_dirs)
+    more = {"predictions": rows, "next": f"kcheck predict {shlex.join(paths)}"}
     common.leave(report._replace(body={**more, **report.body}))

@@ -7,8 +7,9 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from kcheck.api import release
 from kcheck.cli.leaving import Leaving, end, leave, renderer_of
-from kcheck.core.releases import NEWEST_TESTED, release, with_profile
+from kcheck.core.releases import NEWEST_TESTED
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen, parse_severity
 from kcheck.model.release import Release
@@ -55,8 +56,7 @@ class Common(NamedTuple):
 
     def release(self, profile: str | None = None) -> Release:
         """Return the Kafka whose behaviour is meant."""
-        chosen = release(self.kafka, ibp=self.ibp, message_format=self.message_format)
-        return with_profile(chosen, profile) if profile else chosen
+        return release(self.kafka, ibp=self.ibp, message_format=self.message_format, profile=profile)
 
     def wanted(self) -> PartitionFilter:
         """Return which partitions are meant."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.leaving import end, leave
 from kcheck.cli.options import Common, Paths, with_common
 
@@ -23,13 +24,11 @@ Clean = Annotated[
 def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
     """Tell what the next start does: boots, loses, aborts."""
     from kcheck.model.finding import parse_severity
-    from kcheck.startup.log_manager import StartOptions
-    from kcheck.verbs.predict import predict as look
-    from kcheck.views.broker_settings import settings_of
 
-    release, fail_on = common.release(), parse_severity(common.judging.fail_on)
-    wish = StartOptions(clean, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
-    prediction = look(paths, wish)
+    fail_on = parse_severity(common.judging.fail_on)
+    prediction = api.predict(
+        *paths, clean=clean, config=config, define=define or (), partitions=common.wanted(), kafka=common.release()
+    )
     report = prediction.report()
     leave(report, common.leaving)
     end(report, failed=prediction.severity.rank >= fail_on.rank)

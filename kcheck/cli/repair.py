@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.leaving import can_leave, end, leave
 from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.predict import Config, Define
@@ -26,18 +27,23 @@ def repair(
 ) -> None:
     """Plan what to do about what is wrong; -o writes the plan."""
     from kcheck.disk.output import replace_file
-    from kcheck.model.finding import Severity, parse_severity
-    from kcheck.plans.repair import plan_bytes
-    from kcheck.plans.repair import repair as look
-    from kcheck.startup.log_manager import StartOptions
-    from kcheck.views.broker_settings import settings_of
+    from kcheck.model.finding import parse_severity
 
     release, fail_on, output = common.release(), parse_severity(common.judging.fail_on), common.leaving.output
-    wish = StartOptions(None, settings_of(paths, config, tuple(define or ()), release), release, common.wanted())
     shown, _ = common.chosen()
-    found = look(paths, against or [], wish, accept_loss=accept_loss, keep=shown)
-    can_leave(found.report, common.leaving)
+    answer = api.repair(
+        *paths,
+        against=against or (),
+        accept_loss=accept_loss,
+        config=config,
+        define=define or (),
+        keep=shown,
+        partitions=common.wanted(),
+        kafka=release,
+    )
+    report = answer.report()
+    can_leave(report, common.leaving)
     if output is not None:
-        replace_file(output, plan_bytes(found))
-    leave(found.report, common.leaving._replace(output=None), written=output)
-    end(found.report, failed=any(Severity(each).rank >= fail_on.rank for each in found.left))
+        replace_file(output, answer.plan_bytes())
+    leave(report, common.leaving._replace(output=None), written=output)
+    end(report, failed=any(row.severity.rank >= fail_on.rank for row in answer.not_planned))

@@ -9,4 +9,4 @@ def rules(leaving: Leaving) -> None:
     """List every rule."""
     from kcheck.verbs.explain import every_rule
 
-    leave(every_rule(), leaving)
+    leave(every_rule().report(), leaving)

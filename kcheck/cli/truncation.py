@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kcheck import api
 from kcheck.cli.options import Common, Profile, Replicas, with_common, within
 from kcheck.model.java import INT_MAX
 
@@ -22,10 +23,9 @@ def truncation(
     profile: Profile = None,
 ) -> None:
     """Plan where each follower truncates, and what is lost."""
-    from kcheck.replicas.truncation import Election
-    from kcheck.replicas.truncation import truncation as plan
-
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
-    election = Election(leader=leader, leader_epoch=leader_epoch, live=live)
-    answer = plan(replicas, election, wanted=common.wanted(), release=common.release(profile))
+    partitions, release = common.wanted(), common.release(profile)
+    answer = api.truncation(
+        *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
+    )
     common.leave(answer.report())

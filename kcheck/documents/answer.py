@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kcheck import __version__
 from kcheck.documents.table import rows
 from kcheck.errors import UsageError
+from kcheck.model.finding import Finding
 from kcheck.model.report import Report, finding_row
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ class Answer:
     @abstractmethod
     def report(self) -> Report:
         """Return the answer as rows, for a renderer."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong, in the order of the places; complete when all values have been read."""
+        return self.report().findings()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document of the command, as `json.loads` would give it."""

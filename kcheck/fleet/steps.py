@@ -71,7 +71,7 @@ _META_SIZE_MAX = 1 << 20
 
 
 class ScanOptions(NamedTuple):
-    """ScanOptions a fleet is looked at.
+    """How a fleet is scanned.
 
     `since`: the folder of what is remembered of directories; those that are the same are not looked at. `remembers`:
     whether what is found is to be remembered.

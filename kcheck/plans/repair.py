@@ -1,26 +1,29 @@
 """`kcheck repair`: what can be done about what is wrong, as a plan. Nothing is changed."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
 from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
 from kcheck.disk.walk import split
+from kcheck.documents.answer import Answer
 from kcheck.documents.predict import lost_row
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Chosen, Finding, Severity
 from kcheck.model.plan import Plan, plan_row, serialize_plan
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
-from kcheck.repairs._contract import Answer, Cut, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._contract import Answer as RepairAnswer
+from kcheck.repairs._contract import Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
@@ -31,18 +34,54 @@ _ALONE_COUNT = 8
 """So many steps are judged each by itself; then as many together as there were before them, so that it is soon done."""
 
 
-class RepairPlan(NamedTuple):
-    """The answer, the plan itself, how bad each finding is about which nothing is planned, and the start after it."""
+class NotPlanned(NamedTuple):
+    """A finding about which nothing is planned, and why."""
 
-    report: Report
+    finding: str
+    """The rule's id."""
+    severity: Severity
+    """How bad the finding is."""
+    log_dir: str
+    """The log dir."""
+    dir: str | None
+    """The partition directory; None if it concerns the log dir."""
+    file: str | None
+    """The file; None if it concerns several."""
+    why: str
+    """Why no repair is planned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairPlan(Answer):
+    """What `kcheck repair` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
     plan: Plan
-    left: tuple[str, ...]
+    """The operations, as `kcheck apply` takes them."""
+    not_planned: tuple[NotPlanned, ...]
+    """Findings about which nothing is planned."""
     starts: tuple[LogDirPrediction, ...]
+    """What the next start makes of the log dirs once the plan is applied."""
+    collected: list[Finding]
+    """What could not be read, and log dirs that are in use."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
 
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        refused = tuple({**row._asdict(), "severity": str(row.severity)} for row in self.not_planned)
+        return Report(
+            verb="plan",
+            kafka=self.release.name,
+            body={**plan_row(self.plan), "refused": refused},
+            collected=self.collected,
+            checked=self.checked,
+        )
 
-def plan_bytes(found: RepairPlan) -> bytes:
-    """Return the plan file."""
-    return serialize_plan(found.plan, kcheck=__version__)
+    def plan_bytes(self) -> bytes:
+        """Return the plan file."""
+        return serialize_plan(self.plan, kcheck=__version__)
 
 
 def repair(
@@ -62,15 +101,14 @@ def repair(
     for each in all_repairs():
         planner.ask(each)
     plan = Plan(wish.release.name, tuple(dict.fromkeys(site.real for site in sites)), planner.operations.build())
-    refused = tuple(planner.refused_rows())
-    report = Report(
-        verb="plan",
-        kafka=wish.release.name,
-        body={**plan_row(plan), "refused": refused},
-        collected=[each for each in collected if each.id.startswith(("KC00", "KC308"))],
+    return RepairPlan(
+        release=wish.release,
+        plan=plan,
+        not_planned=tuple(planner.not_planned()),
+        starts=tuple(planner.starts),
+        collected=[finding for finding in collected if finding.id.startswith(("KC00", "KC308"))],
         checked=paths_of((*targets, *proofs)),
     )
-    return RepairPlan(report, plan, tuple(str(row["severity"]) for row in refused), tuple(planner.starts))
 
 
 def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:
@@ -139,7 +177,7 @@ class _Planner:
     ) -> None:
         wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
         about = tuple(each for each in wanted if not site.settled(each))
-        answers: Iterator[Answer] = repair.plan(shown, about) if about else iter(())
+        answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
             self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
             if isinstance(answer, Settled):
@@ -201,22 +239,21 @@ class _Planner:
             self._hold(each)
             self._judge()
 
-    def refused_rows(self) -> Iterator[Row]:
+    def not_planned(self) -> Iterator[NotPlanned]:
         """Yield what is not planned, and why, unless another repair took care of it."""
-        seen = set()
+        seen: set[NotPlanned] = set()
         for site, refused in (*self._refused, *self._unknown()):
             finding = refused.finding
-            row = {
-                "finding": finding.id,
-                "severity": str(finding.severity),
-                "log_dir": site.path,
-                "dir": finding.where.dir,
-                "file": finding.where.file,
-                "why": refused.why,
-            }
-            key = tuple(row.values())
-            if not site.settled(finding) and key not in seen:
-                seen.add(key)
+            row = NotPlanned(
+                finding=finding.id,
+                severity=finding.severity,
+                log_dir=site.path,
+                dir=finding.where.dir,
+                file=finding.where.file,
+                why=refused.why,
+            )
+            if not site.settled(finding) and row not in seen:
+                seen.add(row)
                 yield row
 
     def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kcheck.core.leader_epochs import around, latest_epoch, rise
-from kcheck.core.offsets_for_leader_epoch import Answer, Error, answer, epochs_to_ask
+from kcheck.core.offsets_for_leader_epoch import Answer as Reply
+from kcheck.core.offsets_for_leader_epoch import Error, answer, epochs_to_ask
+from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
+from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
@@ -17,62 +21,124 @@ from kcheck.views.targets import replica_targets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndOffsetQuery:
-    """What is asked: which epochs (none: those worth knowing), with which current leader epoch (-1: none)."""
+    """What a follower asks."""
 
     epochs: tuple[int, ...] = ()
+    """The epochs; if empty, every epoch worth knowing."""
     current_leader_epoch: int = UNDEFINED_EPOCH
+    """The leader epoch that the request names; -1: none."""
     log_end_offset: int | None = None
+    """The log end offset of a bare leader-epoch-checkpoint."""
     after_start: bool = False
+    """Answer as the next start of the broker leaves the replica."""
 
 
-def end_offsets(paths: list[str], question: EndOffsetQuery, *, wanted: PartitionFilter, release: Release) -> Report:
-    """Return the answers of every replica that the paths hold, in the order of partitions and brokers."""
-    named = replica_targets(paths)
-    found = replicas_of(named, release=release, wanted=wanted)
-    states = [_state(files, question, release) for files in found.replicas]
-    return Report(
-        verb="end-offset",
-        kafka=release.name,
-        body={
-            "profile": str(release.profile),
-            "answers": (row for state in states for row in _answers(state, question, release)),
-        },
-        collected=found.findings,
-        table="answers",
-        columns=end_offsets_table.TABLE.columns,
-        kinds={"answers": "answer"},
-        checked=(*paths, *(target.path for target in named)),
+class EndOffset(NamedTuple):
+    """The answer of one replica for one epoch."""
+
+    broker_id: int | None
+    """The replica's broker; None for a bare file that names none."""
+    topic: str | None
+    """The topic; None for a bare file."""
+    partition: int | None
+    """The partition; None for a bare file."""
+    requested_epoch: Epoch
+    """The epoch asked for."""
+    epoch: Epoch | None
+    """The epoch in the answer; -1: none, None: the answer of this release has no such field."""
+    end_offset: Offset
+    """Where that epoch ends; -1: not known."""
+    error: Error
+    """The error code in the answer."""
+    log_end_offset: Offset | None
+    """The replica's log end offset; None if it could not be found."""
+    problem: str | None
+    """Why the replica cannot answer; None if it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndOffsets(Answer):
+    """What `kcheck end-offset` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    answers: Iterator[EndOffset]
+    """In the order of partitions, brokers and epochs; read once."""
+    collected: list[Finding]
+    """What the rules found in the files of the replicas."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="end-offset",
+            kafka=self.release.name,
+            body={"profile": str(self.release.profile), "answers": map(end_offset_row, self.answers)},
+            collected=self.collected,
+            table="answers",
+            columns=end_offsets_table.TABLE.columns,
+            kinds={"answers": "answer"},
+            checked=self.checked,
+        )
+
+
+def end_offset_row(answer: EndOffset) -> Row:
+    """Return an answer as JSON shows it."""
+    return {**answer._asdict(), "error": str(answer.error)}
+
+
+def end_offsets(paths: list[str], query: EndOffsetQuery, *, wanted: PartitionFilter, release: Release) -> EndOffsets:
+    """Return the answers of every replica that the paths hold.
+
+    UsageError: a bare leader-epoch-checkpoint without its log end offset.
+    """
+    targets = replica_targets(paths)
+    loaded = replicas_of(targets, release=release, wanted=wanted)
+    states = [_state(files, query, release) for files in loaded.replicas]
+    return EndOffsets(
+        release=release,
+        answers=(answer for state in states for answer in _answers(state, query, release)),
+        collected=loaded.findings,
+        checked=(*paths, *(target.path for target in targets)),
     )
 
 
-def _state(files: ReplicaFiles, question: EndOffsetQuery, release: Release) -> ReplicaState:
-    given = None if question.log_end_offset is None else Offset(question.log_end_offset)
+def _state(files: ReplicaFiles, query: EndOffsetQuery, release: Release) -> ReplicaState:
+    given = None if query.log_end_offset is None else Offset(query.log_end_offset)
     if given is not None and not files.view.segments:
         files = files._replace(view=files.view._replace(log_end_offset=given))
     if files.bare and files.view.log_end_offset is None:
         raise UsageError(f"{files.path}: a bare leader-epoch-checkpoint needs --log-end-offset")
-    return started(files, release) if question.after_start else as_it_lies(files.view, files.log_dir, release)
+    return started(files, release) if query.after_start else as_it_lies(files.view, files.log_dir, release)
 
 
-def _answers(state: ReplicaState, question: EndOffsetQuery, release: Release) -> Iterator[Row]:
-    epochs = tuple(Epoch(epoch) for epoch in question.epochs) or epochs_to_ask(state.cache)
+def _answers(state: ReplicaState, query: EndOffsetQuery, release: Release) -> Iterator[EndOffset]:
+    epochs = tuple(Epoch(epoch) for epoch in query.epochs) or epochs_to_ask(state.cache)
     rises = rise(state.cache)
     for epoch in epochs:
-        said = _answer(state, around(state.cache, epoch) if rises else state.cache, epoch, question, release)
-        values = (state.broker_id, state.topic, state.partition, epoch, said.epoch, said.end_offset, str(said.error))
-        yield dict(zip(end_offsets_table.TABLE.names, (*values, state.log_end_offset, state.problem), strict=True))
+        reply = _answer(state, around(state.cache, epoch) if rises else state.cache, epoch, query, release)
+        yield EndOffset(
+            broker_id=state.broker_id,
+            topic=state.topic,
+            partition=state.partition,
+            requested_epoch=epoch,
+            epoch=reply.epoch,
+            end_offset=reply.end_offset,
+            error=reply.error,
+            log_end_offset=state.log_end_offset,
+            problem=state.problem,
+        )
 
 
-def _answer(
-    state: ReplicaState, cache: EpochEntries, epoch: Epoch, question: EndOffsetQuery, release: Release
-) -> Answer:
+def _answer(state: ReplicaState, cache: EpochEntries, epoch: Epoch, query: EndOffsetQuery, release: Release) -> Reply:
     if state.problem is not None or state.log_end_offset is None:
-        return Answer(Error.KAFKA_STORAGE_ERROR, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        return Reply(Error.KAFKA_STORAGE_ERROR, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     return answer(
         cache,
         epoch,
         log_end_offset=state.log_end_offset,
-        current_leader_epoch=Epoch(question.current_leader_epoch),
+        current_leader_epoch=Epoch(query.current_leader_epoch),
         leader_epoch=latest_epoch(cache),
         release=release,
     )

@@ -1,10 +1,12 @@
 """`kcheck check`: every rule over all that is named, as deep as is asked for."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from kcheck.disk.walk import split
+from kcheck.documents.answer import Answer
 from kcheck.formats._contract import Format
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -16,7 +18,7 @@ from kcheck.model.report import FINDINGS, PartitionFilter, Report
 from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.segments.time_span import TimeSpan
 from kcheck.tables import findings
-from kcheck.views.coverage import Coverage
+from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.rule_runner import check_replicas, check_segment
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, format_of
@@ -31,14 +33,51 @@ def _tell_nobody(coverage: Coverage) -> None:
 
 
 class ReadOptions(NamedTuple):
-    """How segments are read: by how many processes, which of them, and who is told a few times a second how far it is.
-
-    Every number of `jobs` gives the same report.
-    """
+    """How segments are read; no option changes what is found in those that are read."""
 
     jobs: int = 1
-    window: TimeSpan = TimeSpan()
+    """Worker processes."""
+    span: TimeSpan = TimeSpan()
+    """Which segments are read, by the timestamps of their records."""
     tell: Callable[[Coverage], None] = _tell_nobody
+    """Called a few times a second with how far the check has come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport(Answer):
+    """What `kcheck check` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    depth: Depth
+    """How much of each file was read."""
+    counts: CheckedCounts
+    """How much was read in all."""
+    collected: tuple[Finding, ...]
+    """What is wrong, in the order in which it was found."""
+    interrupted: tuple[Progress, Progress] | None
+    """How far the check had come, and of how much, when the user interrupted it; None if it ran to its end."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        body: dict[str, object] = {"depth": str(self.depth)}
+        if self.interrupted is not None:
+            done, planned = self.interrupted
+            body |= {"interrupted": True, "coverage": {"done": done._asdict(), "planned": planned._asdict()}}
+        counts = self.counts._asdict()
+        if self.counts.segments_skipped is None:
+            del counts["segments_skipped"]
+        return Report(
+            verb="check",
+            kafka=self.release.name,
+            body={**body, "checked": counts},
+            collected=self.collected,
+            table=FINDINGS,
+            columns=findings.TABLE.columns,
+            checked=self.checked,
+        )
 
 
 def check(
@@ -49,36 +88,35 @@ def check(
     wanted: PartitionFilter,
     release: Release,
     reading: ReadOptions | None = None,
-) -> Report:
-    """Return a report of findings, and of how much was looked at; an interrupt ends the look, not the report."""
+) -> CheckReport:
+    """Run every rule over everything that is named; an interrupt ends the reading, and the report says so.
+
+    UsageError: a path that does not exist, or a file whose name and `as_kind` say no format.
+    """
     reading = reading or ReadOptions()
-    found = replica_targets(arguments)
-    kinds = {target: format_of(target.path, as_kind) for target in found if target.kind is TargetKind.FILE}
+    targets = replica_targets(arguments)
+    kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()
-    coverage.plan(found, wanted, deep=depth.reads_segments)
+    coverage.plan(targets, wanted, deep=depth.reads_segments)
     interrupted = False
     with _workers(reading, coverage) as workers:
-        deep = SegmentScan(depth, release, workers, window=reading.window, coverage=coverage)
-        look = Survey(wanted=wanted, release=release, deepen=deep.partitions)
+        scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
-            for target in found:
-                _look_at(target, kinds.get(target), look, deep, cluster)
-            look.compare()
-            look.collected.extend(cluster.findings(release))
+            for target in targets:
+                _examine(target, kinds.get(target), survey, scan, cluster)
+            survey.compare()
+            survey.collected.extend(cluster.findings(release))
         except KeyboardInterrupt:
             interrupted = True
-    body: dict[str, object] = {"depth": str(depth)}
-    if interrupted:
-        body |= {"interrupted": True, "coverage": coverage.row()}
-    return Report(
-        verb="check",
-        kafka=release.name,
-        body={**body, "checked": deep.checked()},
-        collected=look.collected,
-        table=FINDINGS,
-        columns=findings.TABLE.columns,
-        checked=paths_of(found),
+    return CheckReport(
+        release=release,
+        depth=depth,
+        counts=scan.checked(),
+        collected=tuple(survey.collected),
+        interrupted=(coverage.done(), coverage.goal()) if interrupted else None,
+        checked=paths_of(targets),
     )
 
 
@@ -90,35 +128,35 @@ def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:
     return Workers(reading.jobs if is_worth else 1, done=done, tick=lambda: reading.tell(coverage))
 
 
-def _look_at(target: Target, kind: Format | None, look: Survey, deep: SegmentScan, cluster: "_Cluster") -> None:
-    """Look at one of the things that were named."""
+def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentScan, cluster: "_Cluster") -> None:
+    """Examine one of the things that were named."""
     match target.kind:
         case TargetKind.LOG_DIR:
-            log_dir, views = look.log_dir(target)
-            deep.count_files(log_dir.view.files.values())
-            deep.log_dirs += 1
+            log_dir, views = survey.log_dir(target)
+            scan.count_files(log_dir.view.files.values())
+            scan.log_dirs += 1
             require_same_broker(target, log_dir.view)
             for view in views:
                 cluster.take(log_dir.view.cluster_id, view)
-            deep.coverage.log_dirs += 1
+            scan.coverage.log_dirs += 1
         case TargetKind.PARTITION:
-            for _ in look.partition(target):
+            for _ in survey.partition(target):
                 pass
         case TargetKind.FILE:
             assert kind is not None
             if kind.parse is None:
-                _segment(target, look, deep)
+                _segment(target, survey, scan)
             else:
-                small = look.file(target, kind)
-                deep.count_files(() if small is None else (small,))
+                small = survey.file(target, kind)
+                scan.count_files(() if small is None else (small,))
 
 
-def _segment(target: Target, look: Survey, deep: SegmentScan) -> None:
+def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
     """Survey at a `.log` that was named by itself."""
     base = parse_file(split(target.path)[1]).offset
     where = Location(broker_id=target.broker_id, file=target.path)
-    for found in deep.segment(target.path, where, base or Offset(0)):
-        look.collected.extend((found,) if isinstance(found, Finding) else check_segment(found, look.release))
+    for found in scan.segment(target.path, where, base or Offset(0)):
+        survey.collected.extend((found,) if isinstance(found, Finding) else check_segment(found, survey.release))
 
 
 class _Cluster:

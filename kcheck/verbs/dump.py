@@ -1,11 +1,13 @@
 """`kcheck dump`: every batch header of a `.log`, every entry of an index or a producer snapshot, as rows."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import exists, split
+from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
 from kcheck.dumps.records import columns
@@ -13,7 +15,7 @@ from kcheck.dumps.rows import KINDS, DumpKind
 from kcheck.errors import UsageError
 from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
-from kcheck.model.report import Report, Row, Rows
+from kcheck.model.report import Column, Report, Row, Rows
 from kcheck.rules import kc001_unreadable
 from kcheck.tables import files
 from kcheck.views.survey import format_of
@@ -23,15 +25,39 @@ T = TypeVar("T")
 _HEADERS = DumpDetail()
 
 
-class Dump(NamedTuple):
-    """A report, and the damage that is found while its body is read."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dump(Answer):
+    """What `kcheck dump` answers."""
 
-    report: Report
+    files: Iterator[Row]
+    """A row for each file, which holds its batches or entries as an iterator; read once, in order."""
+    table: str | None
+    """The field that is one table, as in `Report`; None if the files are of several kinds."""
+    columns: tuple[Column, ...]
+    """The columns of that table."""
     damage: list[Damage]
+    """What is damaged; complete when the files have been read."""
+    collected: list[Finding]
+    """What could not be read; complete when the files have been read."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb="dump",
+            kafka=NEWEST_TESTED,
+            body={"files": self.files},
+            collected=self.collected,
+            table=self.table,
+            columns=self.columns,
+            kinds={"files": "file", "batches": "batch", "records": "record", "entries": "entry", "damage": "damage"},
+            checked=self.checked,
+        )
 
 
 def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDetail = _HEADERS) -> Dump:
-    """Return a report with a row for each file, which holds an iterator of its batches or entries and one of damage.
+    """Return a row for each file, which holds an iterator of its batches or entries and one of damage.
 
     A row of a batch holds an iterator of its records, where they are shown. Read all in this order: each file is open
     only until the next one is asked for.
@@ -44,17 +70,14 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
     nothing = None if known else "files"
     rows = kind and (f"{kind.rows}.records" if shown.records else kind.rows)
     table = files.TABLE if kind is None else kind.table
-    report = Report(
-        verb="dump",
-        kafka=NEWEST_TESTED,
-        body={"files": _files(paths, kinds, wanted, shown, collected, damage)},
-        collected=collected,
+    return Dump(
+        files=_files(paths, kinds, wanted, shown, collected, damage),
         table=nothing if rows is None else f"files.{rows}",
         columns=columns(shown) if shown.records and kind is not None else table.columns,
-        kinds={"files": "file", "batches": "batch", "records": "record", "entries": "entry", "damage": "damage"},
+        damage=damage,
+        collected=collected,
         checked=tuple(paths),
     )
-    return Dump(report, damage)
 
 
 def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail) -> DumpKind | None:

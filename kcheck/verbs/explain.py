@@ -1,8 +1,10 @@
 """The rules listed and explained."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from kcheck.core.releases import NEWEST_TESTED
+from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
 from kcheck.rules._contract import Rule
@@ -10,36 +12,45 @@ from kcheck.tables import rules as rules_table
 from kcheck.views.rule_runner import all_rules
 
 
-def every_rule() -> Report:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulePages(Answer):
+    """What `kcheck rules` and `kcheck explain` answer."""
+
+    verb: str
+    """The command."""
+    rules: tuple[Rule, ...]
+    """The rules, by id."""
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return Report(
+            verb=self.verb,
+            kafka=NEWEST_TESTED,
+            body={"rules": tuple(map(_row, self.rules))},
+            table="rules",
+            columns=rules_table.TABLE.columns,
+            kinds={"rules": "rule"},
+        )
+
+
+def every_rule() -> RulePages:
     """Return the answer of `kcheck rules`."""
-    return _report("rules", all_rules())
+    return RulePages(verb="rules", rules=all_rules())
 
 
-def one_rule(wanted: str) -> Report:
+def one_rule(wanted: str) -> RulePages:
     """Return the answer of `kcheck explain`; UsageError lists the known."""
     found = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
     if not found:
         known = ", ".join(rule.id for rule in all_rules())
         raise UsageError(f"{wanted} is not a rule; known are {known}")
-    return _report("explain", tuple(found))
+    return RulePages(verb="explain", rules=tuple(found))
 
 
 def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
     """Return these rules as `kcheck explain` shows them; nothing for an id that is not known."""
     wanted = {*ids}
     return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
-
-
-def _report(verb: str, rules: tuple[Rule, ...]) -> Report:
-    rows = tuple(_row(rule) for rule in rules)
-    return Report(
-        verb=verb,
-        kafka=NEWEST_TESTED,
-        body={"rules": rows},
-        table="rules",
-        columns=rules_table.TABLE.columns,
-        kinds={"rules": "rule"},
-    )
 
 
 def _row(rule: Rule) -> Row:

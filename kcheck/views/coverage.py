@@ -1,12 +1,41 @@
 """How much of what was named has been looked at: what a terminal shows meanwhile, and what an interrupt leaves."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join, list_directory, sizes, split
 from kcheck.model.names import LIVE, parse_directory
-from kcheck.model.report import PartitionFilter, Row
+from kcheck.model.report import PartitionFilter
 from kcheck.views.targets import Target, TargetKind
+
+
+class CheckedCounts(NamedTuple):
+    """How much a check has read."""
+
+    log_dirs: int
+    """Log dirs that were opened."""
+    partitions: int
+    """Partition directories."""
+    segments: int
+    """Segments of these."""
+    files: int
+    """Files that were read from end to end."""
+    bytes: int
+    """Bytes of these files."""
+    segments_skipped: int | None = None
+    """Segments outside of the time span; None if there is none."""
+
+
+class Progress(NamedTuple):
+    """How far a check has come."""
+
+    log_dirs: int
+    """Log dirs."""
+    partitions: int
+    """Partition directories."""
+    bytes: int
+    """Bytes of segments."""
 
 
 class Coverage:
@@ -44,10 +73,13 @@ class Coverage:
             self.planned["segments"] += len(of_logs)
             self.planned["bytes"] += sum(of_logs)
 
-    def row(self) -> Row:
-        """Return how far it has come, and of how much, as JSON shows it."""
-        done = {"log_dirs": self.log_dirs, "partitions": self.partitions, "bytes": self.bytes}
-        return {"done": done, "planned": {name: self.planned[name] for name in done}}
+    def done(self) -> Progress:
+        """Return what is done."""
+        return Progress(self.log_dirs, self.partitions, self.bytes)
+
+    def goal(self) -> Progress:
+        """Return what was planned."""
+        return Progress(self.planned["log_dirs"], self.planned["partitions"], self.planned["bytes"])
 
 
 def _names(path: str) -> tuple[str, ...]:

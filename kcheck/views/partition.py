@@ -236,21 +236,7 @@ def _summary(
     return SegmentSummary(base, size, end, count, timestamp if count else None), last, index_size
 
 
-def batch_rows(path: str, base: Offset) -> Iterator[dict[str, object]]:
-    """Yield the header of every batch of a segment as a row; UnreadableError if the file cannot be read."""
+def batches_of(path: str, base: Offset) -> Iterator[Batch]:
+    """Yield the header of every batch of a segment; UnreadableError if the file cannot be read."""
     with opened(join(path, log_name(base))) as (descriptor, size):
-        yield from (batch_row(batch) for batch in Walk(descriptor, size))
-
-
-def batch_row(batch: Batch) -> dict[str, object]:
-    """Return a batch header as a row."""
-    return {
-        "position": batch.position,
-        "size": batch.size,
-        "magic": batch.magic,
-        "base_offset": batch.base_offset,
-        "last_offset": batch.last_offset,
-        "leader_epoch": batch.epoch,
-        "records": batch.record_count,
-        "max_timestamp": batch.max_timestamp,
-    }
+        yield from Walk(descriptor, size)

@@ -21,7 +21,7 @@ from kcheck.segments.segment import examine
 from kcheck.segments.swaps import read_swaps
 from kcheck.segments.time_span import TimeSpan
 from kcheck.segments.transactions import Open, follow
-from kcheck.views.coverage import Coverage
+from kcheck.views.coverage import CheckedCounts, Coverage
 from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_file
 
@@ -54,16 +54,16 @@ class SegmentScan:
         self._workers = workers
         self.coverage = coverage or Coverage()
 
-    def checked(self) -> dict[str, int]:
-        """Return how much was looked at; `files` and `bytes` are those read whole."""
-        found = {
-            "log_dirs": self.log_dirs,
-            "partitions": self._partitions,
-            "segments": self._segments,
-            "files": self._files,
-            "bytes": self._bytes,
-        }
-        return found if self._window == TimeSpan() else {**found, "segments_skipped": self._skipped}
+    def checked(self) -> CheckedCounts:
+        """Return how much was read."""
+        return CheckedCounts(
+            log_dirs=self.log_dirs,
+            partitions=self._partitions,
+            segments=self._segments,
+            files=self._files,
+            bytes=self._bytes,
+            segments_skipped=None if self._window == TimeSpan() else self._skipped,
+        )
 
     def count_files(self, files: Iterable[FileView]) -> None:
         """Count small files."""

@@ -1,28 +1,28 @@
 """What kcheck finds in the cases of fixtures/cases/<rule>/<case>/, for each release that the case names.
 
 A case is `case.toml` (what was done to which broker's bytes, the releases, the paths, and the verb where it is not
-`inspect`), `before/` and `findings.json`. `python -m tests.cases.test_cases` writes findings.json of the cases that
-have none: read them before you keep them.
+`inspect`), the files that tests/cases/build.py lays out as `before/`, and `findings.json`.
+`python -m tests.cases.test_cases` writes findings.json of the cases that have none: read them before you keep them.
 """
 
 import contextlib
 import io
 import json
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kcheck.cli.app import main
+from tests.cases.build import CASES, FOUND, shared_copy, toml
 from tests.rules.build import rules
 
-CASES = Path(__file__).parents[2] / "fixtures" / "cases"
-FOUND = sorted(path.parent for path in CASES.glob("*/*/case.toml"))
-
-SHOWN = ("id", "severity", "log_dir", "dir", "file", "line", "topic", "partition", "message", "effect")
-"""What findings.json holds of each finding."""
+SHOWN = (
+    "id", "severity", "log_dir", "dir", "file", "line", "position", "topic", "partition", "message", "effect", "advice",
+    "data", "repair",
+)  # fmt: skip
+"""What findings.json holds of each finding: those of these fields that are not empty."""
 
 WITHOUT_CASE = {
     "KC001": "what cannot be read depends on the user and the machine",
@@ -38,8 +38,10 @@ def inspected(case: Path, kafka: str) -> list[dict[str, object]]:
     verb = toml(case).get("verb", ["inspect"])
     assert isinstance(paths, list)
     assert isinstance(verb, list)
-    with contextlib.chdir(case):
-        return [{key: row[key] for key in SHOWN if row[key] is not None} for row in findings([*verb, *paths], kafka)]
+    with contextlib.chdir(shared_copy(case).parent):
+        return [
+            {key: row[key] for key in SHOWN if row[key] not in (None, {})} for row in findings([*verb, *paths], kafka)
+        ]
 
 
 def findings(command: list[str], kafka: str) -> list[dict[str, object]]:
@@ -56,11 +58,6 @@ def findings(command: list[str], kafka: str) -> list[dict[str, object]]:
     found = json.loads(out.getvalue())["findings"]
     assert isinstance(found, list)
     return found
-
-
-def toml(case: Path) -> dict[str, object]:
-    """Return case.toml."""
-    return tomllib.loads((case / "case.toml").read_text("utf-8"))
 
 
 def releases(case: Path) -> list[str]:

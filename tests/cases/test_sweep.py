@@ -1,6 +1,5 @@
 """Each block of each file of a small log dir is damaged in turn: kcheck finds it, or it is harmless and said why."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from kcheck.core.releases import release
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, lay_out
 
 BLOCK_SIZE = 512
 LOG_DIRS = (
@@ -40,14 +39,14 @@ def damages(data: bytes, start: int) -> Iterator[tuple[str, bytes]]:
 def found(folder: Path, kafka: str) -> set[tuple[object, ...]]:
     """Return what is found in a log dir."""
     report = check([str(folder)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    return {(finding.id, finding.where, finding.message) for finding in report.findings()}
+    return {(finding.id, finding.where, finding.message) for finding in report.findings}
 
 
 @pytest.mark.parametrize(("case", "kafka"), LOG_DIRS)
 def test_damage_is_found_or_harmless(case: str, kafka: str, tmp_path: Path) -> None:
     """A new finding, or one with other words."""
     folder = tmp_path / "data"
-    shutil.copytree(CASES / case / "before", folder)
+    lay_out(CASES / case, folder)
     before = found(folder, kafka)
     unseen = set()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):

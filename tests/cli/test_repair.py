@@ -8,7 +8,7 @@ import pytest
 
 from kcheck.model.plan_json import parse_plan
 from tests.builders import broker, flip_byte, readable_run, write
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, lay_out
 from tests.cli.command import UNCHANGED, kcheck
 from tests.repairs.test_cases import contents
 
@@ -18,7 +18,7 @@ LOG = f"t-0/{0:020d}.log"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Copy a case whose partition would be deleted at the next start."""
-    shutil.copytree(CASES / "kc211-log-start-above-log-end" / "above" / "before", tmp_path / "data")
+    lay_out(CASES / "kc211-log-start-above-log-end" / "above", tmp_path / "data")
     return tmp_path / "data"
 
 
@@ -65,7 +65,7 @@ def test_loss_is_accepted_by_an_option(tmp_path: Path) -> None:
 
 def test_each_partition_tells_what_it_loses(tmp_path: Path) -> None:
     """Also where the same is done to several, one behind the other."""
-    shutil.copytree(CASES / "kc141-batch-crc" / "flipped-bit-unclean" / "before", tmp_path / "data")
+    lay_out(CASES / "kc141-batch-crc" / "flipped-bit-unclean", tmp_path / "data")
     shutil.copytree(tmp_path / "data" / "segments-0", tmp_path / "data" / "segments-1")
     text = " ".join(kcheck("repair", tmp_path / "data", "--accept-loss").out.split())
     assert text.count("loses 9 records, offsets 120 to 128") == 2

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.lock import locked_by
+from kcheck.documents.inspection import InspectDetail
 from kcheck.model.report import PartitionFilter
-from kcheck.verbs.inspect import InspectDetail, inspect_paths
+from kcheck.verbs.inspect import inspect
 from tests.builders import broker, fingerprint, run
 from tests.reports import NEWEST, document
 
@@ -93,7 +94,7 @@ def test_a_held_log_dir_is_read_with_one_warning(log_dir: Path) -> None:
     """What stands there is shown all the same."""
     with held(log_dir / ".lock") as process:
         found = document(
-            inspect_paths([str(log_dir)], as_kind=None, wanted=PartitionFilter(), shown=InspectDetail(), release=NEWEST)
+            inspect([str(log_dir)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=NEWEST)
         )
     (item,) = found["items"]
     assert process == item["locked_by"]
@@ -105,6 +106,6 @@ def test_a_held_log_dir_stays_as_it_is(log_dir: Path) -> None:
     with held(log_dir / ".lock"):
         before = fingerprint(log_dir)
         document(
-            inspect_paths([str(log_dir)], as_kind=None, wanted=PartitionFilter(), shown=InspectDetail(), release=NEWEST)
+            inspect([str(log_dir)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=NEWEST)
         )
         assert before == fingerprint(log_dir)

@@ -92,9 +92,9 @@ def segment(tmp_path: Path) -> Path:
 def lines(path: Path, shown: DumpDetail) -> tuple[list[str], list[str]]:
     """Return what is written of a file, and what is told of it."""
     stream = io.StringIO()
-    report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
-    render(report, stream, Options())
-    return stream.getvalue().splitlines(), list(map(str, damage))
+    answer = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
+    render(answer.report(), stream, Options())
+    return stream.getvalue().splitlines(), list(map(str, answer.damage))
 
 
 def _never(columns: HeaderColumns, *_: object) -> list[RowSlice | None]:

@@ -68,7 +68,7 @@ def tables(path: Path) -> Rows:
 def told(path: str, kafka: str, depth: str = "checkpoints", *others: str) -> list[dict[str, Any]]:
     """Return the findings of check as rows."""
     report = check([path, *others], depth=Depth(depth), as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    rows = map(finding_row, report.findings())
+    rows = map(finding_row, report.findings)
     return [{name: json.dumps(each) if isinstance(each, dict) else each for name, each in row.items()} for row in rows]
 
 

@@ -21,13 +21,12 @@ from kcheck.fleet.steps import ScanOptions
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
+from tests.cases.build import FIXTURES, shared_copies
 from tests.fleets import LOSS, PARTITION, START, finding, forged
 from tests.reports import document
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 """The test runner has threads where kcheck has none."""
-
-CASES = Path(__file__).parents[2] / "fixtures" / "cases"
 
 
 def every(rule: str, severity: Severity) -> bool:
@@ -48,8 +47,8 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "r", str(out), ScanOptions(Depth.CRC, PartitionFilter(), release("4.3")), jobs=1, seconds=60,
         now=lambda: 1000, shown=every, fails=every, tell=lambda _: None,
     )  # fmt: skip
-    newest = CASES.parent / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
-    scan([f"{CASES}/{{cluster}}/{{broker}}/before", str(newest)], asked)
+    newest = FIXTURES / "brokers" / "4.3.1" / "{cluster}" / "{broker}" / "{log_dir}"
+    scan([f"{shared_copies()}/{{cluster}}/{{broker}}/before", str(newest)], asked)
     return out / "run=r"
 
 

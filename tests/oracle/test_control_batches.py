@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, shared_copy
 from tests.oracle.ask import Ask
 
 pytestmark = pytest.mark.oracle
@@ -26,6 +26,6 @@ def test_the_end_of_a_transaction(version: str, ask: Ask, tmp_path: Path) -> Non
     names = []
     for case in ANSWERS:
         target = tmp_path / case / "transactions-0"
-        shutil.copytree(FOLDER / case / "before" / "transactions-0", target)
+        shutil.copytree(shared_copy(FOLDER / case) / "transactions-0", target)
         names.append(str(target))
     assert [*ANSWERS.values()] == ask(version, "Recover.java", names)

@@ -22,6 +22,7 @@ from kcheck.renderers._contract import Options
 from kcheck.renderers._printable import printable
 from kcheck.renderers.kafka import render
 from kcheck.verbs.dump import dump
+from tests.cases.build import CASES, FOUND, lay_out, shared_copy
 from tests.docs.examples import ROOT
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 from tests.records import with_overhead, wrapper
@@ -31,8 +32,8 @@ pytestmark = pytest.mark.oracle
 LOGS = (".log", ".checkpoint")
 ENDINGS = (*LOGS, ".index", ".timeindex", ".txnindex", ".snapshot")
 BROKERS = ("0.10.2.2", "0.11.0.3", "2.8.2", "3.9.2", "4.3.1")
-TOO_LARGE_VALUE = "fixtures/cases/kc169-message-set/value"
-CASES = ("kc14*", "kc15*", "kc16*", "kc17*", "kc18*")
+TOO_LARGE_VALUE = "kc169-message-set/value"
+RULES = ("kc14", "kc15", "kc16", "kc17", "kc18")
 
 TRAILING_SPACE = {"3.9.2"}
 """Up to 4.2 the line of a producer without a batch ends with a space, no other line does, and a brace stands behind the
@@ -57,15 +58,14 @@ def test_files_of_brokers(version: str, ask: Ask, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
 def test_files_of_cases(version: str, ask: Ask, tmp_path: Path) -> None:
     """Every damaged segment, index and snapshot of the cases."""
-    folders = sorted(path for pattern in CASES for path in (ROOT / "fixtures" / "cases").glob(pattern))
-    _compare(version, list(_copies(folders, tmp_path)), ask)
+    _compare(version, list(_copies_of_cases(tmp_path)), ask)
 
 
 @pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
 def test_damaged_files(version: str, ask: Ask, tmp_path: Path) -> None:
     """Bytes changed, put in, or taken out, anywhere in a file."""
     random = Random(f"{SEED} {version}")
-    found = ROOT / "fixtures" / "cases" / "kc171-transaction-index-damaged" / "clean" / "before" / "transactions-0"
+    found = shared_copy(CASES / "kc171-transaction-index-damaged" / "clean") / "transactions-0"
     old = next(path for path in (ROOT / "fixtures/brokers/0.10.2.2").rglob("*.log") if path.stat().st_size)
     paths: list[Path] = []
     for source in (old, *sorted(path for path in found.iterdir() if path.suffix in ENDINGS and path.stat().st_size)):
@@ -96,8 +96,8 @@ def test_every_header(version: str, ask: Ask, tmp_path: Path) -> None:
 def test_records_of_brokers(version: str, option: str, ask: Ask, tmp_path: Path) -> None:
     """Every log and KRaft snapshot of brokers and cases: every codec, transactions, markers, control records."""
     folders = [ROOT / "fixtures" / "brokers" / name for name in BROKERS]
-    folders += sorted(path for pattern in CASES for path in (ROOT / "fixtures" / "cases").glob(pattern))
-    paths = [path for path in _copies(folders, tmp_path) if path.suffix in LOGS]
+    copies = [*_copies(folders, tmp_path), *_copies_of_cases(tmp_path)]
+    paths = [path for path in copies if path.suffix in LOGS]
     if option == "--deep-iteration":
         # docs/dump.md: the tool tells the size that such a message states, and does not look for the value.
         paths = [path for path in paths if not path.is_relative_to(tmp_path / TOO_LARGE_VALUE)]
@@ -156,7 +156,21 @@ def _copies(folders: list[Path], target: Path) -> Iterator[Path]:
     for folder in folders:
         copy = target / folder.relative_to(ROOT)
         shutil.copytree(folder, copy)
-        yield from sorted(path for path in copy.rglob("*") if path.suffix in ENDINGS and path.is_file())
+        yield from _dumped(copy)
+
+
+def _copies_of_cases(target: Path) -> Iterator[Path]:
+    """Yield the files to dump of the rules about batches, indexes and producers, in a copy."""
+    for case in FOUND:
+        if case.parent.name.startswith(RULES):
+            copy = target / case.relative_to(CASES)
+            lay_out(case, copy)
+            yield from _dumped(copy)
+
+
+def _dumped(folder: Path) -> list[Path]:
+    """Return the files below a folder that the tool can dump."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in ENDINGS and path.is_file())
 
 
 def _compare(version: str, paths: list[Path], ask: Ask, option: str | None = None) -> None:
@@ -188,6 +202,6 @@ def _ours(path: Path, option: str | None) -> tuple[str, str]:
     stream = io.StringIO()
     data = "utf8" if option == "--print-data-log" else None
     shown = DumpDetail(records=option is not None, data=data, java=True)
-    report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
-    render(report, stream, Options())
-    return stream.getvalue(), next((found.message for found in damage if found.tail), "")
+    answer = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
+    render(answer.report(), stream, Options())
+    return stream.getvalue(), next((found.message for found in answer.damage if found.tail), "")

@@ -134,10 +134,10 @@ def _compare(version: str, kind: str, paths: list[Path], ask: Ask) -> list[objec
         encoded, _, end = answer.rpartition(" ")
         assert end == "="
         shown = with_decoded(DumpDetail(java=True), kind)
-        report, damage = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
+        shown_by_kcheck = dump([str(path)], as_kind=None, wanted=Filter(), shown=shown)
         stream = io.StringIO()
-        render(report, stream, Options())
-        told += damage
+        render(shown_by_kcheck.report(), stream, Options())
+        told += shown_by_kcheck.damage
         lines = zip(stream.getvalue().split("\n"), LINE_END.split(b64decode(encoded).decode()), strict=True)
         for our, their in lines:
             if not GUESSED.search(our):

@@ -51,7 +51,7 @@ def never_formatted(version: str, broker: Process) -> list[str]:
     """Return the rules that say that the broker will not start."""
     paths = [f"1={path}" for path in broker.log_dirs]
     report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release(version))
-    return [each.id for each in report.findings() if each.severity is Severity.FATAL]
+    return [each.id for each in report.findings if each.severity is Severity.FATAL]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

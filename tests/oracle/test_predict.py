@@ -34,6 +34,7 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import Made, batch, log_dir, partition_dir, run
+from tests.cases.build import shared_copies
 from tests.damage import cases, nearest
 from tests.damage_made import made
 from tests.oracle.ask import SEED, SWEEP
@@ -196,7 +197,7 @@ def brokers(version: str) -> Iterator[tuple[object, Job]]:
 
 def damaged_cases(version: str) -> Iterator[tuple[object, Job]]:
     """Yield the log dirs of the rules' cases; as a sample every eighth. Most have batches of version 2."""
-    folder = ROOT / "fixtures" / "cases"
+    folder = shared_copies()
     for path in log_dirs(folder)[:: 1 if SWEEP >= WHOLE else 8] if numbers(version) >= (0, 11) else ():
         yield path.relative_to(folder), Job((path,), config=INDEX_SIZE)
 

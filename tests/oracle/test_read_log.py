@@ -77,7 +77,7 @@ def _compared(path: Path, version: str, answer: str) -> tuple[object, object]:
     end = ("whole", len(data))
     for finding in check(
         [str(path.parent)], depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(version)
-    ).findings():
+    ).findings:
         if finding.id in UNREAD | {CRC, TOO_LARGE}:
             batches: Any = finding.data["batches"]
             told[finding.id] = {row["position"] for row in batches if not _is_read(row)}

@@ -16,7 +16,7 @@ from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.apply import apply
 from kcheck.model.names import FileKind
 from kcheck.model.plan import Write
-from kcheck.plans.repair import RepairPlan, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, repair
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, boot
@@ -61,7 +61,7 @@ def repaired(
     how = how._replace(index_size_said="segment.index.bytes" in config, remote_storage=False)
     made = repair(paths, [], wish(kafka)._replace(settings=how), accept_loss=accept_loss)
     (around / "backup").mkdir()
-    apply(plan_bytes(made), str(around / "backup"))
+    apply(made.plan_bytes(), str(around / "backup"))
     return made
 
 

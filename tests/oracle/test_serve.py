@@ -21,7 +21,7 @@ from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
-from kcheck.plans.repair import RepairPlan, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, repair
 from kcheck.verbs.dump import dump
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
@@ -74,7 +74,7 @@ def sources(folder: Path) -> Iterator[tuple[str, list[str], bool]]:
 def records(partition_dir: Path) -> Records:
     """Return the records of the segments of a directory that can be read, those of transactions' ends left out."""
     paths = [str(path) for path in partition_dir.glob("*.log") if re.fullmatch(r"[0-9]{20}\.log", path.name)]
-    body: Any = dump(paths, as_kind=None, wanted=Filter(), shown=DumpDetail(records=True, data="hex")).report.body
+    body: Any = dump(paths, as_kind=None, wanted=Filter(), shown=DumpDetail(records=True, data="hex")).report().body
     return frozenset(
         (row["offset"], *("-" if row[name] is None else f"x{row[name]}" for name in ("key", "value")))
         for file in body["files"]
@@ -159,7 +159,7 @@ def disowned(broker: Process, folder: Path) -> None:
     three.unlink()
     paths, about = [str(broker.dir / "server.properties")], {"KC305", "KC306"}
     made = repair(paths, [], wish(KAFKA), accept_loss=False, keep=lambda rule, _: rule in about)
-    apply(plan_bytes(made), str(folder / "backup"))
+    apply(made.plan_bytes(), str(folder / "backup"))
     written = {(each.why.finding, str(Path(each.path).parent)) for each in made.plan.operations}
     assert {("KC305", str(three.parent)), ("KC306", str(two.parent))} == written
 

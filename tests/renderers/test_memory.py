@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.documents.inspection import InspectDetail
 from kcheck.formats import leader_epoch_checkpoint, offset_checkpoint, offset_index
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import PartitionFilter
 from kcheck.renderers._contract import Options
-from kcheck.verbs.inspect import InspectDetail, inspect_paths
+from kcheck.verbs.inspect import inspect
 
 COUNT = 50_000
 EACH = tuple(range(1, COUNT))
@@ -50,10 +51,10 @@ def test_rows_of_a_file_are_written_as_they_are_made(name: str, form: str, lines
     stream = _Nowhere()
 
     def write() -> None:
-        shown = inspect_paths(
-            [str(path)], as_kind=None, wanted=PartitionFilter(), shown=InspectDetail(), release=release("4.3")
+        shown = inspect(
+            [str(path)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=release("4.3")
         )
-        renderer.render(shown, stream, Options())
+        renderer.render(shown.report(), stream, Options())
 
     path.write_bytes(FILES[name][:0])
     write()

@@ -22,12 +22,13 @@ from kcheck.errors import KcheckError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
-from kcheck.plans.repair import RepairPlan, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, repair
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import TargetKind, replica_targets
-from tests.cases.test_cases import FOUND, releases
+from tests.cases.build import FOUND, lay_out, shared_copy
+from tests.cases.test_cases import releases
 
 BAD = (Severity.ERROR, Severity.FATAL)
 KEPT = ("op", "path", "before", "after", "finding", "reason", "evidence", "loses", "broker_now", "broker_after")
@@ -60,7 +61,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 def wrong(paths: list[str], kafka: str) -> set[tuple[object, ...]]:
     """Return the errors, by rule and directory."""
     report = check(paths, depth=Depth.RECORDS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings() if each.severity in BAD}
+    return {(each.id, each.where.log_dir, each.where.dir) for each in report.findings if each.severity in BAD}
 
 
 def told(starts: list[LogDirPrediction]) -> list[object]:
@@ -80,7 +81,7 @@ def predicted(paths: list[str], kafka: str) -> list[LogDirPrediction]:
 LOSS = "-loss"
 LOSING = ("kc141", "kc142", "kc143", "kc144")
 """Rules about what only a cut can mend."""
-RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(case / "before"))]
+RUNS = [(case, releases(case)[0], False) for case in FOUND if log_dirs(str(shared_copy(case)))]
 
 
 RUNS += [(case, kafka, True) for case, kafka, _ in RUNS if case.parent.name[:5] in LOSING]
@@ -92,7 +93,7 @@ def test_a_plan_comes_true(
     case: Path, kafka: str, accept_loss: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check finds none of it again, the next start is the predicted one, undo takes everything back."""
-    shutil.copytree(case / "before", tmp_path / "before")
+    lay_out(case, tmp_path / "before")
     monkeypatch.chdir(tmp_path)
     paths = log_dirs("before")
     before, errors = contents(tmp_path), wrong(paths, kafka)
@@ -104,15 +105,15 @@ def test_a_plan_comes_true(
         assert [operation.why.loses for operation in operations if operation.why.loses and not held(operation)] == []
     backup = tmp_path / "backup"
     backup.mkdir()
-    assert len(operations) == len(apply(plan_bytes(made), str(backup)).changed)
+    assert len(operations) == len(apply(made.plan_bytes(), str(backup)).changed)
     assert laid_out(case, accept_loss) == read(tmp_path / "before")
-    assert apply(plan_bytes(made), str(backup)).changed == ()
+    assert apply(made.plan_bytes(), str(backup)).changed == ()
     left = wrong(paths, kafka)
     assert {found[0] for found in left - errors} <= (SHOWN_BY_LOSS.keys() if accept_loss else set())
     planned = {(operation.why.finding, str(Path(operation.path).parent.name)) for operation in operations}
     assert {found for found in left if (found[0], found[2]) in planned} == set()
     assert told(list(made.starts)) == told(predicted(paths, kafka))
-    assert apply(plan_bytes(repair(paths, [], wish(kafka), accept_loss=False)), str(tmp_path / "more")).changed == ()
+    assert apply(repair(paths, [], wish(kafka), accept_loss=False).plan_bytes(), str(tmp_path / "more")).changed == ()
     if operations:
         undo(str(backup))
     shutil.rmtree(backup)
@@ -137,7 +138,7 @@ def laid_out(case: Path, accept_loss: bool) -> dict[str, bytes]:
     gone = [row["path"].removeprefix("before/") for row in rows if row["op"] == "set-aside"]
     stays = {
         name: data
-        for name, data in read(case / "before").items()
+        for name, data in read(shared_copy(case)).items()
         if not any(f"{name}/".startswith(f"{each}/") for each in gone)
     }
     return stays | read(case / f"after{LOSS * accept_loss}")
@@ -150,7 +151,7 @@ def held(operation: Any) -> bool:
 
 def stored(made: RepairPlan, around: Path, accept_loss: bool) -> dict[str, object]:
     """Return a plan as a case holds it: without the content of files, and with paths from the case on."""
-    body: Any = json.loads(json.dumps(dict(made.report.body)))
+    body: Any = json.loads(json.dumps(dict(made.report().body)))
     kept = KEPT_OF_LOSS if accept_loss else KEPT
     rows = [{key: row[key] for key in kept} for row in body["operations"]]
     for row in rows:
@@ -164,15 +165,15 @@ def write_missing() -> None:
         if (case / f"plan{LOSS * accept_loss}.json").exists():
             continue
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            shutil.copytree(case / "before", "before")
+            lay_out(case, Path("before"))
             made = repair(log_dirs("before"), [], wish(kafka), accept_loss=accept_loss)
             found = stored(made, Path(folder), accept_loss)
-            apply(plan_bytes(made), "backup")
+            apply(made.plan_bytes(), "backup")
             after = read(Path("before"))
         if any(found.values()):
             text = json.dumps(found, indent=1, ensure_ascii=False)
             (case / f"plan{LOSS * accept_loss}.json").write_text(text + "\n", "utf-8", newline="\n")
-        before = read(case / "before")
+        before = read(shared_copy(case))
         for name, data in after.items():
             if before.get(name) != data:
                 path = case / f"after{LOSS * accept_loss}" / name

@@ -10,7 +10,7 @@ import pytest
 from kcheck.core.releases import release
 from kcheck.core.startup import settings
 from kcheck.disk.apply import apply, undo
-from kcheck.plans.repair import plan_bytes, repair
+from kcheck.plans.repair import repair
 from kcheck.startup.log_manager import combined_starts
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import replica_targets
@@ -33,7 +33,7 @@ def test_a_plan_for_random_damage_comes_true(accept_loss: bool, tmp_path: Path) 
         losses = [each.why.loses for each in made.plan.operations if each.why.loses is not None]
         assert accept_loss or all(loses["held"] for loses in losses), (case.name, case.what)
         backup = tmp_path / f"backup {case.name.rpartition('/')[2]}"
-        apply(plan_bytes(made), str(backup))
+        apply(made.plan_bytes(), str(backup))
         asked = wish("4.3")._replace(settings=how)
         after = combined_starts([start_of(each, asked, []) for each in replica_targets(paths)], asked.release)
         assert (case.name, case.what, told(list(made.starts))) == (case.name, case.what, told(after))

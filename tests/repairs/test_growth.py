@@ -108,7 +108,7 @@ def test_steps_that_make_it_worse_together_are_judged_alone(tmp_path: Path, monk
     monkeypatch.setattr(repair_module, "_worse", worse)
     found = repair([str(tmp_path / "d")], [], StartOptions(None, Settings(), release("2.4")), accept_loss=False)
     moved = {name for each in found.plan.operations if (name := each.path.rpartition("/")[2]).endswith(".bak")}
-    refused: object = found.report.body["refused"]
+    refused: object = found.report().body["refused"]
     assert isinstance(refused, tuple)
     assert {f"x{number}.bak" for number in range(40)} - bad == moved
     assert bad == {row["file"] for row in refused if row["file"].endswith(".bak")}

@@ -1,13 +1,12 @@
 """What is proven by other files: siblings of a log dir or partition, a second copy, another replica."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from kcheck.disk.apply import apply
 from kcheck.model.plan import Patch, Plan, SetAside, Write
-from kcheck.plans.repair import RepairPlan, plan_bytes, repair
+from kcheck.plans.repair import RepairPlan, repair
 from tests.builders import (
     broker,
     epochs,
@@ -23,7 +22,7 @@ from tests.builders import (
 from tests.builders import (
     readable_run as run,
 )
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import wish, wrong
 
 LOG = f"t-0/{0:020d}.log"
@@ -44,7 +43,7 @@ def names(plan: Plan) -> list[tuple[str, str]]:
 
 def reasons(made: RepairPlan) -> str:
     """Return why nothing is planned."""
-    return "; ".join(str(row["why"]) for row in made.report.body["refused"])  # type: ignore[attr-defined]
+    return "; ".join(str(row["why"]) for row in made.report().body["refused"])  # type: ignore[attr-defined]
 
 
 def damaged(path: Path, *, high_watermark: int = 100, broker_id: int = 1) -> Path:
@@ -65,7 +64,7 @@ def test_a_damaged_replica_is_set_aside_against_a_whole_one(tmp_path: Path) -> N
     assert "of broker 2 has every record up to offset 120" in str(aside.why.loses["held"])
     assert ("Write", "replication-offset-checkpoint") in names(made.plan)
     (tmp_path / "backup").mkdir()
-    apply(plan_bytes(made), str(tmp_path / "backup"))
+    apply(made.plan_bytes(), str(tmp_path / "backup"))
     assert not (one / "t-0").exists()
     assert (one / "replication-offset-checkpoint").read_bytes() == b"0\n0\n"
     assert wrong([str(one)], "4.3") == set()
@@ -114,13 +113,13 @@ def test_what_was_written_wrong_is_fetched_again_where_it_was_written_right(name
     case = CASES / name
     for broker_id, source in enumerate((case, case.parent / "clean", case, case), 1):
         path = tmp_path / str(broker_id)
-        shutil.copytree(source / "before", path)
+        lay_out(source, path)
         (path / "meta.properties").unlink(missing_ok=True)
         (partition,) = (each.name for each in path.iterdir() if each.is_dir())
         write(path, {"replication-offset-checkpoint": offsets({partition: 20})})
     made = planned(f"1={tmp_path / '1'}", against=[f"2={tmp_path / '2'}"])
     assert [("SetAside", partition), ("Write", "replication-offset-checkpoint")] == names(made.plan)[:2]
-    apply(plan_bytes(made), str(tmp_path / "backup"))
+    apply(made.plan_bytes(), str(tmp_path / "backup"))
     assert wrong([str(tmp_path / "1")], "4.3") == set()
     alike = planned(f"3={tmp_path / '3'}", against=[f"4={tmp_path / '4'}"])
     assert not any(isinstance(each, SetAside) for each in alike.plan.operations)
@@ -232,7 +231,7 @@ def test_an_epoch_is_that_of_both_neighbours(tmp_path: Path) -> None:
     made = planned(str(one))
     assert [("Patch", f"{0:020d}.log")] == [each for each in names(made.plan) if each[1].endswith(".log")]
     (tmp_path / "backup").mkdir()
-    apply(plan_bytes(made), str(tmp_path / "backup"))
+    apply(made.plan_bytes(), str(tmp_path / "backup"))
     assert log(run(0, 99, epoch=4)) == (one / LOG).read_bytes()
     assert epochs((4, 0)) == (one / "t-0" / "leader-epoch-checkpoint").read_bytes()
 
@@ -249,7 +248,7 @@ def test_a_file_is_patched_and_cut_at_once(tmp_path: Path) -> None:
     (patch,) = [each for each in made.plan.operations if each.path.endswith(".log")]
     assert isinstance(patch, Patch)
     assert [batch * BATCH_SIZE + 12 for batch in (2, 5)] == [each.position for each in patch.changes]
-    apply(plan_bytes(made), str(tmp_path / "backup"))
+    apply(made.plan_bytes(), str(tmp_path / "backup"))
     assert log(run(0, 69, epoch=4)) == (one / LOG).read_bytes()
     assert set() == wrong([str(one)], "4.3")
 

@@ -18,7 +18,7 @@ from kcheck.repairs._contract import Refused
 from kcheck.startup import log_manager as host
 from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import wish
 from tests.repairs.test_proofs import BATCH_SIZE, LOG, names, planned, reasons
 
@@ -35,7 +35,7 @@ def two_segments(path: Path, **how: Any) -> Path:
 
 def case(name: str, path: Path) -> Path:
     """Copy a case."""
-    shutil.copytree(CASES / name / "before", path)
+    lay_out(CASES / name, path)
     return path
 
 

@@ -18,7 +18,7 @@ from kcheck.segments import plain_segment as small
 from kcheck.segments.producer_snapshots import cuts, snapshot_offsets
 from kcheck.segments.segment import examine
 from tests.builders import Made, batch, log
-from tests.cases.test_cases import CASES
+from tests.cases.build import shared_copies
 from tests.rules.build import found_by_all
 from tests.test_brokers import BROKERS
 
@@ -55,10 +55,10 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, bool], Told]:
     return look
 
 
-@pytest.mark.parametrize(("folder", "least"), [(BROKERS, 0.5), (CASES, 0.2)], ids=["brokers", "cases"])
-def test_segments_of_fixtures(both: Callable[[Path, bool], Told], folder: Path, least: float) -> None:
+@pytest.mark.parametrize(("root", "least"), [(lambda: BROKERS, 0.5), (shared_copies, 0.2)], ids=["brokers", "cases"])
+def test_segments_of_fixtures(both: Callable[[Path, bool], Told], root: Callable[[], Path], least: float) -> None:
     """Of real brokers of all releases most are small, whole, and without transactions; of the cases many."""
-    paths = [path for path in folder.rglob("*.log") if path.stem.isdigit()]
+    paths = [path for path in root().rglob("*.log") if path.stem.isdigit()]
     told = [both(path, verify)[1] for path in paths for verify in (False, True)]
     assert sum(told) > len(told) * least
 

@@ -43,7 +43,7 @@ def checked(*paths: str, window: TimeSpan, kafka: str = "4.3") -> dict[str, Any]
         as_kind=None,
         wanted=EVERY,
         release=release(kafka),
-        reading=ReadOptions(window=window),
+        reading=ReadOptions(span=window),
     )
     return document(report)
 
@@ -212,7 +212,7 @@ def test_what_is_left_out_is_counted_and_not_read(tmp_path: Path) -> None:
 
 def test_at_the_depth_of_the_checkpoints_nothing_is_left_out(tmp_path: Path) -> None:
     three(tmp_path / "t-0")
-    reading = ReadOptions(window=TimeSpan(since=T - 100))
+    reading = ReadOptions(span=TimeSpan(since=T - 100))
     report = check(
         [str(tmp_path / "t-0")], depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(),
         release=release("4.3"), reading=reading,

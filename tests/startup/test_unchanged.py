@@ -19,10 +19,10 @@ from kcheck.startup.log_manager import begin
 from kcheck.startup.partition import start_partition
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
+from tests.cases.build import shared_copies
 from tests.damage import cases
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
-BROKERS = FIXTURES / "brokers"
+BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 SEED = os.environ.get("KCHECK_SEED", "settled")
 DAMAGED_COUNT = 60 * int(os.environ.get("KCHECK_SWEEP", "1"))
 
@@ -83,7 +83,7 @@ def test_logs_of_real_brokers(version: str) -> None:
 @pytest.mark.parametrize("kafka", ["4.3", "3.7.0", "3.0"])
 def test_logs_of_cases(kafka: str) -> None:
     """With everything that can be wrong."""
-    found = [path for path in log_dirs(FIXTURES / "cases") if "before" in path.parts]
+    found = log_dirs(shared_copies())
     assert agreed(pair for path in found for pair in both(path, release(kafka), clean=True)) > len(found) / 2
 
 

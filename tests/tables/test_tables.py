@@ -18,6 +18,7 @@ from kcheck.renderers._printable import printable
 from kcheck.tables._contract import Table
 from kcheck.verbs.dump import dump
 from tests.builders import log, run
+from tests.cases.build import CASES, shared_copy
 from tests.cli.command import kcheck
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 ORDERS = BROKERS / "4.3.1" / "coordinators" / "broker-1" / "data1" / "orders-1"
 NAME = "00000000000000000000"
-DAMAGED = Path(__file__).parents[2] / "fixtures" / "cases" / "kc141-batch-crc" / "flipped-bit" / "before"
+DAMAGED = shared_copy(CASES / "kc141-batch-crc" / "flipped-bit")
 INDEX = next(path for path in BROKERS.glob("*/*/*/*/*/*.index") if any(path.read_bytes()))
 TIMES = next(path for path in BROKERS.glob("*/*/*/*/*/*.timeindex") if path.stat().st_size)
 TABLES = {table.name: table for table in discover("kcheck.tables", "TABLE") if isinstance(table, Table)}
@@ -96,7 +97,7 @@ def test_a_large_table_is_written_in_groups(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(renderer, "_ROW_COUNT", 4)
     path, file = tmp_path / f"{NAME}.log", tmp_path / "out.parquet"
     path.write_bytes(log(run(0, 99)))
-    report = dump([str(path)], as_kind=None, wanted=Filter(), shown=DumpDetail()).report
+    report = dump([str(path)], as_kind=None, wanted=Filter(), shown=DumpDetail()).report()
     with file.open("wb") as stream:
         renderer.render(report, stream, Options())
     found = parquet.ParquetFile(file).metadata

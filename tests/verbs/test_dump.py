@@ -41,7 +41,7 @@ def file(tmp_path: Path, ending: str, data: bytes, base: int = 0) -> str:
 def document(*paths: str, wanted: Filter = ALL, as_kind: str | None = None) -> dict[str, Any]:
     """Return the whole answer."""
     stream = io.StringIO()
-    render(dump(list(paths), as_kind=as_kind, wanted=wanted).report, stream, Options())
+    render(dump(list(paths), as_kind=as_kind, wanted=wanted).report(), stream, Options())
     found: dict[str, Any] = json.loads(stream.getvalue())
     return found
 
@@ -113,7 +113,7 @@ def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
     shown = DumpDetail(records=True, decode=lambda _, value: (None, {"first": bytes(value or b"")[0]}))
     marker = batch_of(record(0, b"\0\0\0\1", bytes(6)), 1, base_offset=2, attributes=0x30)
     path = file(tmp_path, ".log", batch_of(record(0) + record(1, value=b"x"), 2) + marker)
-    report = dump([path], as_kind=None, wanted=ALL, shown=shown).report
+    report = dump([path], as_kind=None, wanted=ALL, shown=shown).report()
     assert "decoded_value" == report.columns[-1].name
     stream = io.StringIO()
     render(report, stream, Options())
@@ -311,7 +311,7 @@ def test_a_disk_that_does_not_answer_is_a_finding(tmp_path: Path, ending: str, m
         raise OSError(5, "Input/output error")
 
     path = file(tmp_path, ending, batch(0).data * 3)
-    report, _ = dump([path], as_kind=None, wanted=ALL)
+    report = dump([path], as_kind=None, wanted=ALL).report()
     monkeypatch.setattr(os, "pread", fail)
     monkeypatch.setattr(os, "preadv", fail)
     stream = io.StringIO()
@@ -324,7 +324,7 @@ def test_a_disk_that_does_not_answer_is_a_finding(tmp_path: Path, ending: str, m
 @pytest.mark.parametrize("ending", [".log", ".index", ".timeindex", ".txnindex", ".snapshot"])
 def test_a_file_that_becomes_shorter_is_shown_as_far_as_it_goes(tmp_path: Path, ending: str) -> None:
     path = file(tmp_path, ending, log(run(0, 99)))
-    report, _ = dump([path], as_kind=None, wanted=ALL)
+    report = dump([path], as_kind=None, wanted=ALL).report()
     files: Any = report.body["files"]
     first = next(files)
     os.truncate(path, 5)
@@ -337,13 +337,13 @@ def test_a_segment_that_becomes_shorter_says_so(tmp_path: Path, monkeypatch: pyt
     """Before the second window is read, which leaves what stands in the first, and before the first."""
     monkeypatch.setattr(window, "WINDOW_SIZE", 250)
     path = file(tmp_path, ".log", log(run(0, 99)))
-    files: Any = dump([path], as_kind=None, wanted=ALL).report.body["files"]
+    files: Any = dump([path], as_kind=None, wanted=ALL).report().body["files"]
     rows = (found := next(files))["batches"]
     next(rows)
     os.truncate(path, 150)
     assert [100] == [row["position"] for row in rows]
     assert ["800 bytes are no batch: the file has become shorter"] == [each["message"] for each in found["damage"]]
-    files = dump([path], as_kind=None, wanted=ALL).report.body["files"]
+    files = dump([path], as_kind=None, wanted=ALL).report().body["files"]
     found = next(files)
     os.truncate(path, 50)
     assert not list(found["batches"])
@@ -370,7 +370,7 @@ def test_entries_are_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.Mon
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """As tuples these entries would take some 8 MB."""
     path = file(tmp_path, ".index", index(*((n + 1, n) for n in range(60_000))))
-    files: Any = dump([path], as_kind=None, wanted=ALL).report.body["files"]
+    files: Any = dump([path], as_kind=None, wanted=ALL).report().body["files"]
     tracemalloc.start()
     try:
         count = sum(1 for _ in next(files)["entries"])

@@ -193,12 +193,12 @@ def test_a_log_dir_that_vanishes_is_a_finding(data: Path, monkeypatch: pytest.Mo
 
 def test_a_segment_that_vanishes_while_it_is_told_is_left_out(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running broker deletes old segments at any time."""
-    reading = inspect.partition_row
+    partition = inspect._partition
 
-    def late(view: Any, shown: Any) -> Any:
+    def late(*arguments: Any) -> Any:
         (data / "a-0" / LOG).unlink(missing_ok=True)
-        return reading(view, shown)
+        return partition(*arguments)
 
-    monkeypatch.setattr(inspect, "partition_row", late)
+    monkeypatch.setattr(inspect, "_partition", late)
     found = inspected(data, batches=True)
     assert ["a-0", "b-1"] == [row["dir"] for row in found["items"][0]["partitions"]]

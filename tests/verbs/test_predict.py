@@ -31,12 +31,12 @@ from tests.builders import (
     run,
     write,
 )
+from tests.cases.build import shared_copies
 from tests.reports import document, inspected
 
 pytestmark = pytest.mark.usefixtures("in_folder")
 
 LOG, INDEX = f"{0:020d}.log", f"{0:020d}.index"
-CASES = Path(__file__).parents[2] / "fixtures" / "cases"
 
 
 def whole(path: Path, *, clean: bool) -> Path:
@@ -325,7 +325,7 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kafka", ["4.3", "4.0.0", "3.9", "3.6", "2.8", "2.7", "2.3", "2.2", "1.1", "0.11.0", "0.10.2"])
 def test_every_case_is_predicted(kafka: str) -> None:
     """No damage of the cases ends in an exception, in any release."""
-    dirs = sorted(path.parent for path in CASES.rglob("recovery-point-offset-checkpoint"))
+    dirs = sorted(path.parent for path in shared_copies().rglob("recovery-point-offset-checkpoint"))
     for path in dirs[::3]:
         report = predict([str(path)], wish(kafka)).report()
         document(report)

@@ -13,7 +13,7 @@ from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.check import check
 from tests.builders import broker, message, run, write
-from tests.cases.test_cases import CASES
+from tests.cases.build import CASES, shared_copy
 from tests.verbs.test_predict import one, said, wish
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -73,11 +73,9 @@ def test_a_time_index_that_ends_in_zeros(kafka: str, outcome: str, tmp_path: Pat
 )
 def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) -> None:
     """Up to 2.2 it looks at the last slot of each, whatever the stop before was."""
-    path = str(CASES / case / "before")
+    path = str(shared_copy(CASES / case))
     report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
-    told = {
-        each.effect.partition(" rebuilds all")[1] != "" for each in report.findings() if each.id == case[:5].upper()
-    }
+    told = {each.effect.partition(" rebuilds all")[1] != "" for each in report.findings if each.id == case[:5].upper()}
     (row,) = said(Path(path), asked=wish(kafka))
     recovered = {"the segment is recovered" in (part["reason"] or "") for part in row["partitions"]}
     assert {release(kafka).checks_indexes} == told == recovered

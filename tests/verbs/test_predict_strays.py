@@ -93,7 +93,7 @@ def test_a_log_dir_that_a_broker_from_zookeeper_never_formatted(
         shutil.rmtree(log_dir / METADATA)
     paths = [f"1={log_dir}", f"1={tmp_path / 'e'}"]
     report = check(paths, depth=Depth.CHECKPOINTS, as_kind=None, wanted=PartitionFilter(), release=release("3.9"))
-    assert found == [each.id for each in report.findings() if each.id == "KC305"]
+    assert found == [each.id for each in report.findings if each.id == "KC305"]
     rows = document(predict(paths, wish("3.9")))["log_dirs"]
     assert {row["outcome"] for row in rows} == {"abort" if told else "ok"}
 

@@ -76,7 +76,7 @@ def of_fleet(path: str) -> list[str]:
 
 def predicted() -> dict[str, Any]:
     """Return what is predicted of the log dirs."""
-    return document(predict(["data1", "data2"], StartOptions(None, settings({}, RELEASE), RELEASE)).report)
+    return document(predict(["data1", "data2"], StartOptions(None, settings({}, RELEASE), RELEASE)))
 
 
 def outcomes() -> list[str]:

@@ -8,10 +8,11 @@ import fsspec
 import pytest
 
 from kcheck.fleet.local_engine import scan
+from tests.cases.build import FIXTURES
 from tests.cli.command import shell
 from tests.fleet.spark.cluster import connect_server
 from tests.fleet.spark.conftest import needs_java
-from tests.fleet.spark.test_engine import FIXTURES, asked
+from tests.fleet.spark.test_engine import asked
 from tests.fleet.test_local_engine import LAYOUT, tables
 from tests.stores import upload
 

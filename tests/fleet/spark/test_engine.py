@@ -30,6 +30,7 @@ from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter, Report
 from tests.builders import broker, flip_byte, log_dir, partition_dir, run
+from tests.cases.build import FIXTURES, FOUND, shared_copy
 from tests.cli.command import KCHECK, ROOT, environment
 from tests.fleet.spark import harm
 from tests.fleet.spark.cluster import wait_for
@@ -38,7 +39,6 @@ from tests.stores import upload
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
 SLOW = Path(__file__).parent / "executor"
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -71,7 +71,7 @@ def brokers() -> Iterator[Path]:
 
 def cases() -> Iterator[Path]:
     """Yield the damaged copies that have a log dir."""
-    for path in sorted(FIXTURES.glob("cases/*/*/before")):
+    for path in map(shared_copy, FOUND):
         try:
             inventory([str(path)])
         except UsageError:

@@ -1,0 +1,202 @@
+"""The public Python API: a function for each command, with its typed result.
+
+Every function takes paths as the command does, and the options that say which Kafka release is modelled and which
+partitions are meant. The results are values; `to_dict()` gives the JSON document of the command, and `to_arrow()` its
+table where it is one. UsageError: the arguments make no sense.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kcheck.core.releases import NEWEST_TESTED, with_profile
+from kcheck.core.releases import release as release_of
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+
+__all__ = [
+    "PartitionFilter",
+    "check",
+    "dump",
+    "end_offset",
+    "inspect",
+    "predict",
+    "release",
+    "repair",
+    "truncation",
+]
+
+if TYPE_CHECKING:
+    from kcheck.dumps.filter import DumpDetail, Filter
+    from kcheck.model.finding import Chosen
+    from kcheck.plans.repair import RepairPlan
+    from kcheck.replicas.end_offset import EndOffsets
+    from kcheck.replicas.truncation import Truncation
+    from kcheck.verbs.check import CheckReport, ReadOptions
+    from kcheck.verbs.dump import Dump
+    from kcheck.verbs.inspect import Inspection
+    from kcheck.verbs.predict import Prediction
+
+Path = str | os.PathLike[str]
+"""A file, a partition directory, a log dir or a folder of log dirs; a replica as a text `BROKER=PATH`."""
+EVERY_PARTITION = PartitionFilter()
+
+
+def release(
+    kafka: str | Release = NEWEST_TESTED,
+    *,
+    ibp: str | None = None,
+    message_format: str | None = None,
+    profile: str | None = None,
+) -> Release:
+    """Return what a Kafka release does: `4.3`, `3.9.2`; `ibp` and `message_format` as in server.properties.
+
+    `profile` forces a truncation profile, P0 to P5. UsageError: a release, a version or a profile that is not known.
+    """
+    chosen = kafka if isinstance(kafka, Release) else release_of(kafka, ibp=ibp, message_format=message_format)
+    return with_profile(chosen, profile) if profile else chosen
+
+
+def inspect(
+    *paths: Path,
+    segments: bool = False,
+    epochs: bool = False,
+    batches: bool = False,
+    files: bool = False,
+    as_kind: str | None = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = NEWEST_TESTED,
+) -> "Inspection":
+    """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
+    from kcheck.documents.inspection import InspectDetail
+    from kcheck.verbs.inspect import inspect as verb
+
+    detail = InspectDetail(segments=segments, epochs=epochs, batches=batches, files=files)
+    return verb(_texts(paths), as_kind=as_kind, wanted=partitions, detail=detail, release=release(kafka))
+
+
+def check(
+    *paths: Path,
+    depth: str = "headers",
+    as_kind: str | None = None,
+    reading: "ReadOptions | None" = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = NEWEST_TESTED,
+) -> "CheckReport":
+    """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records."""
+    from kcheck.model.depth import parse_depth
+    from kcheck.verbs.check import check as verb
+
+    return verb(
+        _texts(paths),
+        depth=parse_depth(depth),
+        as_kind=as_kind,
+        wanted=partitions,
+        release=release(kafka),
+        reading=reading,
+    )
+
+
+def predict(
+    *paths: Path,
+    clean: bool | None = None,
+    config: Path | None = None,
+    define: Sequence[str] = (),
+    skip_files: bool = False,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = NEWEST_TESTED,
+) -> "Prediction":
+    """Return what the broker does at its next start: `kcheck predict`.
+
+    `clean` overrides .kafka_cleanshutdown, `config` is a server.properties, `define` are settings such as
+    `log.index.size.max.bytes=4096`. With `skip_files`, files among the paths
+    are passed over instead of refused.
+    """
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.predict import predict as verb
+    from kcheck.verbs.predict import predict_directories
+    from kcheck.views.broker_settings import settings_of
+
+    texts, chosen = _texts(paths), release(kafka)
+    settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+    return (predict_directories if skip_files else verb)(texts, StartOptions(clean, settings, chosen, partitions))
+
+
+def end_offset(
+    *paths: Path,
+    epochs: Iterable[int] = (),
+    current_leader_epoch: int = -1,
+    log_end_offset: int | None = None,
+    after_start: bool = False,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = NEWEST_TESTED,
+) -> "EndOffsets":
+    """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
+    from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
+
+    query = EndOffsetQuery(
+        epochs=tuple(epochs),
+        current_leader_epoch=current_leader_epoch,
+        log_end_offset=log_end_offset,
+        after_start=after_start,
+    )
+    return end_offsets(_texts(paths), query, wanted=partitions, release=release(kafka))
+
+
+def truncation(
+    *replicas: Path,
+    leader: str | int | None = None,
+    leader_epoch: int | None = None,
+    live: bool = False,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = NEWEST_TESTED,
+) -> "Truncation":
+    """Return where each follower truncates, and what is lost: `kcheck truncation`.
+
+    `leader` is a broker id, `best`, or None for every candidate; with `live` the brokers do not restart before.
+    """
+    from kcheck.replicas.truncation import Election
+    from kcheck.replicas.truncation import truncation as verb
+
+    election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
+    return verb(_texts(replicas), election, wanted=partitions, release=release(kafka))
+
+
+def dump(
+    *paths: Path, as_kind: str | None = None, rows: "Filter | None" = None, detail: "DumpDetail | None" = None
+) -> "Dump":
+    """Return every batch, record or index entry of files: `kcheck dump`."""
+    from kcheck.dumps.filter import DumpDetail, Filter
+    from kcheck.verbs.dump import dump as verb
+
+    return verb(_texts(paths), as_kind=as_kind, wanted=rows or Filter(), shown=detail or DumpDetail())
+
+
+def repair(
+    *paths: Path,
+    against: Sequence[Path] = (),
+    accept_loss: bool = False,
+    config: Path | None = None,
+    define: Sequence[str] = (),
+    keep: "Chosen | None" = None,
+    partitions: PartitionFilter = EVERY_PARTITION,
+    kafka: str | Release = NEWEST_TESTED,
+) -> "RepairPlan":
+    """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
+
+    `against` are replicas of other brokers that can prove what is committed; `keep` chooses findings by rule and
+    severity.
+    """
+    from kcheck.plans.repair import repair as verb
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.views.broker_settings import settings_of
+
+    texts, chosen = _texts(paths), release(kafka)
+    settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
+    options = StartOptions(None, settings, chosen, partitions)
+    every = keep or (lambda *_: True)
+    return verb(texts, _texts(against), options, accept_loss=accept_loss, keep=every)
+
+
+def _texts(paths: Iterable[Path]) -> list[str]:
+    return [os.fspath(path) for path in paths]

@@ -1,0 +1,148 @@
+"""What `kcheck inspect` shows as JSON: an item for each file, partition or log dir."""
+
+from typing import assert_never
+
+from kcheck.documents.inspection import (
+    InspectDetail,
+    InspectedFile,
+    InspectedItem,
+    InspectedLogDir,
+    InspectedPartition,
+    InspectedSegment,
+)
+from kcheck.formats.leader_epoch_checkpoint import entry_rows
+from kcheck.model.entries import Batch
+from kcheck.model.names import OFFSET_CHECKPOINTS
+from kcheck.model.report import Row
+from kcheck.model.views import FileView, PartitionView
+
+
+def item_row(item: InspectedItem, detail: InspectDetail) -> Row:
+    """Return what one argument named; the partitions of a log dir are read while the row is."""
+    match item:
+        case InspectedLogDir():
+            return _log_dir_row(item, detail)
+        case InspectedPartition():
+            return {"kind": "partition", "path": item.path, **_partition_row(item, detail)}
+        case InspectedFile():
+            return _file_row(item)
+        case InspectedSegment():
+            return _segment_row(item)
+        case _:
+            assert_never(item)
+
+
+def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
+    view = item.view
+    return {
+        "kind": "log-dir",
+        "path": view.where.log_dir,
+        "broker_id": view.where.broker_id,
+        "cluster_id": view.cluster_id,
+        "directory_id": view.directory_id,
+        "clean_shutdown": view.clean_shutdown,
+        "locked_by": view.locked_by,
+        "checkpoints": {name: _checkpoint_row(view.files.get(name)) for name in OFFSET_CHECKPOINTS},
+        "unparseable": view.unparseable,
+        "partitions": (_partition_row(partition, detail) for partition in item.partitions),
+    }
+
+
+def _checkpoint_row(view: FileView | None) -> Row:
+    if view is None:
+        return {"status": "missing", "entries": None, "defect": None}
+    defects = [defect for defect in view.parsed.defects if not defect.accepted]
+    entries = len(view.parsed.value)
+    if defects or view.refusal is not None:
+        first = str(defects[0]) if defects else f"the broker's reader fails: {view.refusal}"
+        return {"status": "damaged", "entries": entries, "defect": first}
+    empty = view.parsed.value.version is None or view.size <= len(b"0\n")
+    return {"status": "empty" if empty else "ok", "entries": entries, "defect": None}
+
+
+def _partition_row(item: InspectedPartition, detail: InspectDetail) -> Row:
+    row = _summary_row(item.view)
+    extra: dict[str, object] = {}
+    if detail.segments:
+        extra["segments"] = row["segments"]
+    if detail.epochs:
+        extra["epochs"] = row["leader_epochs"]
+    if item.files is not None:
+        extra["files"] = [{"file": name, "size": size} for name, size in item.files]
+    if item.batches is not None:
+        extra["batches"] = [batch_row(batch) for batch in item.batches]
+    return {**row, "shown": extra} if extra else row
+
+
+def _summary_row(view: PartitionView) -> Row:
+    return {
+        "broker_id": view.where.broker_id,
+        "log_dir": view.where.log_dir,
+        "dir": view.where.dir,
+        "topic": view.topic,
+        "partition": view.partition,
+        "state": str(view.state),
+        "topic_id": view.topic_id,
+        "log_start_offset": view.log_start_offset,
+        "recovery_point": view.recovery_point,
+        "high_watermark": view.high_watermark,
+        "log_end_offset": view.log_end_offset,
+        "size": view.size,
+        "leader_epochs": entry_rows(view.leader_epochs),
+        "segments": [
+            {
+                "base_offset": segment.base_offset,
+                "end_offset": segment.end_offset,
+                "size": segment.size,
+                "batches": segment.batches,
+                "max_timestamp": segment.max_timestamp,
+            }
+            for segment in view.segments
+        ],
+    }
+
+
+def _file_row(item: InspectedFile) -> Row:
+    view, kind = item.view, item.format
+    assert kind.row is not None
+    row = {"kind": view.kind, "path": item.path, **kind.row(view.parsed.value)}
+    row["defects"] = [
+        {"line": defect.line, "column": defect.column, "position": defect.position,
+         "found": defect.found.decode("latin-1"), "message": defect.message, "accepted": defect.accepted}
+        for defect in view.parsed.defects
+    ]  # fmt: skip
+    if view.reads is None:
+        return row
+    if view.reads.error is not None:
+        return {**row, "broker_reads": {"error": view.reads.error}}
+    assert kind.reads_row is not None
+    return {**row, "broker_reads": dict(kind.reads_row(view.reads.value))}
+
+
+def _segment_row(item: InspectedSegment) -> Row:
+    row = {
+        "kind": "segment",
+        "path": item.path,
+        "base_offset": item.base_offset,
+        "end_offset": item.end_offset,
+        "size": item.size,
+        "valid_size": item.valid_size,
+        "stopped_by": item.stopped_by,
+        "batches": item.batch_count,
+        "max_timestamp": item.max_timestamp,
+    }
+    return row if item.batches is None else {**row, "headers": [batch_row(batch) for batch in item.batches]}
+
+
+def batch_row(batch: Batch) -> dict[str, object]:
+    """Return a batch header as a row."""
+    return {
+        "position": batch.position,
+        "size": batch.size,
+        "magic": batch.magic,
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "leader_epoch": batch.epoch,
+        "records": batch.record_count,
+        "max_timestamp": batch.max_timestamp,
+    }
