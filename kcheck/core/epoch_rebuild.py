@@ -1,4 +1,4 @@
-"""Rebuilds leader-epoch-checkpoint from the epochs in the batches, and from the lines that the batches do not refute."""
+"""Rebuilds leader-epoch-checkpoint from the epochs in the batches and from the lines that no batch contradicts."""
 
 from bisect import bisect_left
 from collections.abc import Iterable
