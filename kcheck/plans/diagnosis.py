@@ -12,18 +12,20 @@ from kcheck.model.views import PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.startup.log_manager import StartOptions
-from kcheck.views.log_dir import LogDir
+from kcheck.views.log_dir import LogDir, LogDirs
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, whole_log_dir
 from kcheck.views.targets import Target, broker_of, require_same_broker
 
 
-def diagnose(targets: Iterable[Target], wish: StartOptions, collected: list[Finding]) -> list[EditedLogDir]:
+def diagnose(
+    targets: Iterable[Target], wish: StartOptions, collected: list[Finding], log_dirs: LogDirs
+) -> list[EditedLogDir]:
     """Return the log dirs with every finding of `check --depth records` about them; `collected` gets them too."""
     found: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1) as workers:
         deep = SegmentScan(Depth.RECORDS, wish.release, workers)
-        look = Survey(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
+        look = Survey(wanted=wish.wanted, release=wish.release, deepen=deep.partitions, log_dirs=log_dirs)
         for target in targets:
             log_dir, views = look.log_dir(target)
             require_same_broker(target, log_dir.view)

@@ -27,6 +27,7 @@ from kcheck.repairs._contract import Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import all_repairs
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
@@ -92,11 +93,12 @@ def repair(
     `keep` tells by rule and severity about which findings anything is to be planned or said.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
-    wish = with_copies(targets, wish._replace(wanted=wanted))
+    log_dirs = LogDirs(wish.release)
+    wish = with_copies(targets, wish._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []
-    sites = diagnose(targets, wish, collected)
+    sites = diagnose(targets, wish, collected, log_dirs)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
-    prove(sites, diagnose(proofs, wish, []))
+    prove(sites, diagnose(proofs, wish, [], log_dirs))
     planner = _Planner(sites, wish.release, accept_loss=accept_loss, keep=keep)
     for each in all_repairs():
         planner.ask(each)

@@ -17,7 +17,7 @@ from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
-from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.log_dir import LogDir, LogDirs, open_single_partition, partitions
 from kcheck.views.partition import CheckpointOffsets, view_of
 from kcheck.views.rule_runner import check_file, check_partition
 from kcheck.views.targets import Target, TargetKind, require_same_broker
@@ -58,6 +58,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     findings: list[Finding] = []
     identities: list[tuple[str, LogDirView]] = []
     seen: set[str | None] = set()
+    log_dirs = LogDirs(release)
     for target in targets:
         if target.kind is TargetKind.FILE:
             bare = _bare(target, release)
@@ -65,7 +66,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
             if bare.view.epochs is not None:
                 findings.extend(check_file(bare.view.epochs, release))
             continue
-        views, log_dir = _views(target, wanted, release)
+        views, log_dir = _views(target, wanted, log_dirs)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
             require_same_broker(target, log_dir.view)
@@ -100,13 +101,13 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
     return after_start(view, files.log_dir, start, release)
 
 
-def _views(target: Target, wanted: PartitionFilter, release: Release) -> tuple[list[PartitionView], LogDir]:
+def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[list[PartitionView], LogDir]:
     if target.kind is TargetKind.PARTITION:
-        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=release)
+        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
         return ([] if view is None else [view]), log_dir
-    log_dir = open_log_dir(target.path, target.broker_id, release)
-    found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
-    return [view for view in found if view.is_replica], log_dir
+    log_dir = log_dirs.open(target.path, target.broker_id)
+    views = partitions(log_dir, wanted=wanted, walk_all=False, release=log_dirs.release)
+    return [view for view in views if view.is_replica], log_dir
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:

@@ -19,6 +19,7 @@ from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.segments.time_span import TimeSpan
 from kcheck.tables import findings
 from kcheck.views.coverage import CheckedCounts, Coverage, Progress
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import check_replicas, check_segment
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, format_of
@@ -88,6 +89,7 @@ def check(
     wanted: PartitionFilter,
     release: Release,
     reading: ReadOptions | None = None,
+    log_dirs: LogDirs | None = None,
 ) -> CheckReport:
     """Run every rule over everything that is named; an interrupt ends the reading, and the report says so.
 
@@ -101,7 +103,7 @@ def check(
     interrupted = False
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
-        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:

@@ -99,6 +99,23 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     )
 
 
+class LogDirs:
+    """The log dirs of one command: each is opened once, whoever asks for it."""
+
+    def __init__(self, release: Release) -> None:
+        """Take the release whose readers are modelled."""
+        self.release = release
+        self._opened: dict[tuple[str, int | None], LogDir] = {}
+
+    def open(self, path: str, broker_id: int | None) -> LogDir:
+        """Return a log dir with the findings of its opening; what is added to them concerns this caller alone."""
+        key = (path, broker_id)
+        if key not in self._opened:
+            self._opened[key] = open_log_dir(path, broker_id, self.release)
+        log_dir = self._opened[key]
+        return log_dir._replace(findings=[*log_dir.findings])
+
+
 def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirectory], ...]:
     parsed = [(name, parse_directory(name)) for name in names]
     return tuple((name, found) for name, found in parsed if found is not None)
@@ -144,13 +161,14 @@ def one_partition(
 
 
 def open_single_partition(
-    path: str, broker_id: int | None, *, walk_all: bool, release: Release
+    path: str, broker_id: int | None, *, walk_all: bool, log_dirs: LogDirs
 ) -> tuple[PartitionView | None, LogDir]:
     """Return a partition directory that was named by itself, with the log dir around it if there is one."""
     parent, name = split(path)
     directory = parse_directory(name)
     assert directory is not None
-    log_dir = open_log_dir(parent, broker_id, release)._replace(alone=True)
+    release = log_dirs.release
+    log_dir = log_dirs.open(parent, broker_id)._replace(alone=True)
     if log_dir.view.files:
         log_dir.findings.clear()
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir

@@ -14,7 +14,7 @@ from kcheck.model.report import PartitionFilter
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
-from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.log_dir import LogDir, LogDirs, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.recheck import confirmed, remaining, suspects
 from kcheck.views.rule_runner import check_broker, check_file, check_log_dir, check_partition
@@ -37,26 +37,31 @@ class Survey:
         walk_all: bool = False,
         deepen: Deepen | None = None,
         again: bool = False,
+        log_dirs: LogDirs | None = None,
     ) -> None:
-        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look."""
+        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look.
+
+        `log_dirs` are those that the command opens elsewhere too.
+        """
         self.collected: list[Finding] = []
         self._wanted = wanted
         self.release = release
         self._walk_all = walk_all
         self._deepen = deepen
         self._again = again
+        self._log_dirs = log_dirs or LogDirs(release)
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
         """Return a log dir, and its partitions one by one."""
-        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        log_dir = self._log_dirs.open(target.path, target.broker_id)
         return log_dir, self._partitions(target, log_dir)
 
     def partition(self, target: Target) -> Iterator[PartitionView]:
         """Yield a partition directory that was named by itself, if no bug of ours keeps it from being read."""
         view, log_dir = open_single_partition(
-            target.path, target.broker_id, walk_all=self._walk_all, release=self.release
-        )  # fmt: skip
+            target.path, target.broker_id, walk_all=self._walk_all, log_dirs=self._log_dirs
+        )
         self.collected.extend(log_dir.findings)
         yield from self._checked(() if view is None else (view,), log_dir)
 

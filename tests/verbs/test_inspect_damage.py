@@ -14,7 +14,6 @@ from kcheck.disk.walk import Directory
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs import inspect
 from kcheck.views import log_dir as host
-from kcheck.views import survey as look
 from tests.builders import (
     broker,
     checkpoint,
@@ -185,7 +184,7 @@ def test_a_log_dir_that_vanishes_is_a_finding(data: Path, monkeypatch: pytest.Mo
             data.rename("gone")
         return opening(path, *arguments)
 
-    monkeypatch.setattr(look, "open_log_dir", late)
+    monkeypatch.setattr(host, "open_log_dir", late)
     found = inspected("data", "other")
     assert ["data", "other"] == [item["path"] for item in found["items"]]
     assert [("KC001", "data")] == [(row["id"], row["log_dir"]) for row in found["findings"]]
