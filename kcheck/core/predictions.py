@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kcheck.core.startup import Mode, Outcome
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
+from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
 
 
@@ -166,8 +167,8 @@ class PartitionPrediction(NamedTuple):
 
     This fails while the log dir waits to go offline.
     """
-    unread: bool = False
-    """Whether kcheck could not read all of it."""
+    unread: Unreadable | None = None
+    """Why kcheck could not read the directory; None if it could."""
     promoted: bool = False
     """Whether it is a future log that replaces the current one."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kcheck.disk.remote import RemoteFile, Store, store_of
 from kcheck.errors import KcheckError
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
@@ -30,7 +31,28 @@ Source = int | RemoteFile
 
 
 class UnreadableError(KcheckError):
-    """kcheck cannot read a file or directory; the message is usually that of the operating system."""
+    """kcheck cannot read a file or directory; the message is that of the operating system if it has one."""
+
+    def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
+        """Take the message, and the cause for code that decides by it."""
+        super().__init__(words)
+        self.cause = cause
+
+    @property
+    def why(self) -> Unreadable:
+        """The cause and the message."""
+        return Unreadable(self.cause, str(self))
+
+
+def unreadable(error: OSError | ValueError) -> UnreadableError:
+    """Return the UnreadableError for an error of the operating system."""
+    missing = isinstance(error, OSError) and error.errno == errno.ENOENT
+    return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
+
+
+def too_large(size: int) -> UnreadableError:
+    """Return the UnreadableError for a file of `size` bytes."""
+    return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)
 
 
 def word_for(error: OSError | ValueError) -> str:
@@ -66,11 +88,13 @@ class opened:  # noqa: N801 - it is used as a function is
                 # Only the owner may use O_NOATIME.
                 self._descriptor = os.open(path, flags, dir_fd=at)
         except OSError as error:
-            link = error.errno == errno.ELOOP and store is None
-            why = "a symbolic link: not followed" if link else _WORDS.get(error.errno) or word_for(error)
-            raise UnreadableError(why) from error
+            if error.errno == errno.ELOOP and store is None:
+                raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK) from error
+            if error.errno in _WORDS:
+                raise UnreadableError(_WORDS[error.errno]) from error
+            raise unreadable(error) from error
         except ValueError as error:
-            raise UnreadableError(word_for(error)) from error
+            raise unreadable(error) from error
 
     def __enter__(self) -> tuple[Source, int]:
         if not isinstance(self._descriptor, int):
@@ -89,7 +113,7 @@ class opened:  # noqa: N801 - it is used as a function is
         if isinstance(self._descriptor, int):
             os.close(self._descriptor)
         if isinstance(error, OSError):
-            raise UnreadableError(word_for(error)) from error
+            raise unreadable(error) from error
 
 
 def pread(source: Source, size: int, position: int) -> bytes:
@@ -140,7 +164,7 @@ def read_filled(path: str) -> Filled:
             return Filled(data, len(data))
         filled = _before_hole(descriptor, size)
         if filled > SMALL_FILE_SIZE_MAX:
-            raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
+            raise too_large(filled)
         data = _read(descriptor, filled)
         return Filled(data, size if len(data) == filled else len(data))
 
@@ -183,7 +207,7 @@ def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, 
         return _read_unlisted(store, path, size_max)
     with opened(path, follow=follow, at=at) as (descriptor, size):
         if size > size_max:
-            raise UnreadableError(f"{size} bytes are too many for a file of this kind")
+            raise too_large(size)
         return _read(descriptor, size)
 
 
@@ -192,9 +216,10 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
     if len(data) > size_max:
-        raise UnreadableError(f"more than {size_max} bytes are too many for a file of this kind")
+        words = f"more than {size_max} bytes are too many for a file of this kind"
+        raise UnreadableError(words, UnreadableCause.TOO_LARGE)
     return data
 
 

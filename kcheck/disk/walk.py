@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, word_for
+from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, unreadable
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
 
@@ -81,7 +81,7 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
         with os.scandir(path) as entries:
             statuses = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
     except (OSError, ValueError) as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
     return sorted((name, status.st_mode, status.st_size, status.st_mtime_ns) for name, status in statuses)
 
 
@@ -162,7 +162,7 @@ def _readable(access: Callable[[], T]) -> T:
     try:
         return access()
     except (OSError, ValueError) as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
 
 
 def _inside(directory: str, link: str) -> bool:
@@ -200,7 +200,7 @@ def file_sizes(path: str) -> dict[str, int]:
                 if entry.is_file():
                     sizes_by_name[entry.name] = entry.stat().st_size
     except (OSError, ValueError) as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
     return sizes_by_name
 
 
@@ -217,7 +217,7 @@ def file_size(path: str) -> int:
     try:
         return os.lstat(path).st_size
     except OSError as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
 
 
 def is_directory(path: str) -> bool:

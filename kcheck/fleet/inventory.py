@@ -14,6 +14,7 @@ from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LOST_FOUND
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets
 
@@ -179,7 +180,7 @@ def _below(
     try:
         names = list_directory(folder).directories
     except UnreadableError as error:
-        return kc001_unreadable.finding(Location(log_dir=folder), str(error))
+        return kc001_unreadable.finding(Location(log_dir=folder), error.why)
     hidden = not pattern.pattern.startswith(re.escape("."))
     matched = ((name, pattern.fullmatch(name)) for name in names if name != LOST_FOUND)
     return tuple(
@@ -201,7 +202,8 @@ def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
         except UsageError:
             raise
         except KcheckError as error:
-            findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), str(error)))
+            why = Unreadable(UnreadableCause.REFUSED, str(error))
+            findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), why))
             continue
         yield FleetLogDir(join(*split(log_dir)), *told)
 

@@ -78,7 +78,7 @@ def _unread(
     try:
         logs = _log_sizes(path) if view is None else {int(each.base_offset): each.size for each in view.segments}
     except UnreadableError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
     return PartitionPrediction(
         name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size

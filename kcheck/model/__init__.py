@@ -12,7 +12,7 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 | The producers and transactions in the batches | `producers` |
 | A file, partition directory, log dir or partition with its replicas, as rules see it | `views` |
 | What is wrong, where, and what to do about it | `finding` |
-| How much of a file kcheck reads | `depth` |
+| How much of a file kcheck reads, and why it could not | `depth`, `unreadable` |
 | What a repair changes, one operation per file | `plan`; a plan file is read by `plan_json` |
 | What a release of Kafka does | `release` |
 | The header and rows of a result | `report` |

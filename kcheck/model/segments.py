@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing
+from kcheck.model.unreadable import Unreadable
 
 FAULT_COUNT_MAX = 100
 """kcheck keeps at most this many faults of a kind for one file, and counts all."""
@@ -282,7 +283,7 @@ class SegmentView(NamedTuple):
     """Its transactions; None if they are too many to follow."""
     producers: Producing | None = None
     """Its producers; None if they are too many, or once `ProducersView` has them."""
-    unread: Mapping[str, str] = {}
+    unread: Mapping[str, Unreadable] = {}
     """Why an index could not be read, by file extension."""
     stated: tuple[Aborted, ...] = ()
     """Those of its aborted transactions that its `.txnindex` contains."""

@@ -46,7 +46,7 @@ def start_partition(
     try:
         folder = folder or _folder(path)
     except UnreadableError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
@@ -60,7 +60,7 @@ def start_partition(
         if is_metadata:
             log = start_metadata.finish(loader, log, topic_id)
     except UnseenError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued

@@ -304,8 +304,8 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
     finally:
         system.rm("/large", recursive=True)
     assert (8, 2) == (len(rows["partitions"]), most)
-    assert quota._BEYOND.acquire(blocking=False)
-    assert quota._BEYOND.acquire(blocking=False)
+    assert quota._LARGE_READERS.acquire(blocking=False)
+    assert quota._LARGE_READERS.acquire(blocking=False)
 
 
 def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
