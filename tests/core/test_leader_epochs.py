@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.leader_epochs import (
+    around,
     assign,
     end_offset_for,
     epoch_for_offset,
@@ -111,3 +112,15 @@ def test_latest_epoch_of_an_empty_cache_is_undefined() -> None:
     """-1, as `latestEpoch` up to 2.1.0."""
     assert latest_epoch(()) == -1
     assert epoch_for_offset((EpochEntry(3, 10),), 9) is None
+
+
+@pytest.mark.parametrize("requested", range(-1, 12))
+def test_few_entries_answer_like_the_cache(requested: int) -> None:
+    """LeaderEpochFileCache.endOffsetFor needs the neighbours of an epoch, the first entry and the last."""
+    entries = cache([[1, 0], [3, 4], [4, 9], [7, 12], [9, 20]])
+    few = around(entries, requested)
+    assert len(few) <= 4
+    for lookup in Lookup:
+        answers = [end_offset_for(known, requested, log_end_offset=30, lookup=lookup) for known in (entries, few)]
+        assert answers[0] == answers[1]
+    assert () == around((), requested)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.leftovers import after_start
+from kcheck.core.leftovers import after_start, ends_start
 from kcheck.core.releases import release
 from kcheck.model.entries import Offset
 
@@ -75,3 +75,24 @@ def test_every_file_with_a_number_between_goes_from_3_0_on() -> None:
 
 def test_an_empty_swap_replaces_its_own_segment_alone() -> None:
     assert (files(), files("20.log.swap")) == told("4.3", "20.log.swap", _20=20)
+
+
+@pytest.mark.parametrize(
+    ("name", "failing"),
+    [
+        ("x.log", ("0.10.2", "1.0", "1.1", "2.8", "3.0", "4.3")),
+        ("x.snapshot", ("1.0", "1.1", "2.8", "3.0", "4.3")),
+        ("x.txnindex", ("1.0", "1.1", "2.8", "3.0", "4.3")),
+        ("x.log.cleaned", ("2.8", "3.0", "4.3")),
+        ("x.log.swap", ("0.10.2", "1.0", "1.1", "2.8", "3.0", "4.3")),
+        ("x.index.swap", ("1.1", "2.8", "3.0", "4.3")),
+        ("x.swap", ("3.0", "4.3")),
+        ("x.log.deleted", ()),
+        ("x", ()),
+        ("5.old.log", ()),
+    ],
+)
+def test_a_name_without_a_number_ends_a_start(name: str, failing: tuple[str, ...]) -> None:
+    """LogFileUtils.offsetFromFileName, Log.offsetFromFile; tests/oracle/test_file_names.py asks Kafka itself."""
+    releases = ("0.10.2", "1.0", "1.1", "2.8", "3.0", "4.3")
+    assert failing == tuple(kafka for kafka in releases if ends_start(name, release(kafka)))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.core.releases import release
-from kcheck.core.segments import floor_slot, is_tiered, log_start_offset
+from kcheck.core.segments import LOG_SIZE_MAX, floor_slot, is_tiered, log_start_offset, seen_log_size
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 
 
@@ -45,3 +45,10 @@ def test_the_floor_slot_of_keys_that_rise(keys: set[int], target: int, entry_siz
     ordered = sorted(keys)
     found = floor_slot(ordered.__getitem__, len(ordered), target, entry_size=entry_size)
     assert bisect_right(ordered, target) - 1 == found
+
+
+def test_up_to_2_0_the_size_of_a_log_overflows_an_int() -> None:
+    """FileRecords: from 2.1 it does not open a larger file."""
+    sizes = (LOG_SIZE_MAX, LOG_SIZE_MAX + 1, 1 << 32, (1 << 32) + 5)
+    assert [LOG_SIZE_MAX, None, 0, 5] == [seen_log_size(size, release("2.0")) for size in sizes]
+    assert [LOG_SIZE_MAX, None, None, None] == [seen_log_size(size, release("2.1")) for size in sizes]

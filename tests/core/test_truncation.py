@@ -167,6 +167,15 @@ def test_a_diverging_answer_raises_the_log_start() -> None:
     assert [0, 12] == [each.first_segment for each in ends.values()]
 
 
+def test_a_diverging_answer_never_lowers_the_log_start() -> None:
+    """Log.maybeIncrementLogStartOffset."""
+    epochs = (EpochEntry(Epoch(1), Offset(0)), EpochEntry(Epoch(3), Offset(12)))
+    log = Replica(cache=epochs, log_end_offset=Offset(18), high_watermark=Offset(12), log_start_offset=Offset(5))
+    leader = Leader(cache=(epochs[0], EpochEntry(Epoch(4), Offset(12))), log_end_offset=Offset(15))
+    after = plan_truncation(log, leader, release=release("3.4.0")).after
+    assert (5, 12) == (after.log_start_offset, after.log_end_offset)
+
+
 def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
     """2.0.0 writes nothing at an election, nor does a log without epochs."""
     log = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
