@@ -16,6 +16,7 @@ releases of Kafka differ, a `Release`. It returns what that release would do. Do
 | Can leader-epoch-checkpoint be rebuilt from the batches? | `epoch_rebuild` |
 | Where do a loaded log and its high watermark start? | `segments` |
 | What does a start do with a file, a checkpoint or a setting? | `startup` |
+| Does a start accept meta.properties? | `meta_properties` |
 | What does a start do with .cleaned, .swap and .deleted files? | `leftovers` |
 | What does a start learn about producers and transactions? | `producer_state`; their order: `hash_order` |
 | Which replicas does the cluster no longer know? | `cluster_image`, `cluster_copies` |

@@ -123,4 +123,4 @@ def directory_of(image: ClusterImage, topic_id: str, partition: int, broker_id: 
 
 def becomes_of_strays(release: Release) -> Outcome:
     """Return what a start does with stray replicas: it deletes them up to 3.6 and renames them to -stray from 3.7."""
-    return Outcome.DELETED if release.version < (3, 7) else Outcome.STRAY
+    return Outcome.STRAY if release.keeps_strays else Outcome.DELETED

@@ -92,7 +92,7 @@ def _replaced_segments(
             # Up to 1.1 the segment before the swap goes too, even if it ends before the swap starts.
             overlaps = other_end > base or not release.drops_swaps_of_unfinished_splits
             if floor <= other < end and overlaps:
-                keeps_snapshot = other == base or release.version < (2, 8)
+                keeps_snapshot = other == base or not release.keeps_snapshot_per_segment
                 replaced |= {
                     name
                     for name, file in files.items()

@@ -24,7 +24,7 @@ def bootstrap_reads(data: bytes, release: Release) -> BrokerReads[None]:
     From 3.3 the node looks for a metadata.version record. It verifies no CRC: it reads a damaged batch anyway, or fails
     on its contents.
     """
-    if release.version < (3, 3):
+    if not release.reads_bootstrap_checkpoint:
         return BrokerReads(None)
     at, has_version = 0, False
     while (size := entry_size(data, at, remaining=len(data) - at)) is not None:
@@ -43,7 +43,9 @@ def _has_version(batch: memoryview, release: Release) -> bool:
     if is_modern(batch[MAGIC_AT]) and len(batch) < HEADER.size:
         raise _RefusedError(f"its {len(batch)} bytes are too few for a header")
     header, has_version = header_of(batch, total=len(batch)), False
-    if release.version >= (4,) and header.crc == checksum(batch[body_from(header.magic) :], header.magic):
+    if not release.refuses_newer_metadata_versions and header.crc == checksum(
+        batch[body_from(header.magic) :], header.magic
+    ):
         return _METADATA_VERSION.encode() in bytes(batch)
     if not header.record_count and is_modern(batch[MAGIC_AT]):
         raise _RefusedError("it has no records")
@@ -61,7 +63,7 @@ def _has_version(batch: memoryview, release: Release) -> bool:
 def _check_control(record: Record, release: Release) -> None:
     """Raise if a control record is unreadable or of an unexpected type."""
     control = _control_record.parse(record.key, record.value)
-    expected = _KRAFT_CONTROLS if release.version >= (3, 9) else _KRAFT_CONTROLS[:3]
+    expected = _KRAFT_CONTROLS if release.knows_voter_records else _KRAFT_CONTROLS[:3]
     if control.problem is not None or control.name not in expected:
         raise _RefusedError(control.problem or f"unexpected control record of type {control.type}")
 

@@ -60,7 +60,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
     and aborts on a CRC that does not match and on bytes that do not begin a batch. It takes a batch that is cut short
     for the end of the snapshot.
     """
-    if release.version < (3, 8):
+    if not release.reads_metadata_snapshot_at_start:
         return BrokerReads(None)
     at = 0
     for batch in _batches(memoryview(data)):

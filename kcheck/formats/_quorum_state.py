@@ -26,9 +26,9 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[str | None]:
     `value` says why the broker deletes the file and starts without its contents, None if it uses them: 3.0 to 3.7 do so
     if the file is not a JSON object (QuorumState.initialize).
     """
-    if release.version < (3,):
+    if not release.has_kraft:
         return BrokerReads(None)
-    old = release.version < (3, 8)
+    old = not release.knows_quorum_state_version_1
     try:
         fields = _object(data)
     except ValueError as error:

@@ -51,7 +51,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
     It never fails: content that Jackson cannot read as an object counts as no epoch. Up to 3.6 brokers do not read the
     content.
     """
-    return BrokerReads(value=_read(data) if release.version >= (3, 7) else CleanShutdown())
+    return BrokerReads(value=_read(data) if release.writes_broker_epoch_at_stop else CleanShutdown())
 
 
 def _read(data: bytes) -> CleanShutdown:

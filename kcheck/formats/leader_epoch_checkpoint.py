@@ -68,7 +68,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
     The epoch cache orders them later. Up to 0.10.2 brokers do not read the file, so there are no entries. The
     exceptions are those of `offset_checkpoint.broker_reads`.
     """
-    if release.version < (0, 11):
+    if not release.has_leader_epochs:
         return BrokerReads(value=())
     lines = read(data, _FRAMING, release.reader)
     if lines.value is None:

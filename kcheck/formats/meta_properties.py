@@ -109,11 +109,11 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
     lines = tuple(load(data))
     values = {line.key: line.value for line in lines}
     error = None if all(line.readable for line in lines) else "IllegalArgumentException"
-    if release.version >= (3, 7):
+    if release.has_directory_ids:
         error = error or ("RuntimeException" if any(_problems(values)) else None)
-    elif release.version < (0, 9):
+    elif not release.reads_meta_properties:
         error, values = None, {}
-    elif release.version < (2, 8):
+    elif not release.takes_any_meta_properties:
         values = {key: value.strip(_TRIMMED) for key, value in values.items()}
         error = error or _exception_up_to_2_7(values, (("version", 0), ("broker.id", INT_MAX)))
     return BrokerReads(value=None, error=error) if error else BrokerReads(value=MetaProperties(values))

@@ -72,7 +72,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[PartitionMetadata
     """
     if not release.has_partition_metadata:
         return BrokerReads(value=PartitionMetadata(None, None))
-    value, refusal = _read(data, knows_later_versions=release.version >= (3, 7))
+    value, refusal = _read(data, knows_later_versions=release.reads_later_partition_metadata)
     return BrokerReads(value=value) if refusal is None else BrokerReads(value=None, error=refusal.error)
 
 

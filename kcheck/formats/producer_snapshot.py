@@ -159,7 +159,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]
     error = _error(data, snapshot)
     if error is None:
         return BrokerReads(value=snapshot)
-    return BrokerReads(value=None, error=error if release.version == (0, 11, 0, 0) else CORRUPT)
+    return BrokerReads(value=None, error=error if release.throws_several_snapshot_errors else CORRUPT)
 
 
 def _error(data: bytes, snapshot: ProducerSnapshot) -> str | None:

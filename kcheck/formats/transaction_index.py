@@ -90,7 +90,7 @@ def refuses(entry: AbortedTxn, release: Release) -> bool:
 
     Up to 4.3 it refuses a version whose high byte is above 0; 4.4 refuses every version but 0.
     """
-    return entry.version != 0 if release.version >= (4, 4) else entry.version >> 8 > 0
+    return entry.version != 0 if release.reads_txnindex_version_strictly else entry.version >> 8 > 0
 
 
 def row(value: AbortedTxns) -> Mapping[str, object]:

@@ -14,7 +14,7 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 | What is wrong, where, and what to do about it | `finding` |
 | How much of a file kcheck reads, and why it could not | `depth`, `unreadable` |
 | What a repair changes, one operation per file | `plan`; a plan file is read by `plan_json` |
-| What a release of Kafka does | `release` |
+| What a release of Kafka does | `release`; when a behaviour began and ended: `behaviour`, `behaviours` |
 | The header and rows of a result | `report` |
 | How Java parses numbers and decodes text | `java` |
 | Long sequences whose items are made on demand | `mapped` |

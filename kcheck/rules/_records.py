@@ -72,7 +72,7 @@ def _row(batch: FaultyRecord) -> dict[str, object]:
 
 def undecoded(release: Release) -> Callable[[FaultyRecord], str]:
     """Return what happens to a batch that cannot be decoded: only readers of its records notice it."""
-    cleaner = "skips the partition" if release.version >= (2, 1) else "ends, for every partition"
+    cleaner = "skips the partition" if release.cleaner_skips_bad_partitions else "ends, for every partition"
 
     def effect(batch: FaultyRecord) -> str:
         return (

@@ -28,9 +28,6 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import META_PROPERTIES_KIND
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
-_HAS_DIRECTORY_ID = (3, 7)
-_KRAFT_IN_PRODUCTION = (3, 3)
-
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the meta.properties that the broker cannot read or cannot use."""
@@ -39,7 +36,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         return
     assert view.reads is not None
     defects = view.parsed.defects
-    warns = fault is MetaPropertiesFault.EMPTY and release.version < _KRAFT_IN_PRODUCTION
+    warns = fault is MetaPropertiesFault.EMPTY and not release.kraft_is_production_ready
     yield RULE.finding(
         at(view, defects[0] if defects else None),
         message(view, fault),
@@ -73,7 +70,7 @@ def _effect(fault: MetaPropertiesFault, release: Release) -> str:
         return "does not start: the file has no node id"
     if fault is MetaPropertiesFault.EMPTY:
         return "does not start in KRaft mode; with ZooKeeper it accepts the file and rewrites it"
-    if fault is MetaPropertiesFault.UNREADABLE and release.version >= _HAS_DIRECTORY_ID:
+    if fault is MetaPropertiesFault.UNREADABLE and release.outlives_bad_meta_properties:
         return f"{LOG_DIR_OFFLINE}; it does not start if this is the metadata log dir, or no log dir has a good file"
     return "does not start"
 

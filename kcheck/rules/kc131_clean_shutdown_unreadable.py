@@ -20,16 +20,14 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 KIND = "clean-shutdown"
-HOLDS_EPOCH = (3, 7)
-HAS_ELIGIBLE_LEADERS = (4,)
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the marker without a broker epoch, for releases that write one."""
-    if release.version < HOLDS_EPOCH or view.parsed.value.broker_epoch is not None:
+    if not release.writes_broker_epoch_at_stop or view.parsed.value.broker_epoch is not None:
         return
     defects = view.parsed.defects
-    unclean = release.version >= HAS_ELIGIBLE_LEADERS
+    unclean = release.has_eligible_leader_replicas
     yield RULE.finding(
         at(view, defects[0] if defects else None),
         f"{view.name} has no broker epoch: {first_of(defects) if defects else 'it is empty, as up to 3.6'}",

@@ -20,8 +20,6 @@ from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 
-TIME_INDEX_SINCE = (0, 10, 1)
-
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     """Find a segment of a partition directory that lacks an index file."""
@@ -30,7 +28,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         return
     if f"{prefix}.index" not in view.files:
         yield _finding(view, f"{prefix}.index", f"{kafka(release)} reads the whole segment and rebuilds it")
-    elif f"{prefix}.timeindex" not in view.files and release.version >= TIME_INDEX_SINCE:
+    elif f"{prefix}.timeindex" not in view.files and release.has_time_indexes:
         effect = f"{kafka(release)} creates an empty one: retention uses the modification time of the file"
         yield _finding(view, f"{prefix}.timeindex", effect)
 

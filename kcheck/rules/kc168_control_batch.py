@@ -37,7 +37,7 @@ _ADVICE = f"{KEEP_A_COPY} {REFETCH}"
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     """Find control batches that a reader refuses, and those that no broker writes."""
     refused, fatal = [RecordFault.CONTROL], [RecordFault.MARKER]
-    (fatal if release.version >= (4, 1) else refused).append(RecordFault.SHORT)
+    (fatal if release.aborts_on_short_markers else refused).append(RecordFault.SHORT)
     who = kafka(release)
 
     def cut(batch: FaultyRecord) -> str:

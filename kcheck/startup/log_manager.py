@@ -176,7 +176,7 @@ def log_dir_start(
     touched = next((each.touched for each in partitions if each.touched is not None), None)
     unread = [each.where for each in log_dir.findings if each.severity is Severity.ERROR]
     uncertain = f"{unread[0].dir or unread[0].file or path} cannot be read" if unread else None
-    if offline and touched is not None and release.version >= (3,):
+    if offline and touched is not None and release.aborts_on_open_transactions_offline:
         # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
         why = f"{touched}, and its log dir is already given up"
         if any(each.queued for each in readings):

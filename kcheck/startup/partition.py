@@ -90,7 +90,7 @@ def start_partition(
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
     """Whether a future log takes the place of the current one, because the cluster believes that it has."""
-    judge, known = context.judge, context.release.version >= (3, 7, 1)
+    judge, known = context.judge, context.release.promotes_future_logs
     if judge is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not known:
         return False
     return judge.promotes(topic_id, directory.partition)
@@ -132,7 +132,7 @@ def _outcome(
     reason = "; ".join(log.reasons) or None
     if name.endswith("-delete"):
         return Outcome.DELETED, "the directory is marked to be deleted", None
-    if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
+    if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "the directory was set aside before: nobody serves it", None
     if not skipped_by_broker(name, context.release):
         unnamed = nameless(mode=context.mode, release=context.release)

@@ -85,7 +85,7 @@ def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
 
 def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
     """Run the rules that compare the log dirs of one broker."""
-    if len(views) > 1 and (3, 4) <= release.version < (4,):
+    if len(views) > 1 and release.may_migrate_to_kraft:
         from kcheck.views.metadata_copy import with_modes  # the decoders of metadata: where a broker may migrate
 
         views = with_modes(views)

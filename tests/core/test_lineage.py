@@ -23,8 +23,8 @@ def test_batches_of_one_epoch_are_one_range() -> None:
 def test_a_cache_says_nothing_below_its_first_entry() -> None:
     """LeaderEpochFileCache has no entry for records that were written before it existed."""
     cache = (EpochEntry(Epoch(2), Offset(5)), EpochEntry(Epoch(4), Offset(8)))
-    found = lineage_of_cache(cache, log_start_offset=Offset(3), log_end_offset=Offset(10))
-    assert (EpochRange(3, 5, None), EpochRange(5, 8, 2), EpochRange(8, 10, 4)) == found
+    lineage = lineage_of_cache(cache, log_start_offset=Offset(3), log_end_offset=Offset(10))
+    assert (EpochRange(3, 5, None), EpochRange(5, 8, 2), EpochRange(8, 10, 4)) == lineage
 
 
 def test_an_unknown_epoch_leaves_the_fork_open() -> None:
@@ -39,5 +39,5 @@ def test_an_unknown_epoch_leaves_the_fork_open() -> None:
 
 def test_offsets_below_the_fork_come_back_from_the_leader() -> None:
     """A follower that truncates to 4 although the logs part at 6 fetches 4 and 5 again."""
-    found = ranges(Fork(Offset(6), Offset(6)), log_start_offset=Offset(0), before=Offset(9), after=Offset(4))
-    assert Ranges(kept_divergent=None, lost=(6, 9), refetched=(4, 6), certain=True) == found
+    cost = ranges(Fork(Offset(6), Offset(6)), log_start_offset=Offset(0), before=Offset(9), after=Offset(4))
+    assert Ranges(kept_divergent=None, lost=(6, 9), refetched=(4, 6), certain=True) == cost

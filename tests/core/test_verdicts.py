@@ -74,8 +74,8 @@ def test_a_loss_that_cannot_be_counted_is_still_a_loss() -> None:
 def test_the_severity_is_that_of_the_worst_partition() -> None:
     """A start that deletes a directory without -delete removes a stray replica: LogManager, up to 3.6."""
     marked, unmarked = (partition(Outcome.DELETED, name=name) for name in ("t-0.0-delete", "t-0"))
-    found = [log_dir_severity(log_dir(*partitions)) for partitions in ((), (marked,), (marked, unmarked), (LOST,))]
-    assert [Severity.INFO, Severity.INFO, Severity.ERROR, Severity.ERROR] == found
+    severities = [log_dir_severity(log_dir(*partitions)) for partitions in ((), (marked,), (marked, unmarked), (LOST,))]
+    assert [Severity.INFO, Severity.INFO, Severity.ERROR, Severity.ERROR] == severities
     assert log_dir_severity(log_dir(LOST, outcome=Outcome.OFFLINE)) is Severity.FATAL
 
 

@@ -50,9 +50,9 @@ Doc = dict[str, Any]
 
 def document() -> Doc:
     """Return the plan as JSON has it."""
-    found = json.loads(serialize_plan(PLAN, kcheck="0"))
-    assert isinstance(found, dict)
-    return found
+    plan = json.loads(serialize_plan(PLAN, kcheck="0"))
+    assert isinstance(plan, dict)
+    return plan
 
 
 def test_json() -> None:
@@ -100,8 +100,8 @@ def test_another_version() -> None:
 def op(number: int, **fields: object) -> Callable[[Doc], None]:
     """Return what changes fields of an operation; None takes one away, but for before and after."""
 
-    def change(found: Doc) -> None:
-        row = found["operations"][number]
+    def change(plan: Doc) -> None:
+        row = plan["operations"][number]
         row.update(fields)
         for name in [name for name, value in fields.items() if value is None and name not in ("before", "after")]:
             del row[name]
@@ -111,7 +111,7 @@ def op(number: int, **fields: object) -> Callable[[Doc], None]:
 
 def top(**fields: object) -> Callable[[Doc], None]:
     """Return what changes fields of the document."""
-    return lambda found: found.update(fields)
+    return lambda plan: plan.update(fields)
 
 
 SHA = "0" * 64
@@ -195,18 +195,18 @@ OTHER = Digest(SHA, 100)._asdict()
 )
 def test_refused(change: Callable[[Doc], None], word: str) -> None:
     """Each thing that a plan may not say is refused, and named."""
-    found = document()
-    change(found)
+    plan = document()
+    change(plan)
     with pytest.raises(PlanError, match=word):
-        parse_plan(json.dumps(found).encode())
+        parse_plan(json.dumps(plan).encode())
 
 
 def test_too_large_content() -> None:
     """What a plan carries itself is bounded."""
-    found = document()
-    found["operations"][0]["content"] = b64encode(bytes(CONTENT_SIZE_MAX + 1)).decode()
+    plan = document()
+    plan["operations"][0]["content"] = b64encode(bytes(CONTENT_SIZE_MAX + 1)).decode()
     with pytest.raises(PlanError, match="more than"):
-        parse_plan(json.dumps(found).encode())
+        parse_plan(json.dumps(plan).encode())
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
