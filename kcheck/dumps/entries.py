@@ -18,11 +18,11 @@ def entries(descriptor: Source, start: int, end: int, layout: Layout) -> Iterato
     while end - position >= layout.size:
         count = min((end - position) // layout.size, _ENTRY_COUNT)
         data = pread(descriptor, count * layout.size, position)
-        whole = len(data) - len(data) % layout.size
-        if not whole:
+        complete_size = len(data) - len(data) % layout.size
+        if not complete_size:
             return
-        yield from layout.iter_unpack(memoryview(data)[:whole])
-        position += whole
+        yield from layout.iter_unpack(memoryview(data)[:complete_size])
+        position += complete_size
 
 
 def used_size(descriptor: Source, size: int, layout: Layout) -> int:
@@ -30,9 +30,9 @@ def used_size(descriptor: Source, size: int, layout: Layout) -> int:
     end = size
     while end > 0:
         start = max(end - _PIECE_SIZE, 0)
-        found = pread(descriptor, end - start, start).rstrip(b"\0")
-        if found:
-            return _entry_file.used_size(start + len(found), size, layout)
+        filled = pread(descriptor, end - start, start).rstrip(b"\0")
+        if filled:
+            return _entry_file.used_size(start + len(filled), size, layout)
         end = start
     return 0
 

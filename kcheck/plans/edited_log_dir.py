@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import UnreadableError, read_whole
 from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
@@ -24,20 +24,20 @@ class EditedLogDir:
     """One log dir."""
 
     def __init__(
-        self, log_dir: LogDir, view: LogDirView, broker: object, wish: StartOptions, findings: tuple[Finding, ...]
+        self, log_dir: LogDir, view: LogDirView, broker: object, options: StartOptions, findings: tuple[Finding, ...]
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
         self.broker = broker
-        self.view, self.findings, self.release = view, findings, wish.release
-        self._opened, self._wish = log_dir, wish
+        self.view, self.findings, self.release = view, findings, options.release
+        self._opened, self._wish = log_dir, options
         self.partitions: tuple[EditedPartition, ...] = ()
         self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.small: dict[str, bytes | None] = {}
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
-        self._touched: dict[str, tuple[EditedPartition, dict[str, Content], bool]] = {}
+        self._touched: dict[str, Callable[[], None]] = {}
         self.real = self.path
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
@@ -58,37 +58,37 @@ class EditedLogDir:
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
-        for each in self._live.get((topic, partition), ()):
-            if not each.gone:
-                if not each.version:
-                    return each.view.log_end_offset, each
-                image = each.image()
-                return (None if image.error is not None else image.log_end_offset), each
+        for directory in self._live.get((topic, partition), ()):
+            if not directory.gone:
+                if not directory.version:
+                    return directory.view.log_end_offset, directory
+                image = directory.image()
+                return (None if image.error is not None else image.log_end_offset), directory
         return None, None
 
     def holds(self, topic: str, partition: int) -> bool:
         """Whether there is a directory of this partition, looked at or not."""
         looked_at = self._live.get((topic, partition), ())
-        return any(not each.gone for each in looked_at) or len(looked_at) < self._there[topic, partition]
+        return any(not directory.gone for directory in looked_at) or len(looked_at) < self._there[topic, partition]
 
     @cached_property
     def _live(self) -> Mapping[tuple[str, int], list[EditedPartition]]:
         """The directories of each partition that were looked at."""
-        found: dict[tuple[str, int], list[EditedPartition]] = {}
-        for each in self.partitions:
-            if each.view.state in LIVE:
-                found.setdefault((each.view.topic, each.view.partition), []).append(each)
-        return found
+        directories: dict[tuple[str, int], list[EditedPartition]] = {}
+        for directory in self.partitions:
+            if directory.view.state in LIVE:
+                directories.setdefault((directory.view.topic, directory.view.partition), []).append(directory)
+        return directories
 
     @cached_property
     def _there(self) -> Counter[tuple[str, int]]:
         """How many directories each partition has, looked at or not."""
-        return Counter((each.topic, each.partition) for each in self.view.partitions if each.state in LIVE)
+        return Counter((view.topic, view.partition) for view in self.view.partitions if view.state in LIVE)
 
     @cached_property
     def by_dir(self) -> Mapping[str, EditedPartition]:
         """The partitions by the names of their directories."""
-        return {each.dir: each for each in self.partitions}
+        return {partition.dir: partition for partition in self.partitions}
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on; what was saved before is done with."""
@@ -97,8 +97,8 @@ class EditedLogDir:
 
         def restore() -> None:
             self.small, self.gone = small, gone
-            for part, files, was_gone in touched.values():
-                part.restore(files, gone=was_gone)
+            for restore_partition in touched.values():
+                restore_partition()
 
         return restore
 
@@ -107,7 +107,7 @@ class EditedLogDir:
         owner, slash, name = edit.path.partition("/")
         partition = self.by_dir.get(owner)
         if partition is not None and owner not in self._touched:
-            self._touched[owner] = (partition, dict(partition.files), partition.gone)
+            self._touched[owner] = partition.saved()
         if slash:
             assert partition is not None
             partition.edit(edit, name)
@@ -140,10 +140,10 @@ class EditedLogDir:
         for name, data in self.small.items():
             if data is not None:
                 files[name] = view_of(data, formats[name], where._replace(file=name), self.release)
+        unparseable = tuple(name for name in self._opened.view.unparseable if name not in self.gone)
+        marker = CLEAN_SHUTDOWN in unparseable and self._opened.view.clean_shutdown
         view = self._opened.view._replace(
-            files=files,
-            clean_shutdown=CLEAN_SHUTDOWN in files,
-            unparseable=tuple(name for name in self._opened.view.unparseable if name not in self.gone),
+            files=files, clean_shutdown=marker or CLEAN_SHUTDOWN in files, unparseable=unparseable
         )
         directories = (*self._opened.directories, *self._opened.links)
         return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
@@ -153,14 +153,16 @@ class EditedLogDir:
 
         Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
         """
-        there = {each.dir: each for each in self.partitions if not each.gone}
+        there = {partition.dir: partition for partition in self.partitions if not partition.gone}
         around = (dict(self.small), set(self.gone))
         if self._now is None or self._now[0] != around:
             self._now, self._starts = (around, self._edited()), {}
         now = self._now[1]
         clean, context = start_context(now, self._wish)
-        asked = [
-            (name, each.directory) for name, each in there.items() if self._starts.get(name, (None,))[0] != each.version
+        changed = [
+            (name, partition.directory)
+            for name, partition in there.items()
+            if self._starts.get(name, (None,))[0] != partition.version
         ]
 
         def load(
@@ -168,7 +170,10 @@ class EditedLogDir:
         ) -> PartitionPrediction:
             return there[name].start(stored, context)
 
-        found = {each.dir: each for each in loaded(self.path, now, asked, [], load, clean=clean, context=context)}
-        self._starts |= {name: (there[name].version, found.get(name)) for name, _ in asked}
-        starts = tuple(each for name in there if (each := self._starts[name][1]) is not None)
+        predictions = {
+            partition.dir: partition
+            for partition in loaded(self.path, now, changed, [], load, clean=clean, context=context)
+        }
+        self._starts |= {name: (there[name].version, predictions.get(name)) for name, _ in changed}
+        starts = tuple(partition for name in there if (partition := self._starts[name][1]) is not None)
         return log_dir_start(self.path, now, starts, clean=clean, context=context)._replace(broker=self.broker)

@@ -1,14 +1,14 @@
 """Move files that no broker needs out of a partition directory.
 
-These are copies, notes, and files left over from an interrupted deletion, compaction or write. A `.swap` waits to
-replace segments, and the broker does that itself. The repair moves it aside only if its batches are damaged and the
-segments that it would replace are intact.
+These are copies, notes, directories with the name of a file, and files left over from an interrupted deletion,
+compaction or write. A `.swap` waits to replace segments, and the broker does that itself. The repair moves it aside
+only if its batches are damaged and the segments that it would replace are intact.
 """
 
 from collections.abc import Iterator
 
-from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, FileKind, parse_file
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, parse_file
 from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._files import path_of, whole_log
 
@@ -22,6 +22,8 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             yield from _leftover(site, finding)
         elif finding.id == "KC227":
             yield from _alone(site, finding)
+        elif finding.id == "KC233":
+            yield _directory(site, finding)
         else:
             yield _swap(site, finding)
 
@@ -39,6 +41,22 @@ def _stray(site: PartitionSite, finding: Finding) -> Answer:
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"the file may hold records: {size} bytes under a name that no broker opens")
     return _aside(site, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
+
+
+def _directory(site: PartitionSite, finding: Finding) -> Answer:
+    """Move a directory with the name of a file aside, unless that leaves a file missing."""
+    name = finding.where.file or ""
+    file = parse_file(name)
+    if name == PARTITION_METADATA:
+        return Refused(finding, "replace it with the partition.metadata of another partition of the topic")
+    if file.kind is FileKind.LOG and file.canonical and not file.suffix:
+        return Refused(finding, "the directory may hold the records of the segment: look into it, and move it by hand")
+    in_use = finding.severity in (Severity.ERROR, Severity.FATAL) and file.suffix != TEMPORARY
+    if in_use and file.kind is not FileKind.PRODUCER_SNAPSHOT:
+        return Refused(finding, "a file is missing in its place: move the directory by hand, then plan again")
+    return _aside(
+        site, finding, [name], "move aside a directory with the name of a file", "no broker creates such a directory"
+    )
 
 
 def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
@@ -95,7 +113,7 @@ REPAIR = Repair(
     name="move-aside-files",
     rank=40,
     scope=Scope.PARTITION,
-    rules=("KC225", "KC226", "KC227", "KC228"),
+    rules=("KC225", "KC226", "KC227", "KC228", "KC233"),
     plan=plan,
     page=__doc__,
 )

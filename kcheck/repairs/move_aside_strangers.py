@@ -7,8 +7,8 @@ dir.
 
 from collections.abc import Iterator
 
-from kcheck.model.finding import Finding
-from kcheck.model.names import LOST_FOUND, parse_directory
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
 from kcheck.repairs._contract import Answer, Aside, Evidence, LogDirSite, Refused, Repair, Scope, Step
 
 
@@ -19,6 +19,8 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         name = finding.where.file or finding.where.dir or ""
         if name == LOST_FOUND:
             yield Refused(finding, "the directory belongs to the file system: use a directory below the log dir")
+        elif name == CLEAN_SHUTDOWN and finding.severity is Severity.INFO:
+            yield Refused(finding, "the directory counts as the clean shutdown marker, and the broker removes it")
         elif finding.where.file is None and parse_directory(name) is not None:
             yield Refused(finding, "the directory is a partition of a newer release: you may need its records")
         else:

@@ -83,8 +83,8 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     _no_equals(replicas)
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
     # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
-    told = [finding for finding in findings if finding.severity is not Severity.INFO]
-    return LoadedReplicas(replicas=tuple(ordered), findings=told)
+    noticed = [finding for finding in findings if finding.severity is not Severity.INFO]
+    return LoadedReplicas(replicas=tuple(ordered), findings=noticed)
 
 
 def started(files: ReplicaFiles, release: Release) -> ReplicaState:
@@ -95,9 +95,9 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
 
         path = folder_of(view.where)
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-        told = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
-        stored = load_inputs(told, release, clean=view.clean_shutdown is not False)
-        start = start_partition(path, split(path)[1], directory, stored, Context(Settings(), _MODE, release))
+        checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
+        inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
+        start = start_partition(path, split(path)[1], directory, inputs, Context(Settings(), _MODE, release))
     return after_start(view, files.log_dir, start, release)
 
 

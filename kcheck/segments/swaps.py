@@ -21,4 +21,4 @@ def read_swaps(view: PartitionView, folder: str, collected: list[Finding], *, ve
             try:
                 yield examine(join(folder, name), where, found.offset, verify=verify)._replace(producers=None)
             except UnreadableError as error:
-                collected.append(kc001_unreadable.finding(where, str(error)))
+                collected.append(kc001_unreadable.finding(where, error.why))

@@ -7,13 +7,14 @@ import numpy as np
 from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import Outcome, nameless
+from kcheck.core.startup import IO_ERROR, Outcome, nameless
 from kcheck.disk.read import UnreadableError, opened
 from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
     PARTITION_METADATA,
+    UNMODELLED_DIRECTORIES,
     DirectoryState,
     FileKind,
     PartitionDirectory,
@@ -46,10 +47,11 @@ def start_partition(
     try:
         folder = folder or _folder(path)
     except UnreadableError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
+    folder.fails_offline = context.release.has_offline_log_dirs
     try:
         loader = LogLoader(
             folder, _of_its_own(folder, context), clean=stored.clean, log_start=stored.log_start,
@@ -60,7 +62,7 @@ def start_partition(
         if is_metadata:
             log = start_metadata.finish(loader, log, topic_id)
     except UnseenError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
@@ -90,7 +92,7 @@ def start_partition(
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
     """Whether a future log takes the place of the current one, because the cluster believes that it has."""
-    judge, known = context.judge, context.release.version >= (3, 7, 1)
+    judge, known = context.judge, context.release.promotes_future_logs
     if judge is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not known:
         return False
     return judge.promotes(topic_id, directory.partition)
@@ -103,16 +105,22 @@ def _of_its_own(folder: Folder, context: Context) -> Context:
 
 
 def _folder(path: str) -> Folder:
-    """Return the files of a directory; UnreadableError where something else stands under the name of one."""
-    for name in no_files(path):
+    """Return the files of a directory; UnreadableError where a device or the like stands under the name of one."""
+    directories, others = no_files(path)
+    unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
+    for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
             raise UnreadableError(f"{name} is no regular file")
-    return Folder(path, file_sizes(path))
+    return Folder(path, file_sizes(path), directories)
 
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
     """Return the id of its topic that the log names; StartError where the file that does it cannot be read."""
-    if PARTITION_METADATA not in folder or not release.has_partition_metadata:
+    if not release.has_partition_metadata:
+        return None
+    if PARTITION_METADATA in folder.directories:
+        raise failed(PARTITION_METADATA, IO_ERROR, release)
+    if PARTITION_METADATA not in folder:
         return None
     found = partition_metadata.broker_reads(folder.read_whole(PARTITION_METADATA), release)
     if found.error is not None:
@@ -132,7 +140,7 @@ def _outcome(
     reason = "; ".join(log.reasons) or None
     if name.endswith("-delete"):
         return Outcome.DELETED, "the directory is marked to be deleted", None
-    if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
+    if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "the directory was set aside before: nobody serves it", None
     if not skipped_by_broker(name, context.release):
         unnamed = nameless(mode=context.mode, release=context.release)

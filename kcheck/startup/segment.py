@@ -56,6 +56,9 @@ class Segment:
     def __init__(self, folder: Folder, base: int, context: Context, *, suffix: str = "", new: bool = False) -> None:
         """Open the `.log`, which is made if it is missing; `new`: as one to be appended to."""
         self.folder, self.base, self.context, self.suffix = folder, base, context, suffix
+        folder.refuse_directory(self.log_name)
+        if context.release.has_producer_state:
+            folder.refuse_directory(self.name(".txnindex"))
         if self.log_name not in folder:
             size = context.settings.segment_bytes if new and context.settings.preallocate else 0
             folder.put(self.log_name, Content(size))
@@ -172,7 +175,7 @@ class Segment:
 
         It needs their first offsets, and so fails on what it cannot decompress.
         """
-        if self.context.release.version < (4,) or int(columns.magic.min()) >= 2:
+        if not self.context.release.decodes_wrappers_in_search or int(columns.magic.min()) >= 2:
             return columns
         reached = columns.last_offset > offset
         end = int(np.argmax(reached)) + 1 if reached.any() else len(reached)

@@ -41,7 +41,8 @@ def unchanged_prediction(
     read whole.
     """
     release, settings = context.release, context.settings
-    plain = stored.clean and release.version >= (3,) and release.epoch_cache
+    # Earlier releases cut the epochs at the first segment too, which is not done here.
+    plain = stored.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
     plain = plain and (stored.log_start is None or not settings.remote_storage)
     if not plain or directory.state not in LIVE:
         return None

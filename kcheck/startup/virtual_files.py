@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max
+from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max, too_large
 from kcheck.disk.walk import join
 from kcheck.model.release import Release
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.startup.sorted_map import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -26,6 +27,11 @@ class StartError(Exception):
 class UnseenError(StartError):
     """We cannot read a file, which says nothing of the broker: what becomes of the partition is not known."""
 
+    def __init__(self, reason: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
+        """Take the reason, and its cause."""
+        super().__init__(reason)
+        self.why = Unreadable(cause, reason)
+
 
 class QueuedError(StartError):
     """A file cannot be read, and its log dir goes offline as soon as the broker runs, if `queued` is set."""
@@ -42,18 +48,34 @@ def failed(name: str, error: str, release: Release) -> QueuedError:
     return QueuedError(found.reason, offline=found.outcome is Outcome.OFFLINE, queued=found.queued)
 
 
-class Folder:
-    """The regular files of one directory, by name."""
+class DirectoryError(StartError):
+    """The start opens, writes or removes a file whose name a directory has: an IOException in Java."""
 
-    def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
+    def __init__(self, name: str, *, offline: bool) -> None:
+        """Take the name of the directory."""
+        super().__init__(f"{name} is a directory", offline=offline)
+
+
+class Folder:
+    """The regular files of one directory, by name.
+
+    `directories` are those in it that have the name of a file, each with whether it is empty: a start lists files
+    alone, and fails where it opens one of these. Up to 0.11 that ends the start, see `fails_offline`.
+    """
+
+    fails_offline = True
+    """Whether an IOException takes the log dir offline; otherwise it ends the start."""
+
+    def __init__(self, path: str, sizes: Mapping[str, int], directories: Mapping[str, bool] | None = None) -> None:
         """Take the files as they lie."""
         self.path = path
+        self.directories = dict(directories or {})
         self._begin({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
 
     @classmethod
-    def of(cls, path: str, files: Mapping[str, Content]) -> "Folder":
+    def of(cls, path: str, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None) -> "Folder":
         """Return a directory with these files, as they would lie there."""
-        folder = cls(path, {})
+        folder = cls(path, {}, directories)
         folder._begin(files)
         return folder
 
@@ -67,22 +89,41 @@ class Folder:
         """Whether there is a file of this name."""
         return name in self.files
 
+    def exists(self, name: str) -> bool:
+        """Whether there is a file or a directory of this name (File.exists)."""
+        return name in self.files or name in self.directories
+
+    def refuse_directory(self, name: str) -> None:
+        """Raise DirectoryError if a directory has the name of a file that is opened."""
+        if name in self.directories:
+            raise DirectoryError(name, offline=self.fails_offline)
+
     def put(self, name: str, content: Content) -> None:
         """Write a file."""
+        self.refuse_directory(name)
         self.files[name] = content
         if name.endswith(SNAPSHOT):
             self.snapshots.add(name)
 
     def remove(self, name: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file, or an empty directory, if it is there (Files.deleteIfExists)."""
+        if not self.directories.get(name, True):
+            self.refuse_directory(name)
+        self.directories.pop(name, None)
         self.files.pop(name, None)
         self._origins.pop(name, None)
         self._forget(name)
 
     def rename(self, name: str, new: str) -> bool:
-        """Rename a file, over another one if need be; return whether it was there."""
+        """Rename a file, over another one or an empty directory if need be; return whether it was there."""
+        if name in self.directories:
+            self.remove(new)
+            self.directories[new] = self.directories.pop(name)
+            return True
         if name not in self.files:
             return False
+        if new in self.directories:
+            self.remove(new)
         self._forget(name)
         self.put(new, self.files.pop(name))
         origin = self._origins.pop(name, None)
@@ -160,7 +201,7 @@ def read_content(name: str, content: Content) -> tuple[bytes, int]:
         return content.data, content.size
     with unreadable(name):
         if content.size > small_size_max(name):  # who asks may write out the zeros
-            raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
+            raise too_large(content.size)
         data, _ = read_filled(content.path)
     return data[: content.filled], content.size
 
@@ -171,4 +212,4 @@ def unreadable(name: str) -> Iterator[None]:
     try:
         yield
     except UnreadableError as error:
-        raise UnseenError(f"{name}: {error}") from error
+        raise UnseenError(f"{name}: {error}", error.cause) from error

@@ -157,8 +157,8 @@ def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
     """Survey at a `.log` that was named by itself."""
     base = parse_file(split(target.path)[1]).offset
     where = Location(broker_id=target.broker_id, file=target.path)
-    for found in scan.segment(target.path, where, base or Offset(0)):
-        survey.collected.extend((found,) if isinstance(found, Finding) else check_segment(found, survey.release))
+    for segment in scan.segment(target.path, where, base or Offset(0)):
+        survey.collected.extend((segment,) if isinstance(segment, Finding) else check_segment(segment, survey.release))
 
 
 class _Cluster:
@@ -189,8 +189,8 @@ class _Cluster:
     def findings(self, release: Release) -> Iterator[Finding]:
         """Yield what the rules about replicas find."""
         for (replicas, count), answers in self._workers.run(self._groups()):
-            yield from (found for found in answers if isinstance(found, Finding))
-            different = tuple(found for found in answers if isinstance(found, Different))
+            yield from (answer for answer in answers if isinstance(answer, Finding))
+            different = tuple(answer for answer in answers if isinstance(answer, Different))
             yield from check_replicas(ReplicasView(replicas, different, count), release)
 
     def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[Different | None], ...]]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import UnreadableError, opened, unreadable
 from kcheck.disk.walk import exists, split
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
@@ -133,7 +133,7 @@ def _files(
                     }
                     damage.extend(file.damage)
         except UnreadableError as error:
-            collected.append(kc001_unreadable.finding(Location(file=path), str(error)))
+            collected.append(kc001_unreadable.finding(Location(file=path), error.why))
 
 
 def _rows(file: File, kind: DumpKind, wanted: Filter, shown: DumpDetail, collected: list[Finding]) -> Iterator[Row]:
@@ -151,5 +151,4 @@ def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Itera
         yield from parts
     except OSError as error:
         # The disk does not answer; `opened` is not told, because it waits in another generator.
-        why = error.strerror or str(error)
-        collected.append(kc001_unreadable.finding(Location(file=file.path), why))
+        collected.append(kc001_unreadable.finding(Location(file=file.path), unreadable(error).why))

@@ -91,14 +91,14 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
     """
     copies: dict[str, tuple[MetadataCopy, ...]] = {}
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
-    for path, target in paths.items() if options.release.version >= (3, 3) else ():
+    for path, target in paths.items() if options.release.kraft_is_production_ready else ():
         log_dir = log_dirs.open(path, target.broker_id)
         cluster = log_dir.view.cluster_id or ""
         for name, directory in log_dir.directories if cluster else ():
             if is_metadata_log(name, directory, options.release):
                 copy = read_copy(join(path, name), log_dir.view.where.broker_id)
                 copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
-            elif options.release.version < (3, 7) and not exists(join(path, name, PARTITION_METADATA)):
+            elif options.release.passes_over_nameless_logs and not exists(join(path, name, PARTITION_METADATA)):
                 return options
     return options._replace(copies=copies)
 

@@ -17,6 +17,7 @@ from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
     SWAP,
+    UNMODELLED_DIRECTORIES,
     DirectoryState,
     FileKind,
     PartitionDirectory,
@@ -85,21 +86,24 @@ def read_partition(
     where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
     files: frozenset[str] | None = None
+    directories: frozenset[str] = frozenset()
     epochs = metadata = last = index_size = None
     segments: tuple[SegmentSummary, ...] = ()
     try:
         with Directory(path) as folder:
             listing = folder.listing()
             # A link, a device or a directory in the place of a file is no missing file: opening it tells what it is.
-            named = (name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER)
-            files = frozenset((*listing.files, *listing.others, *named))
-            small = partial(_small, folder, files, where, findings, release)
+            named = [name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER]
+            directories = frozenset(name for name in named if parse_file(name).kind not in UNMODELLED_DIRECTORIES)
+            files = frozenset((*listing.files, *listing.others, *(name for name in named if _is_in_place(name))))
+            regular = files - directories
+            small = partial(_small, folder, regular, where, findings, release)
             epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
             metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
-            segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
-            index_size = None if len(files) > len(listing.files) else index_size
+            segments, last, index_size = _segments(folder, regular, where, findings, walk_all=walk_all)
+            index_size = None if directories or len(files) > len(listing.files) else index_size
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
     entries = () if epochs is None else tuple(epochs.parsed.value.entries)
     tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
@@ -127,8 +131,15 @@ def read_partition(
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
         cleaned=told.cleaned,
         files=files or frozenset(),
+        directories=directories,
     )
     return view, tuple(findings)
+
+
+def _is_in_place(name: str) -> bool:
+    """Whether a directory takes the place of a file that a broker opens; the start passes over leftovers of others."""
+    file = parse_file(name)
+    return file.kind in UNMODELLED_DIRECTORIES or (file.canonical and not file.suffix)
 
 
 def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:
@@ -150,11 +161,11 @@ def try_partition(
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
-    found = guarded(
+    read = guarded(
         lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
         where,
     )
-    return (None, (found,)) if isinstance(found, Finding) else found
+    return (None, (read,)) if isinstance(read, Finding) else read
 
 
 def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
@@ -187,7 +198,7 @@ def _small(
     try:
         return view_of(folder.read_whole(name), kind, where, release)
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
         return None
 
 
@@ -196,7 +207,7 @@ def _segments(
 ) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
     """Return every segment, the last batch of the last one, and the size of its index as in `PartitionView`."""
     bases = segment_bases(files)
-    found: list[SegmentSummary] = []
+    summaries: list[SegmentSummary] = []
     last: Batch | None = None
     index_size: int | None = None
     for base in bases:
@@ -209,12 +220,12 @@ def _segments(
                     summary, last, index_size = _summary(tail, descriptor, size, base)
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))
-            found.append(summary)
+            summaries.append(summary)
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
-            found.append(SegmentSummary(base_offset=base, size=0))
+            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
+            summaries.append(SegmentSummary(base_offset=base, size=0))
             last = index_size = None
-    return tuple(found), last, index_size
+    return tuple(summaries), last, index_size
 
 
 def _summary(

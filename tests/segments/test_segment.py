@@ -21,6 +21,7 @@ from kcheck.model.segments import (
     SegmentView,
     Transactions,
 )
+from kcheck.rules.kc001_unreadable import GONE
 from kcheck.segments import columnar_segment as whole
 from kcheck.segments import header_columns as read
 from kcheck.segments import plain_segment as small
@@ -95,7 +96,7 @@ def test_a_sound_segment(tmp_path: Path) -> None:
         offset_index=None,
         time_index=None,
         producers=Producing(Range(0, 100, 0, {}), {}, (), {}),
-        unread={".index": "No such file or directory", ".timeindex": "No such file or directory"},
+        unread={".index": GONE, ".timeindex": GONE},
     )
     assert expected == found
 
