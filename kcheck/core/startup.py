@@ -230,7 +230,8 @@ class UnreadableOutcome(NamedTuple):
     """
 
 
-IO_ERRORS = ("IOException", "MalformedInputException")
+IO_ERROR = "IOException"
+IO_ERRORS = (IO_ERROR, "MalformedInputException")
 """Exceptions on which a broker takes the log dir offline, from 1.0."""
 
 

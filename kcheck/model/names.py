@@ -184,6 +184,9 @@ class KafkaFile(NamedTuple):
     """False if no broker writes the name: an offset has 20 digits."""
 
 
+UNMODELLED_DIRECTORIES = (FileKind.METADATA_SNAPSHOT, FileKind.QUORUM_STATE, FileKind.REMOTE_OFFSETS)
+"""File kinds for which kcheck does not know what a start does with a directory in their place."""
+
 CLEANED, SWAP, DELETED, TEMPORARY, PART = ".cleaned", ".swap", ".deleted", ".tmp", ".part"
 
 _OF_A_SEGMENT = {

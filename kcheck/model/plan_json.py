@@ -149,8 +149,8 @@ def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
             return "a rename needs another name and the same content"
         case Rename() if to == CLEAN_SHUTDOWN:
             return _NO_CLEAN_SHUTDOWN
-        case Rename() | SetAside() if operation.directory and len(names) == DEPTH_MAX:
-            return "Kafka has no directories inside of a partition directory"
+        case Rename() if operation.directory and len(names) == DEPTH_MAX:
+            return "Kafka has no directories inside of a partition directory: such a one can only be set aside"
     return None
 
 

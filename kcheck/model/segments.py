@@ -213,6 +213,19 @@ class Aborted(NamedTuple):
     """The offset of the marker."""
 
 
+class AbortedEntry(NamedTuple):
+    """A `.txnindex` entry for an aborted transaction that the batches show too."""
+
+    producer_id: int
+    """The producer's id."""
+    first_offset: Offset
+    """The first offset of the transaction."""
+    last_offset: Offset
+    """The offset of its ABORT marker."""
+    last_stable_offset: Offset
+    """The last stable offset after that marker."""
+
+
 class Transactions(NamedTuple):
     """The transactions in the batches of a segment."""
 
@@ -222,6 +235,8 @@ class Transactions(NamedTuple):
     """The offset of each producer's first marker, by producer id."""
     open: Mapping[int, Offset]
     """The first offset of each transaction without a marker in the segment, by producer id."""
+    next_starts: Mapping[Offset, Offset] = {}
+    """For the offset of an ABORT marker, the first offset of the next transaction of another producer after it."""
 
 
 class Gap(NamedTuple):
@@ -285,8 +300,8 @@ class SegmentView(NamedTuple):
     """Its producers; None if they are too many, or once `ProducersView` has them."""
     unread: Mapping[str, Unreadable] = {}
     """Why an index could not be read, by file extension."""
-    stated: tuple[Aborted, ...] = ()
-    """Those of its aborted transactions that its `.txnindex` contains."""
+    stated: tuple[AbortedEntry, ...] = ()
+    """The entries in its `.txnindex` for its aborted transactions."""
     files: frozenset[str] = frozenset()
     """Its `.log` and those of its indexes that exist; empty for a `.log` that the user named alone."""
     active: bool = True

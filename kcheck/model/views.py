@@ -98,7 +98,9 @@ class PartitionView(NamedTuple):
     cleaned: bool | None = None
     """Whether cleaner-offset-checkpoint names it; None if that is not known."""
     files: frozenset[str] = frozenset()
-    """The names of its files."""
+    """The names of its files, and of those `directories` that a broker opens as a file."""
+    directories: frozenset[str] = frozenset()
+    """The names of directories in it that have the name of a Kafka file."""
     read: tuple[SegmentView, ...] | None = None
     """The segments that kcheck read from their start; None if it was to read none."""
     producers: ProducersView | None = None
