@@ -221,9 +221,9 @@ class AbortedEntry(NamedTuple):
     first_offset: Offset
     """The first offset of the transaction."""
     last_offset: Offset
-    """The offset of its ABORT marker."""
+    """The offset of its marker."""
     last_stable_offset: Offset
-    """The last stable offset after that marker."""
+    """The last stable offset when the marker was appended."""
 
 
 class Transactions(NamedTuple):
@@ -321,13 +321,3 @@ class SegmentView(NamedTuple):
     """Whether some batch has no leader epoch; `epochs` are then incomplete."""
     epochless: Epochless | None = None
     """The batches of magic 2 that lack a leader epoch; None if there are none."""
-
-    @property
-    def sound(self) -> bool:
-        """Whether no batch, record or index entry has a fault and the batches end at the end of the file."""
-        if self.end is not End.WHOLE or self.counts or (self.records is not None and self.records.counts):
-            return False
-        for index in (self.offset_index, self.time_index):
-            if index is not None and (index.counts or index.torn):
-                return False
-        return True
