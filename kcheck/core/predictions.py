@@ -14,22 +14,25 @@ from kcheck.model.views import LogDirView
 
 
 class Content(NamedTuple):
-    """What a file holds: `filled` bytes, then zeros up to `size`.
-
-    The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock or on other nodes. `patches` are of the file at `path`.
-    """
+    """What a file of a simulated directory holds: `filled` bytes, then zeros up to `size`."""
 
     size: int
+    """The size of the file in bytes."""
     path: str | None = None
+    """The real file that has the bytes; None: they are `data`."""
     begin: int = 0
+    """The position in the real file where the bytes begin."""
     filled: int = 0
+    """How many bytes come from the real file or from `data`; zeros follow."""
     data: bytes = b""
+    """The bytes, where `path` is None."""
     certain: bool = True
+    """False where the bytes depend on the clock or on other nodes."""
     patches: tuple[tuple[int, bytes], ...] = ()
+    """Positions in the real file, and the bytes that replace those there."""
 
     def resized(self, size: int) -> "Content":
-        """Return the file cut, or with zeros behind it."""
+        """Return the file truncated to a size, or extended with zeros."""
         filled = min(self.filled, size)
         return self._replace(size=size, filled=filled, data=self.data[:filled])
 
@@ -40,126 +43,158 @@ def new_content(data: bytes, *, certain: bool = True) -> Content:
 
 
 class Changes(NamedTuple):
-    """What a start does to the files of a directory, by their names; `renamed` are pairs of names.
-
-    `unknown` are files whose new content depends on the clock or on other nodes.
-    """
+    """What a start does to the files of a directory, by name."""
 
     created: tuple[str, ...] = ()
+    """Files that did not exist before."""
     changed: tuple[str, ...] = ()
+    """Files with other bytes than before."""
     removed: tuple[str, ...] = ()
+    """Files that no longer exist."""
     renamed: tuple[tuple[str, str], ...] = ()
+    """Old and new names."""
     unknown: tuple[str, ...] = ()
+    """Files whose new bytes depend on the clock or on other nodes."""
 
     @property
     def any(self) -> bool:
-        """Whether anything is different afterwards."""
+        """Whether the start changes anything."""
         return any(self)
 
 
 class LogCut(NamedTuple):
-    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
-
-    `end_offset` is where the batches end that stay.
-    """
+    """What a start removes from a segment: all bytes from a position to the end of its file."""
 
     path: str
+    """The path of the `.log` before the start."""
     base_offset: Offset
+    """The base offset of the segment."""
     end_offset: Offset
+    """The offset after the last batch that stays; the base offset where none stays."""
     position: int
+    """The position of the first byte that is removed."""
     size: int
+    """The size of the file before the start, in bytes."""
     why: str
+    """Why the broker removes the bytes."""
 
 
 class LoadedLog(NamedTuple):
-    """A log as the start leaves it. `rescanned` counts the bytes that are read on the way."""
+    """A log as the start leaves it (UnifiedLog)."""
 
     log_start_offset: Offset
+    """The first offset that consumers can read."""
     log_end_offset: Offset
+    """The offset of the next record."""
     recovery_point: Offset
+    """The offset below which the broker takes the log as flushed."""
     leader_epochs: EpochEntries
+    """The entries of the leader epoch cache."""
     unstable: bool
+    """Whether it has an open transaction, or one that ended in the part that the start replayed."""
     bases: tuple[int, ...]
+    """The base offsets of its segments, ascending."""
     cuts: tuple[LogCut, ...] = ()
+    """What the start removed from its segments."""
     rescanned: int = 0
+    """How many bytes the start read."""
     reasons: tuple[str, ...] = ()
+    """What the start repaired, and why."""
 
 
 class LostRecords(NamedTuple):
-    """Records that stand in the files now and that the broker will not have.
-
-    Offsets `start` to below `end`, None where they are not known; so is `records`. `bytes` are those cut or
-    deleted, without zeros at the end. `below_high_watermark` counts the records that consumers may have read, None
-    where that is not known.
-    """
+    """Records that the files hold now and that the broker will not have."""
 
     start: Offset | None
+    """The first lost offset, None where it is not known."""
     end: Offset | None
+    """The offset after the last lost record, None where it is not known."""
     records: int | None
+    """How many records, None where it is not known."""
     bytes: int
+    """How many bytes are truncated or deleted, without zeros at the end."""
     below_high_watermark: int | None
+    """How many of the records consumers may have read, None where it is not known."""
 
 
 def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
     """Return several losses as one; None where no records are lost."""
-    found = [each for each in losses if each.records != 0]
-    if not found:
+    parts = [loss for loss in losses if loss.records != 0]
+    if not parts:
         return None
     return LostRecords(
-        start=min((each.start for each in found if each.start is not None), default=None),
-        end=max((each.end for each in found if each.end is not None), default=None),
-        records=_sum([each.records for each in found]),
-        bytes=sum(each.bytes for each in found),
-        below_high_watermark=_sum([each.below_high_watermark for each in found]),
+        start=min((loss.start for loss in parts if loss.start is not None), default=None),
+        end=max((loss.end for loss in parts if loss.end is not None), default=None),
+        records=_sum([loss.records for loss in parts]),
+        bytes=sum(loss.bytes for loss in parts),
+        below_high_watermark=_sum([loss.below_high_watermark for loss in parts]),
     )
 
 
 def _sum(counts: list[int | None]) -> int | None:
-    return None if None in counts else sum(each or 0 for each in counts)
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 class PartitionPrediction(NamedTuple):
-    """What becomes of one partition directory.
-
-    `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
-    as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
-    `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
-    while the log dir waits to go offline. `unread` tells why we could not read the directory, None if we could.
-    `promoted`: a future log that takes the place of the current one.
-    """
+    """What becomes of one partition directory."""
 
     dir: str
+    """The name of the directory."""
     directory: PartitionDirectory
+    """The name, parsed."""
     outcome: Outcome
+    """What the start makes of it."""
     reason: str | None
+    """Why, or what the start repairs; None where it loads the log and repairs nothing."""
     log: LoadedLog | None = None
+    """The loaded log, None where the start loads none."""
     high_watermark: Offset | None = None
+    """The high watermark after the start, None where it is not known."""
     lost: LostRecords | None = None
+    """The records that the start loses, None where it loses none."""
     scan_bytes: int = 0
+    """How many bytes of segments the start reads."""
     changes: Changes = Changes()
+    """What the start does to the files."""
     after: Mapping[str, Content] = {}
+    """The files after the start, by name."""
     queued: bool = False
+    """Whether a failed read queues its log dir, which goes offline as soon as the broker runs."""
     uncertain: str | None = None
+    """What else the outcome depends on, where the files cannot tell; None where they can."""
     touched: str | None = None
+    """Why the broker reads the log again or renames its directory, None where it does neither.
+
+    That fails once the log dir is queued to go offline, and then aborts the start.
+    """
     unread: Unreadable | None = None
+    """Why kcheck could not read the directory, None where it could."""
     promoted: bool = False
+    """Whether it is a future log that replaces the current one."""
 
 
 class LogDirPrediction(NamedTuple):
-    """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
-
-    `uncertain` is what else may happen, where the files cannot tell which. Log dirs of one `broker` (None: not known)
-    belong together, whatever they say; their identities are those of `view`. `unread`: not all of it could be read.
-    """
+    """What becomes of a log dir."""
 
     path: str
+    """The path of the log dir."""
     broker_id: int | None
+    """The broker id in meta.properties, None where it is not known."""
     outcome: Outcome
+    """ABORT, OFFLINE, or OK where the log dir is loaded."""
     reasons: tuple[str, ...]
+    """Why it is not loaded; the first reason decides."""
     clean: bool
+    """Whether the last shutdown counts as clean."""
     mode: Mode
+    """Who keeps the metadata of its cluster."""
     uncertain: str | None
+    """What else may happen, where the files cannot tell; None where they can."""
     partitions: tuple[PartitionPrediction, ...]
+    """The partition directories that the start loads, or fails to load."""
     view: LogDirView | None = None
+    """The log dir as it is before the start, None where only one unreadable directory was asked for."""
     broker: object = None
+    """What the log dirs of one broker have in common, whatever they say of it; None where that is not known."""
     unread: bool = False
+    """Whether kcheck could not read all of it."""

@@ -1,4 +1,4 @@
-"""The verdict on a log dir: what its outcome and those of its partitions amount to."""
+"""The verdict on a log dir, from its outcome and those of its partitions."""
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
@@ -17,19 +17,19 @@ _SEVERITIES = {
 
 
 def log_dir_severity(start: LogDirPrediction) -> Severity:
-    """Return how bad the worst is that happens to a log dir."""
+    """Return the severity of the worst that happens in a log dir."""
     severities = (_SEVERITIES[start.outcome], *map(_severity, start.partitions))
     return max(severities, key=lambda severity: severity.rank)
 
 
 def _severity(partition: PartitionPrediction) -> Severity:
-    # What is deleted without being marked is so because the cluster does not know it.
+    # A directory that the start deletes without the -delete suffix is a replica that the cluster does not know.
     unmarked = partition.outcome is Outcome.DELETED and not partition.dir.endswith("-delete")
     return _SEVERITIES[Outcome.STRAY if unmarked else partition.outcome]
 
 
 def verdict(start: LogDirPrediction) -> str:
-    """Return the verdict in words."""
+    """Return the verdict in words: one of NEXT_STARTS, or how many records the start loses."""
     if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
         return NEXT_STARTS[start.outcome]
     if start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions):
@@ -40,14 +40,14 @@ def verdict(start: LogDirPrediction) -> str:
     known = sum(loss.records or 0 for loss in lost)
     if all(loss.records is not None for loss in lost):
         return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
-    return f"will boot but lose {f'{known} records and more' if known else 'an unknown number of records'}"
+    return f"will boot but lose {f'at least {known} records' if known else 'an unknown number of records'}"
 
 
 def next_start(start: LogDirPrediction) -> str | None:
-    """Return what the start after this one will find, where this one fails."""
+    """Return what the start after a failed one will find: a clean or an unclean shutdown; None where this one loads."""
     if start.outcome is not Outcome.ABORT:
         return None
     if not start.clean:
         return "unclean"
-    # ZooKeeper's broker shuts down in order where a KRaft broker halts, and so writes the marker again.
+    # A KRaft broker halts. A ZooKeeper broker shuts down, and writes the marker again.
     return "unclean" if start.mode is Mode.KRAFT else "clean"

@@ -148,11 +148,13 @@ def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     copy = read_copy(str(log_dir / METADATA), 1)
     assert copy is not None
     assert (copy.epoch, copy.end, copy.snapshot, sorted(copy.voters)) == (1, 116, 0, [1])
-    asked = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
-    _, doubt = asked.stray(GONE, 0) or ("", "")
-    assert doubt == "offset 96 of those metadata may not be committed"
-    _, doubt = asked._replace(copy=asked.copy._replace(snapshot=97)).stray(GONE, 0) or ("", "")
-    assert doubt is None
+    detector = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
+    replica = detector.stray(GONE, 0)
+    assert replica is not None
+    assert replica.uncertain == "offset 96 of this copy of the metadata may not be committed"
+    committed = detector._replace(copy=copy._replace(snapshot=97)).stray(GONE, 0)
+    assert committed is not None
+    assert committed.uncertain is None
 
 
 def test_a_log_of_kraft_that_is_cut(log_dir: Path) -> None:
