@@ -26,7 +26,7 @@ METADATA = "__cluster_metadata-0"
 GONE = "aJBZ6LPXTKqwH3e51WNfxQ"
 """The topic `gone` of the scene `tiered`, which the record at offset 96 removes."""
 NO_TOPIC = f"the cluster has no topic of the id {GONE}"
-OLDER = "those metadata may be older than the directory"
+OLDER = "this copy of the metadata may be older than the directory"
 
 
 @pytest.fixture
