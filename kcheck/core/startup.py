@@ -221,7 +221,8 @@ class UnreadableOutcome(NamedTuple):
     queued: bool = False
 
 
-IO_ERRORS = ("IOException", "MalformedInputException")
+IO_ERROR = "IOException"
+IO_ERRORS = (IO_ERROR, "MalformedInputException")
 """What the broker answers by taking the log dir offline, from 1.0."""
 
 

@@ -208,12 +208,37 @@ def file_sizes(path: str) -> dict[str, int]:
     return found
 
 
-def no_files(path: str) -> list[str]:
-    """Return what stands in a directory and is no regular file, links followed; UnreadableError if it fails."""
-    if is_remote(path):
-        return []
+class NoFiles(NamedTuple):
+    """What a directory holds besides regular files: each directory and whether it is empty, and the rest, sorted."""
+
+    directories: dict[str, bool]
+    others: tuple[str, ...]
+
+
+def no_files(path: str) -> NoFiles:
+    """Return what a directory holds besides regular files, links followed; UnreadableError if it fails.
+
+    A directory that cannot be listed counts as one with something in it.
+    """
+    store = store_of(path)
+    if store is not None:
+        listed = _asked(lambda: store.list_directory(path))
+        return NoFiles(dict.fromkeys(listed.directories, False), ())
     with _asked(lambda: os.scandir(path)) as entries:
-        return sorted(entry.name for entry in entries if not entry.is_file() and os.path.exists(entry.path))
+        found = [entry for entry in entries if not entry.is_file() and os.path.exists(entry.path)]
+    directories = {entry.name: is_empty(entry.path) for entry in found if entry.is_dir()}
+    return NoFiles(directories, tuple(sorted(entry.name for entry in found if not entry.is_dir())))
+
+
+def is_empty(path: str) -> bool:
+    """Whether a directory is known to be empty; in a store there are no empty ones."""
+    if is_remote(path):
+        return False
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def file_size(path: str) -> int:

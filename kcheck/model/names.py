@@ -173,6 +173,9 @@ class KafkaFile(NamedTuple):
     canonical: bool = True
 
 
+UNMODELLED_DIRECTORIES = (FileKind.METADATA_SNAPSHOT, FileKind.QUORUM_STATE, FileKind.REMOTE_OFFSETS)
+"""Kinds of files of which it is not known what a start makes of a directory in their place."""
+
 CLEANED, SWAP, DELETED, TEMPORARY, PART = ".cleaned", ".swap", ".deleted", ".tmp", ".part"
 
 _OF_A_SEGMENT = {

@@ -145,8 +145,8 @@ def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
             return "a renamed file has another name and the same content"
         case Rename() if to == CLEAN_SHUTDOWN:
             return "nobody but a broker says that it was shut down cleanly"
-        case Rename() | SetAside() if operation.directory and len(names) == DEPTH_MAX:
-            return "a directory inside of a partition is none of Kafka's"
+        case Rename() if operation.directory and len(names) == DEPTH_MAX:
+            return "a directory inside of a partition is none of Kafka's: it can only be set aside"
     return None
 
 

@@ -187,16 +187,27 @@ class Aborted(NamedTuple):
     last_offset: Offset
 
 
+class AbortedEntry(NamedTuple):
+    """An entry of a `.txnindex` about an aborted transaction that the batches show too."""
+
+    producer_id: int
+    first_offset: Offset
+    last_offset: Offset
+    last_stable_offset: Offset
+
+
 class Transactions(NamedTuple):
     """What the batches of a segment tell of transactions.
 
     `aborted` stand in the order of their markers; `ended` has the offset of the first marker of each producer, `open`
-    the first offset of each transaction that no marker of the segment ends.
+    the first offset of each transaction that no marker of the segment ends. `next_starts` has by the offset of an ABORT
+    marker where the first transaction of another producer begins that comes after it in the segment.
     """
 
     aborted: tuple[Aborted, ...]
     ended: Mapping[int, Offset]
     open: Mapping[int, Offset]
+    next_starts: Mapping[Offset, Offset] = {}
 
 
 class Gap(NamedTuple):
@@ -249,7 +260,7 @@ class SegmentView(NamedTuple):
     transactions: Transactions | None
     producers: Producing | None = None
     unread: Mapping[str, Unreadable] = {}
-    stated: tuple[Aborted, ...] = ()
+    stated: tuple[AbortedEntry, ...] = ()
     files: frozenset[str] = frozenset()
     active: bool = True
     scanned: bool | None = None

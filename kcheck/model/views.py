@@ -53,8 +53,9 @@ class PartitionView(NamedTuple):
     last segment's offset index, if a start after a clean stop finds the log end by it: its last entry leads to batches
     that rise to the end of the file, and no file is a link; None otherwise. `clean_shutdown` is None where the
     directory stands alone, `cleaned` tells whether cleaner-offset-checkpoint names it, None where that is not known.
-    `files` are the names of its files. `read` are the segments that were read from their start, None where none was to
-    be, `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
+    `files` are the names of its files, and those of `directories` that a broker opens as a file; `directories` are
+    those that have the name of a file of Kafka's. `read` are the segments that were read from their start, None where
+    none was to be, `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
     """
 
     where: Location
@@ -76,6 +77,7 @@ class PartitionView(NamedTuple):
     clean_shutdown: bool | None = None
     cleaned: bool | None = None
     files: frozenset[str] = frozenset()
+    directories: frozenset[str] = frozenset()
     read: tuple[SegmentView, ...] | None = None
     producers: ProducersView | None = None
     swaps: tuple[SegmentView, ...] = ()

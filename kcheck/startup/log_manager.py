@@ -22,6 +22,7 @@ from kcheck.disk.walk import join
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
     CLUSTER_METADATA,
     META_PROPERTIES,
     OFFSET_CHECKPOINTS,
@@ -177,7 +178,10 @@ def _failures(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Unreada
     if is_read and bootstrap is not None and bootstrap.refusal is not None:
         yield UnreadableOutcome(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
     for name in () if log_dir.alone else log_dir.view.unparseable:
-        yield UnreadableOutcome(Outcome.ABORT, f"{name} is not a valid partition directory name")
+        if name != CLEAN_SHUTDOWN or not release.removes_marker_first:
+            yield UnreadableOutcome(Outcome.ABORT, f"{name} is not a valid partition directory name")
+        elif not log_dir.view.clean_shutdown:
+            yield UnreadableOutcome(Outcome.OFFLINE, f"the broker cannot remove the directory {name}: it is not empty")
 
 
 def log_dir_start(
