@@ -1,4 +1,4 @@
-"""What a start of the broker decides by names and numbers alone: LogManager, LogLoader 3.0 to 4.3.1, Log up to 2.8."""
+"""What a starting broker decides by names and numbers: LogManager, LogLoader 3.0 to 4.3.1, Log up to 2.8."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,21 +17,21 @@ class Outcome(StrEnum):
     """What becomes of a log dir or of one partition in it."""
 
     OK = "ok"
-    """It is loaded; its files may change as those of every log do."""
+    """The broker loads it; its files change only as those of every log do."""
     REPAIRED = "repaired"
-    """It is loaded, and the start mends something: no record is lost."""
+    """The broker loads it and repairs something; no record is lost."""
     LOST = "lost"
-    """It is loaded without records that stand in its files now."""
+    """The broker loads it without some of the records in its files."""
     STRAY = "stray"
-    """It is loaded, and then set aside: nobody serves it."""
+    """The broker loads it, then renames it to -stray and does not serve it."""
     DELETED = "deleted"
-    """It is deleted soon after the start."""
+    """The broker deletes it soon after the start."""
     OFFLINE = "offline"
-    """Its log dir is taken offline because of it."""
+    """The broker takes its log dir offline."""
     ABORT = "abort"
-    """The start of the whole broker ends because of it."""
+    """The whole broker fails to start."""
     UNKNOWN = "unknown"
-    """The start reads it through, which nobody did."""
+    """Not known: the start would read it, and kcheck did not or could not."""
 
 
 NEXT_STARTS: Mapping[Outcome, str] = {
@@ -41,7 +41,7 @@ NEXT_STARTS: Mapping[Outcome, str] = {
     Outcome.LOST: "will boot but lose records",
     Outcome.OK: "will boot",
 }
-"""What is said of a log dir, or of a broker, the worst first."""
+"""The verdict on a log dir or a broker, the worst first."""
 
 
 class Mode(StrEnum):
@@ -52,20 +52,22 @@ class Mode(StrEnum):
 
 
 class Settings(NamedTuple):
-    """The settings of a broker that change what a start does; sizes in bytes.
-
-    `mode` is None where nothing was said: then what is in the log dir tells. `index_size_said`: segment.index.bytes
-    counts for every topic, whatever the indexes of a log tell of its own. `remote_storage` is None where nothing was
-    said.
-    """
+    """The settings of a broker that change what a start does, with Kafka's defaults."""
 
     mode: Mode | None = None
+    """Who keeps the metadata; None: the log dir tells."""
     segment_index_bytes: int = 10 << 20
+    """segment.index.bytes: the full size of an index in bytes."""
     index_interval_bytes: int = 4096
+    """index.interval.bytes: the bytes of batches between two index entries."""
     segment_bytes: int = 1 << 30
+    """segment.bytes: the size of a preallocated segment in bytes."""
     preallocate: bool = False
+    """preallocate: whether new segments get their full size at once."""
     remote_storage: bool | None = None
+    """remote.log.storage.system.enable; None: not known."""
     index_size_said: bool = False
+    """Whether segment_index_bytes counts for every topic, even where the indexes of a log show another size."""
 
 
 _SIZES = {
@@ -83,20 +85,19 @@ _FLAGS = {
     "log.preallocate": "preallocate",
     "remote.log.storage.system.enable": "remote_storage",
 }
-"""What the settings of a topic, and those of a broker, are called."""
+"""The names of these settings for a topic and for a broker."""
 SETTINGS = (*_SIZES, *_FLAGS, "mode", "process.roles", "zookeeper.connect", "log.dirs", "log.dir")
-"""Those that change what a start does; a broker has many others."""
+"""The settings that change what a start does."""
 
 
 def settings(config: Mapping[str, str], release: Release) -> Settings:
-    """Return what server.properties says of it, names of topic settings allowed; UsageError for a bad value.
+    """Return the settings in server.properties or of a topic; UsageError for a bad value.
 
-    `process.roles` tells that the broker is of KRaft, `zookeeper.connect` that it is not; `mode` (kraft, zk) says it
-    outright.
+    `process.roles` means KRaft, `zookeeper.connect` ZooKeeper; `mode` (kraft, zk) overrides both.
     """
     flags = {_FLAGS[name]: value.strip().lower() == "true" for name, value in config.items() if name in _FLAGS}
     if "log.dirs" in config or "log.dir" in config:
-        flags = {"remote_storage": False, **flags}  # The whole server.properties is here.
+        flags = {"remote_storage": False, **flags}  # This is a complete server.properties.
     sizes = {_SIZES[name]: _size(name, value) for name, value in config.items() if name in _SIZES}
     return Settings(_mode(config, release), **sizes)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 
@@ -104,56 +105,59 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
 def _size(name: str, value: str) -> int:
     number = java_int(value.strip())
     if number is None or number < 0:
-        raise UsageError(f"{name}={value} is no number of bytes")
+        raise UsageError(f"invalid {name}={value}: expected a number of bytes")
     return number
 
 
 def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
-    said = config.get("mode", "").strip().lower()
-    if said and said not in tuple(Mode):
-        raise UsageError(f"mode={said} is not known; known are {', '.join(Mode)}")
-    if release.is_kraft_only or said == Mode.KRAFT or not release.has_kraft:
+    mode = config.get("mode", "").strip().lower()
+    if mode and mode not in tuple(Mode):
+        raise UsageError(f"invalid mode={mode}: expected one of {', '.join(Mode)}")
+    if release.is_kraft_only or mode == Mode.KRAFT or not release.has_kraft:
         return Mode.KRAFT if release.has_kraft else Mode.ZOOKEEPER
-    if said:
+    if mode:
         return Mode.ZOOKEEPER
-    # A controller to which a cluster of ZooKeeper migrates has both.
+    # The controller of a migration from ZooKeeper has both.
     return Mode.KRAFT if "process.roles" in config else Mode.ZOOKEEPER if "zookeeper.connect" in config else None
 
 
-def mode_of(said: Mode | None, meta_version: int | None, release: Release) -> Mode:
-    """Return who keeps the metadata: what was said, else by the version of meta.properties, which is 1 in KRaft."""
-    if said is not None:
-        return said
+def mode_of(setting: Mode | None, meta_version: int | None, release: Release) -> Mode:
+    """Return who keeps the metadata: by the setting, else by the version of meta.properties, which is 1 in KRaft."""
+    if setting is not None:
+        return setting
     if meta_version is None:
         return Mode.KRAFT if release.kraft_is_production_ready else Mode.ZOOKEEPER
     return Mode.KRAFT if meta_version >= 1 else Mode.ZOOKEEPER
 
 
 def nameless(*, mode: Mode, release: Release) -> Outcome:
-    """Return what becomes of a log that names no topic: KRaft sets it aside (LogManager.isStrayKraftReplica)."""
+    """Return what becomes of a log without a topic id: KRaft sets it aside (LogManager.isStrayKraftReplica)."""
     if mode is Mode.KRAFT and release.aborts_on_nameless_logs:
         return Outcome.ABORT
     return Outcome.STRAY if mode is Mode.KRAFT and release.sets_nameless_logs_aside else Outcome.OK
 
 
-@lru_cache(65_536)  # Each step of a start asks anew.
+@lru_cache(65_536)  # Each step of a start parses the names again.
 def offset_of(name: str) -> Offset | None:
-    """Return the number that a file's name begins with, None where a broker fails on it (offsetFromFileName)."""
+    """Return the number at the start of a file name, None where a broker fails on it (offsetFromFileName)."""
     first, dot, _ = name.partition(".")
     number = java_long(first) if dot else None
     return None if number is None else Offset(number)
 
 
 class Temporary(NamedTuple):
-    """The leftovers in a directory: what is removed at once, which swaps go on, and whose number cannot be read."""
+    """The leftover files in a directory."""
 
     removed: tuple[str, ...]
+    """The files that the broker removes at once."""
     swaps: tuple[str, ...]
+    """The .swap files that the broker completes."""
     unnumbered: str | None = None
+    """A file whose number the broker cannot parse, which aborts the start; None without one."""
 
 
 def temporary(names: Iterable[str], release: Release) -> Temporary:
-    """Return what the first pass over a directory does (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
+    """Return the leftovers of a directory (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
     names = sorted(names)
     snapshots = f".checkpoint{DELETED}" if release.keeps_deleted_snapshots else ()
     deleted = [name for name in names if name.endswith(DELETED) and not name.endswith(snapshots)]
@@ -171,7 +175,7 @@ def temporary(names: Iterable[str], release: Release) -> Temporary:
 
 
 def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, ...]:
-    """Return the files whose number lies from `low` to below `high`, but for swaps: these take their place."""
+    """Return the files with a number from `low` to below `high`, except swaps: the swaps replace them."""
     numbered = ((name, offset_of(name)) for name in sorted(names) if not name.endswith(SWAP))
     return tuple(name for name, number in numbered if number is not None and low <= number < high)
 
@@ -179,7 +183,7 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
 def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
     """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
 
-    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`, from 2.5.1
+    ValueError where the broker throws IllegalArgumentException: `high` is below the segment of `low`, from 2.5.1
     on below `low`.
     """
     if low == high and release.finds_nothing_in_nothing:
@@ -191,9 +195,9 @@ def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, relea
 
 
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:
-    """Return the producer snapshots that a start removes because no segment begins there (removeStraySnapshots).
+    """Return the producer snapshots that a start removes because they have no segment (removeStraySnapshots).
 
-    The highest of them stays unless it lies below the last segment.
+    The highest of them stays unless it is below the last segment.
     """
     stray = sorted(offset for offset in offsets if offset not in bases)
     kept = bool(stray) and (not bases or stray[-1] >= max(bases))
@@ -203,31 +207,34 @@ def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[i
 def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, release: Release) -> int:
     """Return the recovery point of a loaded log (LogLoader.recoverLog, UnifiedLog.updateLogStartOffset).
 
-    `at_end`: the stop was clean and the log end was found. From 1.0 to 2.7 it is the log end always; up to 0.11 the
-    checkpoint stays where the stop was not clean. Up to 2.4.0 the log start does not raise it.
+    `at_end`: the shutdown was clean, and the log end was found. From 1.0 to 2.7 the log end always counts; up to 0.11
+    the checkpoint counts after an unclean shutdown. Up to 2.4.0 the log start does not raise it.
     """
     point = end if at_end or release.recovery_moves_recovery_point else checkpoint
     return max(min(point, end), start) if release.bounds_recovery_point else point
 
 
 class UnreadableOutcome(NamedTuple):
-    """What follows from a checkpoint that the broker cannot read; `queued`: the log dir is offline as soon as it runs.
-
-    From 3.0 on a log with an unstable offset that is loaded while the log dir waits to go offline aborts the start.
-    """
+    """What the start does about a file that the broker cannot read."""
 
     outcome: Outcome
+    """ABORT or OFFLINE."""
     reason: str
+    """The file, and the error of the broker's reader."""
     queued: bool = False
+    """Whether the log dir goes offline only once the broker runs.
+
+    From 3.0 on, a log with an unstable offset that is loaded in between aborts the start.
+    """
 
 
 IO_ERROR = "IOException"
 IO_ERRORS = (IO_ERROR, "MalformedInputException")
-"""What the broker answers by taking the log dir offline, from 1.0."""
+"""The errors that take the log dir offline, from 1.0 on."""
 
 
 def unreadable_checkpoint(name: str, error: str, release: Release) -> UnreadableOutcome | None:
-    """Return what an unreadable checkpoint at the top of a log dir does, None where the start goes on without it."""
+    """Return what an unreadable checkpoint of a log dir does to the start; None where the broker ignores it."""
     reason = f"{name} cannot be read: {error}"
     at_start = name in (RECOVERY_POINT, LOG_START)
     if at_start and (error == "OutOfMemoryError" or release.aborts_on_bad_recovery_point):
@@ -240,9 +247,9 @@ def unreadable_checkpoint(name: str, error: str, release: Release) -> Unreadable
 
 
 def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
-    """Return what an unreadable file of a partition does: leader-epoch-checkpoint, partition.metadata.
+    """Return what an unreadable leader-epoch-checkpoint or partition.metadata does to the start.
 
-    A KafkaStorageException takes the log dir offline from 3.2.1 (KAFKA-13773); before, it ends the start.
+    A KafkaStorageException takes the log dir offline from 3.2.1 on (KAFKA-13773); before, it aborts the start.
     """
     offline = error in IO_ERRORS and release.outlives_bad_partition_files
     outcome = Outcome.OFFLINE if offline else Outcome.ABORT

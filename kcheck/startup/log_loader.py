@@ -125,15 +125,15 @@ class LogLoader:
         """Look up the first unstable offset (maybeIncrementFirstUnstableOffset); StartError where that fails."""
         release = self.context.release
         if offset > end and release.refuses_transactions_behind_log_end:
-            raise StartError(f"OffsetOutOfRangeException: a transaction begins at offset {offset}, above the log end {end}")
+            raise StartError(f"OffsetOutOfRangeException: a transaction starts at {offset}, above the log end {end}")
         if offset >= end and not release.replays_below_log_end:
             return
         segment = self.segments[self.segments.order[bisect_right(self.segments.order, offset) - 1]]
-        if segment.search(offset).found is None and release.replays_below_log_end:
+        if segment.search(offset).batch is None and release.replays_below_log_end:
             raise StartError(f"NullPointerException: no batch at the first unstable offset {offset}")
 
     def _retry(self, step: Callable[[], Answer]) -> Answer:
-        """Do a step; split a segment that an offset does not fit into, and do the step again (retryOnOffsetOverflow)."""
+        """Do a step; where an offset does not fit into its segment, split that and retry (retryOnOffsetOverflow)."""
         for _ in range(_SPLIT_COUNT_MAX):
             try:
                 return step()
@@ -147,7 +147,7 @@ class LogLoader:
     def _complete_swaps(self, bases: tuple[int, ...]) -> None:
         """Recover each swap, and replace the segments that hold its offsets: completeSwapOperations."""
         if len(bases) > 1:
-            self.uncertain = "the broker recovers several .swap segments in the order in which the file system lists them"
+            self.uncertain = "the file system decides in which order the broker recovers several .swap segments"
         release = self.context.release
         for base in bases:
             swap = Segment(self.folder, base, self.context, suffix=SWAP)
@@ -159,7 +159,7 @@ class LogLoader:
             try:
                 held = segments_from(self.segments.order, base, swap.next_offset(), release=release)
             except ValueError as error:
-                raise StartError(f"IllegalArgumentException: {swap.log_name} ends below its base offset: {error}") from error
+                raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
             replaced = [
                 held_base
                 for held_base in held
@@ -179,7 +179,7 @@ class LogLoader:
                 continue
             number = offset_of(name)
             if number is None:
-                raise StartError(f"NumberFormatException: the name {name} does not begin with a number")
+                raise StartError(f"NumberFormatException: {name} does not start with a number")
             if ending in INDEX_ENDINGS:
                 if not self.folder.exists(log_name(number)):
                     self.reasons.append(f"{name} has no segment: the broker deletes it")
@@ -296,7 +296,7 @@ class LogLoader:
         self.segments[segment.base] = segment
 
     def _cut(self, segment: Segment, position: int, why: str) -> None:
-        before = self.folder.as_it_lay(segment.log_name)
+        before = self.folder.before_start(segment.log_name)
         if before is not None and before.path is not None and before.size > position:
             end = segment.next_offset() if position else segment.base
             self.cuts.append(LogCut(before.path, Offset(segment.base), Offset(end), position, before.size, why))

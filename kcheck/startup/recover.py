@@ -93,7 +93,7 @@ class _Indexes:
     def _check(
         self, columns: HeaderColumns, rows: Column, largest: Column, largest_at: Column
     ) -> tuple[int, Exception | None, bool]:
-        """Return the first row whose entry an index refuses, the exception, and whether only the time index refuses it."""
+        """Return the first row that an index refuses, the exception, and whether only the time index refuses it."""
         if not rows.size:
             return 0, None, False
         offsets = self._keys(columns, rows)
