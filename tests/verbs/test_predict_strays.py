@@ -200,7 +200,7 @@ def test_a_future_log_where_the_cluster_believes_the_replica_to_be(tmp_path: Pat
     (old,) = other.glob("orders-0.*-delete")
     old.rename(other / "orders-0")
     (one / "orders-0").rename(one / f"orders-0.{0:032x}-future")
-    replaced = ("orders-0", "deleted", f"its future log in {one} takes its place", None)
+    replaced = ("orders-0", "deleted", f"its future log in {one} replaces it", None)
     for kafka, expected in (("4.3", [replaced]), ("3.7.0", [])):
         found = strays(one, other, kafka=kafka, mode="kraft")
         assert [each for each in found if not each[0].startswith("gone")] == expected
