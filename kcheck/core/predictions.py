@@ -1,6 +1,6 @@
-"""What a start makes of a log dir and of each partition directory in it: the values of a prediction.
+"""What a start does with a log dir and with each partition directory in it: the values of a prediction.
 
-`kcheck.startup` fills them in; predict, truncation, repair and the fleet read them.
+`kcheck.startup` makes them; predict, truncation, repair and the fleet read them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,25 +14,25 @@ from kcheck.model.views import LogDirView
 
 
 class Content(NamedTuple):
-    """What a file of a simulated directory holds: `filled` bytes, then zeros up to `size`."""
+    """What a file holds: `filled` bytes, then zeros up to `size`."""
 
     size: int
     """The size of the file in bytes."""
     path: str | None = None
-    """The real file that has the bytes; None: they are `data`."""
+    """The file that holds the bytes now; None if they are in `data`."""
     begin: int = 0
-    """The position in the real file where the bytes begin."""
+    """The position in the file at `path` where the bytes begin."""
     filled: int = 0
-    """How many bytes come from the real file or from `data`; zeros follow."""
+    """How many bytes come before the zeros."""
     data: bytes = b""
-    """The bytes, where `path` is None."""
+    """The bytes, if `path` is None."""
     certain: bool = True
-    """False where the bytes depend on the clock or on other nodes."""
+    """False if the bytes depend on the clock or on other nodes."""
     patches: tuple[tuple[int, bytes], ...] = ()
-    """Positions in the real file, and the bytes that replace those there."""
+    """Changes to the bytes of the file at `path`, as position and new bytes."""
 
     def resized(self, size: int) -> "Content":
-        """Return the file truncated to a size, or extended with zeros."""
+        """Return the file truncated, or extended with zeros."""
         filled = min(self.filled, size)
         return self._replace(size=size, filled=filled, data=self.data[:filled])
 
@@ -43,91 +43,91 @@ def new_content(data: bytes, *, certain: bool = True) -> Content:
 
 
 class Changes(NamedTuple):
-    """What a start does to the files of a directory, by name."""
+    """What a start does to the files of a directory, by file name."""
 
     created: tuple[str, ...] = ()
-    """Files that did not exist before."""
+    """New files."""
     changed: tuple[str, ...] = ()
-    """Files with other bytes than before."""
+    """Files with other bytes afterwards."""
     removed: tuple[str, ...] = ()
-    """Files that no longer exist."""
+    """Files that it deletes."""
     renamed: tuple[tuple[str, str], ...] = ()
-    """Old and new names."""
+    """Files that it renames, as old and new name."""
     unknown: tuple[str, ...] = ()
-    """Files whose new bytes depend on the clock or on other nodes."""
+    """Files whose new content depends on the clock or on other nodes."""
 
     @property
     def any(self) -> bool:
-        """Whether the start changes anything."""
+        """Whether the start changes any file."""
         return any(self)
 
 
 class LogCut(NamedTuple):
-    """What a start removes from a segment: all bytes from a position to the end of its file."""
+    """What a start removes from one segment: everything from a position to the end of the file."""
 
     path: str
-    """The path of the `.log` before the start."""
+    """The `.log` file."""
     base_offset: Offset
-    """The base offset of the segment."""
+    """The segment's base offset."""
     end_offset: Offset
-    """The offset after the last batch that stays; the base offset where none stays."""
+    """The offset after the last batch that stays."""
     position: int
-    """The position of the first byte that is removed."""
+    """The size of the `.log` after the cut, in bytes."""
     size: int
-    """The size of the file before the start, in bytes."""
+    """Its size before the cut, in bytes."""
     why: str
-    """Why the broker removes the bytes."""
+    """The reason in words."""
 
 
 class LoadedLog(NamedTuple):
-    """A log as the start leaves it (UnifiedLog)."""
+    """A log after the start has loaded it."""
 
     log_start_offset: Offset
-    """The first offset that consumers can read."""
+    """Its first offset."""
     log_end_offset: Offset
-    """The offset of the next record."""
+    """The offset after its last record."""
     recovery_point: Offset
-    """The offset below which the broker takes the log as flushed."""
+    """The offset below which a later recovery need not read it."""
     leader_epochs: EpochEntries
-    """The entries of the leader epoch cache."""
+    """Its leader epoch cache."""
     unstable: bool
-    """Whether it has an open transaction, or one that ended in the part that the start replayed."""
+    """Whether it has a first unstable offset: a transaction that is open, or that ended during the load."""
     bases: tuple[int, ...]
     """The base offsets of its segments, ascending."""
     cuts: tuple[LogCut, ...] = ()
-    """What the start removed from its segments."""
+    """What the start removes from its segments."""
     rescanned: int = 0
-    """How many bytes the start read."""
+    """How many bytes the start reads to recover it."""
     reasons: tuple[str, ...] = ()
-    """What the start repaired, and why."""
+    """Why the start changes it, in words."""
 
 
 class LostRecords(NamedTuple):
-    """Records that the files hold now and that the broker will not have."""
+    """Records that are in the files now and that the broker will not have; offsets `[start, end)`."""
 
     start: Offset | None
-    """The first lost offset, None where it is not known."""
+    """The first offset; None if it is not known."""
     end: Offset | None
-    """The offset after the last lost record, None where it is not known."""
+    """The offset after the last one; None if it is not known."""
     records: int | None
-    """How many records, None where it is not known."""
+    """How many records; None if that is not known."""
     bytes: int
-    """How many bytes are truncated or deleted, without zeros at the end."""
+    """How many bytes the start truncates or deletes, without zeros at the end."""
     below_high_watermark: int | None
-    """How many of the records consumers may have read, None where it is not known."""
+    """How many of the records consumers may have read; None if that is not known."""
 
 
 def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
-    """Return several losses as one; None where no records are lost."""
-    parts = [loss for loss in losses if loss.records != 0]
-    if not parts:
+    """Return several losses as one; None if no records are lost."""
+    real = [loss for loss in losses if loss.records != 0]
+    if not real:
         return None
     return LostRecords(
-        start=min((loss.start for loss in parts if loss.start is not None), default=None),
-        end=max((loss.end for loss in parts if loss.end is not None), default=None),
-        records=_sum([loss.records for loss in parts]),
-        bytes=sum(loss.bytes for loss in parts),
-        below_high_watermark=_sum([loss.below_high_watermark for loss in parts]),
+        start=min((loss.start for loss in real if loss.start is not None), default=None),
+        end=max((loss.end for loss in real if loss.end is not None), default=None),
+        records=_sum([loss.records for loss in real]),
+        bytes=sum(loss.bytes for loss in real),
+        below_high_watermark=_sum([loss.below_high_watermark for loss in real]),
     )
 
 
@@ -136,65 +136,65 @@ def _sum(counts: list[int | None]) -> int | None:
 
 
 class PartitionPrediction(NamedTuple):
-    """What becomes of one partition directory."""
+    """What a start does with one partition directory."""
 
     dir: str
     """The name of the directory."""
     directory: PartitionDirectory
-    """The name, parsed."""
+    """The topic, partition and state in that name."""
     outcome: Outcome
-    """What the start makes of it."""
+    """What the start does with it."""
     reason: str | None
-    """Why, or what the start repairs; None where it loads the log and repairs nothing."""
+    """Why, in words; None if there is nothing to say."""
     log: LoadedLog | None = None
-    """The loaded log, None where the start loads none."""
+    """The loaded log; None if the start does not load it."""
     high_watermark: Offset | None = None
-    """The high watermark after the start, None where it is not known."""
+    """The high watermark that the replica starts with; None if it is not known."""
     lost: LostRecords | None = None
-    """The records that the start loses, None where it loses none."""
+    """The records it loses; None if it loses none."""
     scan_bytes: int = 0
-    """How many bytes of segments the start reads."""
+    """How many bytes the start reads to recover it."""
     changes: Changes = Changes()
-    """What the start does to the files."""
+    """What the start does to its files."""
     after: Mapping[str, Content] = {}
-    """The files after the start, by name."""
+    """Its files after the start, by name."""
     queued: bool = False
-    """Whether a failed read queues its log dir, which goes offline as soon as the broker runs."""
+    """Whether its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None
-    """What else the outcome depends on, where the files cannot tell; None where they can."""
+    """What else decides, if the files alone do not; None if they do."""
     touched: str | None = None
-    """Why the broker reads the log again or renames its directory, None where it does neither.
+    """Why the broker reads the log or renames the directory after loading; None if it does neither.
 
-    That fails once the log dir is queued to go offline, and then aborts the start.
+    This fails while the log dir waits to go offline.
     """
     unread: Unreadable | None = None
-    """Why kcheck could not read the directory, None where it could."""
+    """Why kcheck could not read the directory; None if it could."""
     promoted: bool = False
     """Whether it is a future log that replaces the current one."""
 
 
 class LogDirPrediction(NamedTuple):
-    """What becomes of a log dir."""
+    """What a start does with a log dir."""
 
     path: str
-    """The path of the log dir."""
+    """The log dir."""
     broker_id: int | None
-    """The broker id in meta.properties, None where it is not known."""
+    """Its broker; None if it is not known."""
     outcome: Outcome
-    """ABORT, OFFLINE, or OK where the log dir is loaded."""
+    """What the start does with it."""
     reasons: tuple[str, ...]
-    """Why it is not loaded; the first reason decides."""
+    """Why the start does not load it; the first one decides."""
     clean: bool
-    """Whether the last shutdown counts as clean."""
+    """Whether the last shutdown was clean."""
     mode: Mode
-    """Who keeps the metadata of its cluster."""
+    """Where the cluster keeps its metadata."""
     uncertain: str | None
-    """What else may happen, where the files cannot tell; None where they can."""
+    """What else may happen, if the files do not say; None if they do."""
     partitions: tuple[PartitionPrediction, ...]
-    """The partition directories that the start loads, or fails to load."""
+    """Its partition directories."""
     view: LogDirView | None = None
-    """The log dir as it is before the start, None where only one unreadable directory was asked for."""
+    """What kcheck read there; None if the path has no partition to load."""
     broker: object = None
-    """What the log dirs of one broker have in common, whatever they say of it; None where that is not known."""
+    """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
     unread: bool = False
     """Whether kcheck could not read all of it."""

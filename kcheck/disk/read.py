@@ -1,4 +1,4 @@
-"""Reading files that may be anything: regular files only, no symbolic link, no access time changed."""
+"""Reads files that may be anything: only regular files, no symbolic links, and without changing access times."""
 
 import errno
 import os
@@ -10,55 +10,55 @@ from kcheck.errors import KcheckError
 from kcheck.model.unreadable import Unreadable, UnreadableCause
 
 _HOLE_SIZE_MIN = 64 << 10
-"""A smaller file is read faster than it is asked for holes."""
+"""It is faster to read a smaller file than to look for holes in it."""
 SMALL_FILE_SIZE_MAX = 256 << 20
-"""An index or another small file larger than this is not read: no broker writes one."""
+"""kcheck does not read a larger index or other small file: no broker writes one."""
 _CHECKPOINT_SIZE_MAX = 64 << 20
-"""Nor is a text checkpoint larger than this, of about a million lines: its entries take many times its bytes."""
+"""kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
-"""So the system refuses a socket."""
+"""The system's error for a socket."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
 Source = int | RemoteFile
-"""An open file: a descriptor, or a file of a store. Read by `pread`."""
+"""An open file for `pread`: a descriptor, or a file in a store."""
 
 
 class UnreadableError(KcheckError):
-    """A file or directory cannot be read; the message is the operating system's own word for it, where it has one."""
+    """kcheck cannot read a file or directory; the message is that of the operating system if it has one."""
 
     def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
-        """Take the words, and the cause for whoever decides by it."""
+        """Take the message, and the cause for code that decides by it."""
         super().__init__(words)
         self.cause = cause
 
     @property
     def why(self) -> Unreadable:
-        """The cause with its words."""
+        """The cause and the message."""
         return Unreadable(self.cause, str(self))
 
 
 def unreadable(error: OSError | ValueError) -> UnreadableError:
-    """Return the error for what the operating system refuses."""
+    """Return the UnreadableError for an error of the operating system."""
     missing = isinstance(error, OSError) and error.errno == errno.ENOENT
     return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
 
 
 def too_large(size: int) -> UnreadableError:
-    """Return the error for a file of so many bytes."""
+    """Return the UnreadableError for a file of `size` bytes."""
     return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)
 
 
 def word_for(error: OSError | ValueError) -> str:
-    """Return the word of the operating system for what it refuses.
+    """Return the operating system's message for an error.
 
-    A name with a NUL is refused by Python before the system sees it, by each release in words of its own.
+    For a name with a NUL it is kcheck's own: Python refuses such a name itself, each release in other words.
     """
     if isinstance(error, OSError):
         return error.strerror or str(error)
@@ -66,10 +66,10 @@ def word_for(error: OSError | ValueError) -> str:
 
 
 class opened:  # noqa: N801 - it is used as a function is
-    """Open a regular file; gives (source, size in bytes). UnreadableError for anything else.
+    """Open a regular file for a `with` block; gives (source, size in bytes). UnreadableError for anything else.
 
-    `follow` is for a path that the user named; inside a checked directory no link is followed. An OSError inside of the
-    block becomes an UnreadableError too. `at` is the descriptor of a directory in which the path is a name.
+    `follow` follows a symbolic link: only for a path that the user named. `at` is the descriptor of a directory; the
+    path is then a name in it. An OSError inside of the block becomes an UnreadableError.
     """
 
     __slots__ = ("_descriptor",)
@@ -85,7 +85,7 @@ class opened:  # noqa: N801 - it is used as a function is
             try:
                 self._descriptor = os.open(path, flags | _NOATIME, dir_fd=at)
             except PermissionError:
-                # Only the owner may ask for an unchanged access time.
+                # Only the owner may use O_NOATIME.
                 self._descriptor = os.open(path, flags, dir_fd=at)
         except OSError as error:
             if error.errno == errno.ELOOP and store is None:
@@ -117,12 +117,12 @@ class opened:  # noqa: N801 - it is used as a function is
 
 
 def pread(source: Source, size: int, position: int) -> bytes:
-    """Return so many bytes from a position on, fewer where the file ends."""
+    """Return `size` bytes from a position, fewer at the end of the file."""
     return os.pread(source, size, position) if isinstance(source, int) else source.pread(size, position)
 
 
 def pread_into(source: Source, buffer: memoryview, position: int) -> int:
-    """Fill a buffer from a position on; return how many bytes there were."""
+    """Fill a buffer from a position; return how many bytes were read."""
     if isinstance(source, int):
         return os.preadv(source, [buffer], position)
     data = source.pread(len(buffer), position)
@@ -131,7 +131,7 @@ def pread_into(source: Source, buffer: memoryview, position: int) -> int:
 
 
 def readable_size(path: str, *, at: int | None = None) -> int:
-    """Return the size in bytes of a regular file that could be opened; UnreadableError as `opened` for any other."""
+    """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""
     try:
         if at is not None or store_of(path) is None:
             status = os.stat(path, dir_fd=at, follow_symlinks=False)
@@ -145,16 +145,18 @@ def readable_size(path: str, *, at: int | None = None) -> int:
 
 
 class Filled(NamedTuple):
-    """A file of `size` bytes: `data`, and zeros behind it."""
+    """The content of a file that may end in a hole."""
 
     data: bytes
+    """The bytes before the hole."""
     size: int
+    """The size of the file in bytes; the bytes after `data` are zeros."""
 
 
 def read_filled(path: str) -> Filled:
-    """Return a file, without the hole at its end: of an index most is only reserved while its segment is written to.
+    """Return a file without the hole at its end; UnreadableError if it cannot be read.
 
-    UnreadableError if it cannot be read.
+    The index of an active segment is mostly preallocated space.
     """
     with opened(path) as (descriptor, size):
         if size <= _HOLE_SIZE_MIN:
@@ -168,7 +170,7 @@ def read_filled(path: str) -> Filled:
 
 
 def _before_hole(descriptor: Source, size: int) -> int:
-    """Return where the hole begins that goes on to the end of a file; `size` where there is none, or none is known."""
+    """Return the position of the hole at the end of a file; its size if it has none, or if that is not known."""
     if not isinstance(descriptor, int):
         return size
     try:
@@ -179,9 +181,10 @@ def _before_hole(descriptor: Source, size: int) -> int:
 
 
 def next_data(descriptor: Source, position: int) -> int | None:
-    """Return from where on, at or behind a position, bytes were written; None: only a hole follows, of zeros.
+    """Return the next position with data, at or after `position`; None if only a hole of zeros follows.
 
-    The position itself where the file system does not know. Files are read by position, so theirs may move.
+    Return `position` itself if the file system does not know. The descriptor's own position changes, but all reads name
+    theirs.
     """
     if not isinstance(descriptor, int):
         return position
@@ -192,7 +195,7 @@ def next_data(descriptor: Source, position: int) -> int | None:
 
 
 def small_size_max(name: str) -> int:
-    """Return how large a small file may be to be read, by its name or path."""
+    """Return the largest size in bytes at which kcheck reads a small file, by its name or path."""
     return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
 
 
@@ -209,7 +212,7 @@ def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, 
 
 
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
-    """Return the bytes of a small file of which no size is known: to ask for it would be a request more."""
+    """Return the bytes of a small file of unknown size; asking for its size would cost another request."""
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
@@ -221,7 +224,7 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
 
 
 def _read(descriptor: Source, size: int) -> bytes:
-    """Return so many bytes from the start of a file, fewer where it has become shorter."""
+    """Return the first `size` bytes of a file, fewer if it has become shorter."""
     data = more = pread(descriptor, size, 0) if size else b""
     while more and len(data) < size:
         more = pread(descriptor, size - len(data), len(data))

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 
 class UnreadableCause(StrEnum):
-    """What kept kcheck from reading it."""
+    """Why kcheck could not read a file or directory, for code that decides by it."""
 
     REFUSED = "refused"
-    """The operating system or the store refused it, or it is no regular file."""
+    """The operating system or the store refused it, or it is not a regular file."""
     MISSING = "missing"
     """There is no such file or directory."""
     LINK = "link"
@@ -18,7 +18,9 @@ class UnreadableCause(StrEnum):
 
 
 class Unreadable(NamedTuple):
-    """The cause, and the words for people."""
+    """Why kcheck could not read a file or directory."""
 
     cause: UnreadableCause
+    """The cause, for code."""
     words: str
+    """The message, for people: usually that of the operating system."""

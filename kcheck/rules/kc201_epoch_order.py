@@ -78,12 +78,4 @@ def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> st
     )
 
 
-RULE = Rule(
-    id="KC201",
-    name="epoch-order",
-    severity=Severity.ERROR,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(LEADER_EPOCH_KIND,),
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=(LEADER_EPOCH_KIND,))

@@ -30,7 +30,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     end = view.log_end_offset
     if end is None or not served(view):
         return
-    above = tuple(entry for entry in loaded_lines(view, release) if entry.start_offset > end)
+    above = tuple([entry for entry in loaded_lines(view, release) if entry.start_offset > end])
     if not above:
         return
     killed = view.clean_shutdown is False and release.writes_epochs_in_background
@@ -48,11 +48,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC202",
-    name="epoch-above-log-end",
-    severity=Severity.WARNING,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

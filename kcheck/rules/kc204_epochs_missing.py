@@ -57,11 +57,4 @@ def _dropped(view: PartitionView) -> str:
     return f"As a follower the replica truncates to its high watermark {mark}, which drops {offset_range(mark, end)}."
 
 
-RULE = Rule(
-    id="KC204",
-    name="epochs-missing",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -44,12 +44,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC205",
-    name="negative-epoch",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(LEADER_EPOCH_KIND,),
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=(LEADER_EPOCH_KIND,))

@@ -35,9 +35,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the epoch of the last batch with the file."""
     batch = view.last_batch
     entries = lines_of_file(view.epochs, release)
-    if batch is None or batch.epoch is None or batch.epoch < 0 or not entries or has_negative(entries):
+    if batch is None or batch.epoch is None or batch.epoch < 0 or not entries or not served(view):
         return
-    if not served(view):
+    if entries[-1].epoch == batch.epoch and entries[-1].start_offset <= batch.last_offset:
+        return
+    if has_negative(entries):
         return
     why = _contradiction(batch, entries, view.log_start_offset or 0)
     if why is None:
@@ -85,11 +87,4 @@ def _contradiction(batch: Batch, entries: EpochEntries, log_start: int) -> str |
     return None
 
 
-RULE = Rule(
-    id="KC206",
-    name="epoch-lost",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -58,11 +58,4 @@ def _effect(view: PartitionView, start: int, release: Release) -> str:
     )
 
 
-RULE = Rule(
-    id="KC211",
-    name="log-start-above-log-end",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

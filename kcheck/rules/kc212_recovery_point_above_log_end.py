@@ -55,11 +55,4 @@ def _gone(point: int, end: int) -> str:
     return f"Once on the disk and no longer here: {offset_range(end, point)}, by a truncation or a loss."
 
 
-RULE = Rule(
-    id="KC212",
-    name="recovery-point-above-log-end",
-    severity=Severity.WARNING,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

@@ -50,11 +50,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC213",
-    name="high-watermark-above-log-end",
-    severity=Severity.WARNING,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

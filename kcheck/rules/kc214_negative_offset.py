@@ -67,12 +67,4 @@ def _only_if(name: str) -> str:
     return " Only if the leader-epoch-checkpoint of the partition has entries; otherwise write its log start instead."
 
 
-RULE = Rule(
-    id="KC214",
-    name="negative-offset",
-    severity=Severity.WARNING,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(OFFSET_CHECKPOINT_KIND,),
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.FILE, check=check, kinds=(OFFSET_CHECKPOINT_KIND,))

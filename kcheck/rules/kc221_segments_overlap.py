@@ -36,11 +36,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(
-    id="KC221",
-    name="segments-overlap",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

@@ -77,11 +77,4 @@ def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
             yield one, other
 
 
-RULE = Rule(
-    id="KC222",
-    name="segments-missing",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

@@ -72,11 +72,4 @@ def _stated(cache: EpochEntries, offset: Offset) -> Epoch:
     return cache[bisect_right(cache, offset, key=lambda entry: entry.start_offset) - 1].epoch
 
 
-RULE = Rule(
-    id="KC223",
-    name="epochs-contradict-batches",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

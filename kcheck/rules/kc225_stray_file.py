@@ -71,11 +71,4 @@ def _effect(view: PartitionView, found: KafkaFile) -> tuple[Severity, str]:
     return Severity.INFO, "deletes it at its next start" if alone else "leaves it alone"
 
 
-RULE = Rule(
-    id="KC225",
-    name="stray-file",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

@@ -78,11 +78,4 @@ def _them(some: list[str], names: list[str]) -> str:
     return "them" if len(some) == len(names) else listed(some)
 
 
-RULE = Rule(
-    id="KC226",
-    name="leftover-file",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

@@ -45,11 +45,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC227",
-    name="index-without-log",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

@@ -45,11 +45,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC228",
-    name="swap-damaged",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

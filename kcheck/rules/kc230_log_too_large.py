@@ -41,11 +41,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC230",
-    name="log-too-large",
-    severity=Severity.FATAL,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.PARTITION, check=check)

@@ -48,11 +48,4 @@ def _first(view: SegmentView) -> Offset | None:
     return min(offsets, default=None)
 
 
-RULE = Rule(
-    id="KC232",
-    name="batch-format-too-new",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

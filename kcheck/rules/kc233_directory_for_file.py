@@ -114,11 +114,9 @@ def _io_failure(release: Release) -> str:
     return "takes the log dir offline" if release.has_offline_log_dirs else "does not start"
 
 
-RULE = Rule(
-    id="KC233",
-    name="directory-for-file",
-    severity=Severity.FATAL,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+def has_directories(view: PartitionView) -> bool:
+    """Whether a directory has the name of one of Kafka's files."""
+    return bool(view.directories)
+
+
+RULE = Rule(severity=Severity.FATAL, scope=Scope.PARTITION, check=check, when=has_directories)

@@ -25,7 +25,7 @@ from kcheck.model.segments import Aborted, AbortedEntry, SegmentView
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._segments import KEEP_A_COPY, rebuilt, rebuilt_or_unnoticed
+from kcheck.rules._segments import KEEP_A_COPY, is_undamaged, rebuilt, rebuilt_or_unnoticed
 from kcheck.rules._words import DATA_MAX, and_further
 
 
@@ -46,7 +46,7 @@ def _indexed(segments: list[SegmentView], log_start: int) -> Iterator[Aborted]:
     """Yield the aborted transactions whose entries say where they begin: the broker knew of them from there on."""
     for segment in segments:
         entries = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in segment.stated}
-        for txn in segment.transactions.aborted if segment.transactions is not None and segment.sound else ():
+        for txn in segment.transactions.aborted if segment.transactions is not None and is_undamaged(segment) else ():
             first = txn.first_offset
             if first is not None and first >= log_start and entries.get((txn.producer_id, txn.last_offset)) == first:
                 yield txn
@@ -79,7 +79,7 @@ def _limits(segment: SegmentView, still_open: dict[int, int]) -> Iterator[tuple[
     A follower appends many batches at once. So it can know of a transaction that begins after the marker, and takes its
     first offset where no other one is open.
     """
-    if segment.transactions is None or not segment.sound or segment.holes:
+    if segment.transactions is None or not is_undamaged(segment) or segment.holes:
         return
     for entry in segment.stated:
         marker = entry.last_offset
@@ -108,11 +108,4 @@ def _finding(segment: SegmentView, wrong: list[tuple[AbortedEntry, int]], releas
     )
 
 
-RULE = Rule(
-    id="KC234",
-    name="last-stable-offset-too-high",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

@@ -64,11 +64,4 @@ def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding
     )
 
 
-RULE = Rule(
-    id="KC301",
-    name="directory-name",
-    severity=Severity.FATAL,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

@@ -66,11 +66,4 @@ def _effect(name: str, release: Release) -> str:
     return "loses every cleaner thread if another log dir of this broker has and lists such a partition"
 
 
-RULE = Rule(
-    id="KC302",
-    name="entry-without-directory",
-    severity=Severity.INFO,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.LOG_DIR, check=check)

@@ -103,11 +103,4 @@ def _effect(release: Release) -> str:
     return f"does not use the directories whose id the cluster does not know: {refused}"
 
 
-RULE = Rule(
-    id="KC303",
-    name="topic-id-mismatch",
-    severity=Severity.ERROR,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.BROKER, check=check)

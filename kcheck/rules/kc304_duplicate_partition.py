@@ -63,11 +63,4 @@ def _log_end(partition: PartitionView) -> str:
     return "" if partition.log_end_offset is None else f" (log end {partition.log_end_offset})"
 
 
-RULE = Rule(
-    id="KC304",
-    name="duplicate-partition",
-    severity=Severity.FATAL,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

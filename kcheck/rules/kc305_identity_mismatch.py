@@ -92,11 +92,4 @@ def _finding(where: Location, message: str, release: Release) -> Finding:
     )
 
 
-RULE = Rule(
-    id="KC305",
-    name="identity-mismatch",
-    severity=Severity.FATAL,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

@@ -44,11 +44,4 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(
-    id="KC306",
-    name="directory-id-duplicate",
-    severity=Severity.FATAL,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

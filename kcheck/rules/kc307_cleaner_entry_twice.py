@@ -85,11 +85,4 @@ def _has(view: LogDirView, key: tuple[str, int]) -> bool:
     return any((each.topic, each.partition) == key for each in view.partitions if served(each))
 
 
-RULE = Rule(
-    id="KC307",
-    name="cleaner-entry-twice",
-    severity=Severity.ERROR,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.BROKER, check=check)

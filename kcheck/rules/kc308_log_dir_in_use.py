@@ -33,11 +33,4 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC308",
-    name="log-dir-in-use",
-    severity=Severity.WARNING,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.LOG_DIR, check=check)

@@ -51,11 +51,4 @@ def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
     )
 
 
-RULE = Rule(
-    id="KC309",
-    name="directory-name-not-canonical",
-    severity=Severity.WARNING,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.LOG_DIR, check=check)

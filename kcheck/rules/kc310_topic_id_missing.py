@@ -63,11 +63,4 @@ def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str]
     return Severity.ERROR, "fails to publish the cluster metadata to its partitions"
 
 
-RULE = Rule(
-    id="KC310",
-    name="topic-id-missing",
-    severity=Severity.ERROR,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.LOG_DIR, check=check)

@@ -39,11 +39,4 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC311",
-    name="file-for-directory",
-    severity=Severity.FATAL,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

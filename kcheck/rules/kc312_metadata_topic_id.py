@@ -38,11 +38,4 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(
-    id="KC312",
-    name="metadata-topic-id",
-    severity=Severity.FATAL,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

@@ -40,11 +40,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC401",
-    name="replicas-differ",
-    severity=Severity.ERROR,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

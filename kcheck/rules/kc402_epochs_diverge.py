@@ -58,11 +58,4 @@ def _lineage(view: PartitionView, end: Offset) -> Lineage:
     return tuple(EpochRange(run.first_offset, Offset(run.last_offset + 1), run.epoch) for run in runs)
 
 
-RULE = Rule(
-    id="KC402",
-    name="epochs-diverge",
-    severity=Severity.WARNING,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.REPLICAS, check=check)

@@ -38,11 +38,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(
-    id="KC403",
-    name="behind-high-watermark",
-    severity=Severity.INFO,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check)

@@ -38,11 +38,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(
-    id="KC404",
-    name="replica-topic-ids",
-    severity=Severity.ERROR,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

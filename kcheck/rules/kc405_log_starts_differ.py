@@ -54,11 +54,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC405",
-    name="log-starts-differ",
-    severity=Severity.INFO,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check)

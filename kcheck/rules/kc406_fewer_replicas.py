@@ -36,11 +36,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC406",
-    name="fewer-replicas",
-    severity=Severity.INFO,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check)
