@@ -6,9 +6,9 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import LocalFile, opened
 from kcheck.disk.remote import store_of
-from kcheck.errors import LogDirInUseError
+from kcheck.errors import LogDirInUseError, UnreadableError
 from kcheck.model.names import FileKind
 
 _FLOCK = struct.Struct("hhqqi4x")
@@ -25,10 +25,10 @@ def locked_by(log_dir: str) -> int | None:
     import fcntl  # not on every system
 
     try:
-        with opened(os.path.join(log_dir, FileKind.LOCK)) as (descriptor, _):
-            assert isinstance(descriptor, int)
+        with opened(os.path.join(log_dir, FileKind.LOCK)) as file:
+            assert isinstance(file, LocalFile)
             question = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
+            kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(file, fcntl.F_GETLK, question))
             return None if kind == fcntl.F_UNLCK else int(process)
     except (UnreadableError, OSError):
         return None

@@ -6,8 +6,9 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, word_for
+from kcheck.disk.read import opened, read_whole, readable_size, word_for
 from kcheck.disk.remote import store_of
+from kcheck.errors import UnreadableError
 from kcheck.model.finding import Location
 
 T = TypeVar("T")

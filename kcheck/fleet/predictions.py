@@ -8,9 +8,9 @@ from typing import Any
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome, segments_from
 from kcheck.core.verdicts import verdict
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
 from kcheck.documents.predict import partition_row
+from kcheck.errors import UnreadableError
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column

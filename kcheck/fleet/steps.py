@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, settings
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
+from kcheck.errors import UnreadableError
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.predictions import log_dir_row, predicted
 from kcheck.fleet.remembered import known_of, remembered, signature, with_known

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join
+from kcheck.errors import UnreadableError
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding

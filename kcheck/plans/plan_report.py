@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from kcheck.disk.read import UnreadableError, read_whole
-from kcheck.errors import UsageError
+from kcheck.disk.read import read_whole
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.model.plan import Plan, operation_row
 from kcheck.model.plan_json import parse_plan
 from kcheck.model.report import Report

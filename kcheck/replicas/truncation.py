@@ -17,10 +17,9 @@ from kcheck.core.truncation_plans import (
     TruncationPlan,
     best,
 )
-from kcheck.disk.read import UnreadableError
 from kcheck.documents.answer import Answer
 from kcheck.documents.truncation import plan_row
-from kcheck.errors import UsageError
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join
+from kcheck.errors import UnreadableError
 from kcheck.model.finding import Finding
 from kcheck.model.names import SWAP, FileKind, files_beside_segments, parse_file
 from kcheck.model.segments import SegmentView

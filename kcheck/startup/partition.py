@@ -8,8 +8,9 @@ from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import Outcome, nameless
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, no_files
+from kcheck.errors import UnreadableError
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
@@ -166,17 +167,17 @@ def cut_loss(cut: LogCut, mark: int | None) -> LostRecords:
     Zeros behind the batches, as a preallocated file has them, are no bytes that are lost.
     """
     try:
-        with opened(cut.path) as (descriptor, size):
-            reader = HeaderReader(descriptor, min(size, cut.size), verify=False, position=cut.position)
+        with opened(cut.path) as source:
+            reader = HeaderReader(source, min(source.size, cut.size), verify=False, position=cut.position)
             count = _Count(mark)
             for columns in reader:
                 count.take(columns)
             behind, filled = None, cut.size
-            if only_zeros(descriptor, reader.position, cut.size):
+            if only_zeros(source, reader.position, cut.size):
                 filled = reader.position
             else:
                 after = Offset(cut.base_offset - 1 if count.end is None else count.end - 1)
-                behind = intact_batches(descriptor, reader.position, cut.size, base=cut.base_offset, after=after)
+                behind = intact_batches(source, reader.position, cut.size, base=cut.base_offset, after=after)
     except UnreadableError:
         return LostRecords(None, None, None, cut.size - cut.position, None)
     if behind is not None:

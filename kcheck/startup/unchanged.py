@@ -10,8 +10,9 @@ from kcheck.core.leader_epochs import load, read_lines
 from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
 from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
-from kcheck.disk.read import UnreadableError, read_whole, readable_size
+from kcheck.disk.read import read_whole, readable_size
 from kcheck.disk.walk import join
+from kcheck.errors import UnreadableError
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 
 from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max
+from kcheck.disk.read import opened, read_filled, small_size_max
 from kcheck.disk.walk import join
+from kcheck.errors import UnreadableError
 from kcheck.model.release import Release
+from kcheck.model.source import Source
 from kcheck.startup.sorted_map import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -134,20 +136,20 @@ class Folder:
         begin = 0 if after.path is None else after.filled
         pieces: Iterable[bytes] = (after.data,) if after.path is None else ()
         try:
-            with opened(before.path) as (descriptor, _):
-                return _holds(descriptor, begin, pieces, before.size)
+            with opened(before.path) as source:
+                return _holds(source, begin, pieces, before.size)
         except UnreadableError:
             return False
 
 
-def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
+def _holds(source: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
     """Whether a file has these bytes from a position on, and zeros behind them."""
     for piece in pieces:
-        if pread(descriptor, len(piece), position) != piece:
+        if source.pread(len(piece), position) != piece:
             return False
         position += len(piece)
     while position < size:
-        found = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        found = source.pread(min(_PIECE_SIZE, size - position), position)
         if not found or found.count(0) != len(found):
             return False
         position += len(found)

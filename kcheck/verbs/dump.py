@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
 from kcheck.disk.walk import exists, split
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
 from kcheck.dumps.records import columns
 from kcheck.dumps.rows import KINDS, DumpKind
-from kcheck.errors import UsageError
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column, Report, Row, Rows
@@ -117,16 +117,16 @@ def _files(
 ) -> Iterator[Row]:
     for path in paths:
         try:
-            with opened(path, follow=True) as (descriptor, size):
+            with opened(path, follow=True) as source:
                 kind = kinds[path]
                 if kind is not None:
-                    kind.accept(size)
-                    file = File(path, descriptor, size)
+                    kind.accept(source.size)
+                    file = File(path, source)
                     yield {
                         "kind": kind.format.kind,
                         "path": path,
                         "base_offset": file.base_offset,
-                        "size": size,
+                        "size": source.size,
                         **kind.head(file),
                         kind.rows: _rows(file, kind, wanted, shown, collected),
                         "damage": file.damage_rows(),

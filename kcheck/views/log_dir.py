@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
+from kcheck.errors import UnreadableError
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import zip_longest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import folder_of, join
+from kcheck.errors import UnreadableError
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth

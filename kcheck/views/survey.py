@@ -3,9 +3,9 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, real, split
-from kcheck.errors import UsageError
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, parse_directory

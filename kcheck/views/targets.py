@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import (
     Listing,
     exists,
@@ -18,7 +18,7 @@ from kcheck.disk.walk import (
     real,
     split,
 )
-from kcheck.errors import NotALogDirError, UsageError
+from kcheck.errors import NotALogDirError, UnreadableError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import Listing, list_directory
-from kcheck.errors import UsageError
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.fleet import inventory as fleet_inventory
 from kcheck.fleet.inventory import FleetLogDir, inventory
 from kcheck.jobs.workers import Limits

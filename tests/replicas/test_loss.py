@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.lineage import EpochRange
 from kcheck.core.truncation_plans import CutPosition
-from kcheck.disk.read import UnreadableError
+from kcheck.errors import UnreadableError
 from kcheck.model.entries import Offset
 from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared
 from kcheck.replicas.replica import LogFile

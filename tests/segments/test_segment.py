@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
+from kcheck.errors import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range

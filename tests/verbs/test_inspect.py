@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
-from kcheck.errors import UsageError
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.model.report import PartitionFilter
 from kcheck.views import survey as look
 from tests.builders import (

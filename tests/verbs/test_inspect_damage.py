@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Directory
+from kcheck.errors import UnreadableError
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs import inspect
 from kcheck.views import log_dir as host

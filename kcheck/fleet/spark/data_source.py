@@ -16,10 +16,10 @@ from pyspark.sql.types import StructType
 
 from kcheck.core.releases import NEWEST_TESTED, release
 from kcheck.disk.output import reading
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join, split
-from kcheck.errors import UsageError
+from kcheck.errors import UnreadableError, UsageError
 from kcheck.fleet.inventory import inventory
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.fleet.scan_rows import findings_batch

@@ -9,10 +9,9 @@ from operator import itemgetter
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, hold_listing, is_directory
-from kcheck.errors import KcheckError
+from kcheck.errors import KcheckError, UnreadableError
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.local_engine import THREADS
 from kcheck.fleet.remembered import Notes
