@@ -14,6 +14,7 @@ __all__ = [
     "end_offset",
     "formats",
     "inspect",
+    "overview",
     "predict",
     "release",
     "repair",
@@ -22,7 +23,18 @@ __all__ = [
 
 if TYPE_CHECKING:
     from kcheck import formats
-    from kcheck.api import PartitionFilter, check, dump, end_offset, inspect, predict, release, repair, truncation
+    from kcheck.api import (
+        PartitionFilter,
+        check,
+        dump,
+        end_offset,
+        inspect,
+        overview,
+        predict,
+        release,
+        repair,
+        truncation,
+    )
 
 
 def __getattr__(name: str) -> object:

@@ -20,6 +20,7 @@ __all__ = [
     "dump",
     "end_offset",
     "inspect",
+    "overview",
     "predict",
     "release",
     "repair",
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kcheck.verbs.check import CheckReport, ReadOptions
     from kcheck.verbs.dump import Dump
     from kcheck.verbs.inspect import Inspection
+    from kcheck.verbs.overview import Overview
     from kcheck.verbs.predict import Prediction
 
 Path = str | os.PathLike[str]
@@ -102,24 +104,33 @@ def predict(
     clean: bool | None = None,
     config: Path | None = None,
     define: Sequence[str] = (),
-    skip_files: bool = False,
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = NEWEST_TESTED,
 ) -> "Prediction":
     """Return what the broker does at its next start: `kcheck predict`.
 
     `clean` overrides .kafka_cleanshutdown, `config` is a server.properties, `define` are settings such as
-    `log.index.size.max.bytes=4096`. With `skip_files`, files among the paths
-    are passed over instead of refused.
+    `log.index.size.max.bytes=4096`.
     """
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.predict import predict as verb
-    from kcheck.verbs.predict import predict_directories
     from kcheck.views.broker_settings import settings_of
 
     texts, chosen = _texts(paths), release(kafka)
     settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
-    return (predict_directories if skip_files else verb)(texts, StartOptions(clean, settings, chosen, partitions))
+    return verb(texts, StartOptions(clean, settings, chosen, partitions))
+
+
+def overview(
+    *paths: Path, partitions: PartitionFilter = EVERY_PARTITION, kafka: str | Release = NEWEST_TESTED
+) -> "Overview":
+    """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
+    from kcheck.startup.log_manager import StartOptions
+    from kcheck.verbs.overview import overview as verb
+    from kcheck.views.broker_settings import settings_of
+
+    texts, chosen = _texts(paths), release(kafka)
+    return verb(texts, StartOptions(None, settings_of(texts, None, (), chosen), chosen, partitions))
 
 
 def end_offset(

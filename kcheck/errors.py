@@ -19,10 +19,6 @@ class UsageError(KcheckError):
     exit_code: ClassVar[int] = 2
 
 
-class UnreadableError(KcheckError):
-    """A file cannot be read; the message is the operating system's own word for it."""
-
-
 class NotALogDirError(UsageError):
     """A path holds nothing that kcheck knows."""
 

@@ -15,13 +15,4 @@ def names_path(argument: str) -> bool:
 @with_common
 def look(paths: Paths, common: Common) -> None:
     """Say what is wrong, and what the next start makes of it."""
-    import shlex
-
-    from kcheck.documents.predict import log_dir_row
-
-    release, partitions = common.release(), common.wanted()
-    report = api.check(*paths, partitions=partitions, kafka=release).report()
-    prediction = api.predict(*paths, skip_files=True, partitions=partitions, kafka=release)
-    rows = tuple({**log_dir_row(log_dir), "partitions": ()} for log_dir in prediction.log_dirs)
-    more = {"predictions": rows, "next": f"kcheck predict {shlex.join(paths)}"}
-    common.leave(report._replace(body={**more, **report.body}))
+    common.leave(api.overview(*paths, partitions=common.wanted(), kafka=common.release()).report())

@@ -112,4 +112,4 @@ def directory_of(image: ClusterImage, topic_id: str, partition: int, broker_id: 
 
 def becomes_of_strays(release: Release) -> Outcome:
     """Return what a start does to them: deleted up to 3.6, set aside from 3.7 on."""
-    return Outcome.DELETED if release.version < (3, 7) else Outcome.STRAY
+    return Outcome.STRAY if release.keeps_strays else Outcome.DELETED

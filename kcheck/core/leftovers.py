@@ -83,7 +83,7 @@ def _replaced(
             # Up to 1.1 the segment before it goes too, also where it ends before the swap begins.
             holds = other_end > base or not release.drops_swaps_of_unfinished_splits
             if floor <= other < end and holds:
-                kept = other == base or release.version < (2, 8)
+                kept = other == base or not release.keeps_snapshot_per_segment
                 found |= {
                     name
                     for name, file in files.items()

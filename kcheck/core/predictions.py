@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kcheck.core.startup import Mode, Outcome
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import PartitionDirectory
+from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
 
 
@@ -123,7 +124,7 @@ class PartitionPrediction(NamedTuple):
     `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
     as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
     `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
-    while the log dir waits to go offline. `unread`: we could not read what stands there.
+    while the log dir waits to go offline. `unread` tells why we could not read the directory, None if we could.
     `promoted`: a future log that takes the place of the current one.
     """
 
@@ -140,7 +141,7 @@ class PartitionPrediction(NamedTuple):
     queued: bool = False
     uncertain: str | None = None
     touched: str | None = None
-    unread: bool = False
+    unread: Unreadable | None = None
     promoted: bool = False
 
 

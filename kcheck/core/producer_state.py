@@ -180,7 +180,7 @@ class ProducerReplay:
         return told
 
     def _without_batch(self, entry: Entry) -> Entry:
-        timestamp = entry.timestamp if self.release.marker_tells_timestamp else NONE
+        timestamp = NONE if self.release.marker_leaves_timestamp else entry.timestamp
         return entry._replace(last_sequence=NONE, last_offset=NONE, offset_delta=0, timestamp=timestamp)
 
     def _start(self, producer_id: int, first: int) -> None:
@@ -241,7 +241,7 @@ class ProducerReplay:
             entry = entry._replace(last_offset=step.offset, offset_delta=0)
         return entry._replace(
             producer_epoch=step.producer_epoch, coordinator_epoch=step.coordinator_epoch,
-            timestamp=step.timestamp if self.release.marker_tells_timestamp else entry.timestamp,
+            timestamp=entry.timestamp if self.release.marker_leaves_timestamp else step.timestamp,
             current_txn_first_offset=None,
         )  # fmt: skip
 
@@ -269,7 +269,7 @@ class ProducerReplay:
             if known is not None and keeps and known.producer_epoch == told.producer_epoch:
                 told = told._replace(
                     last_sequence=known.last_sequence, last_offset=known.last_offset, offset_delta=known.offset_delta,
-                    timestamp=told.timestamp if self.release.marker_tells_timestamp else known.timestamp,
+                    timestamp=known.timestamp if self.release.marker_leaves_timestamp else told.timestamp,
                 )  # fmt: skip
             self._states.entries[producer_id] = told
             self._states.ongoing.update(dict.fromkeys(self._started.get(producer_id, ()), producer_id))

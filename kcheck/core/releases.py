@@ -56,56 +56,64 @@ class Row(NamedTuple):
     """The releases `first` to `last` (both included), and what they do."""
 
     first: str
+    """The first of them."""
     last: str
+    """The last of them."""
     profile: Profile
+    """What a follower and its leader do until their logs agree, with the default protocol."""
     lookup: Lookup | None
+    """How a leader answers OffsetsForLeaderEpoch; None before 0.11."""
     reader: CheckpointReader
+    """How they read the text checkpoints."""
     epoch_load: EpochLoad
+    """What they do to leader-epoch-checkpoint when they load a log."""
+    assign: Assign
+    """What they do with an entry that contradicts the epoch cache."""
     ibp: str | None
     """Their default inter.broker.protocol.version or metadata.version; None before 0.9."""
 
 
-_P, _L, _R, _E = Profile, Lookup, CheckpointReader, EpochLoad
+_P, _L, _R, _E, _A = Profile, Lookup, CheckpointReader, EpochLoad, Assign
 
 TABLE: tuple[Row, ...] = (
-    Row("0.8.2.0", "0.8.2.2", _P.P0, None, _R.R1, _E.E0, None),
-    Row("0.9.0.0", "0.9.0.1", _P.P0, None, _R.R1, _E.E0, "0.9.0"),
-    Row("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, "0.10.0-IV1"),
-    Row("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, "0.10.1-IV2"),
-    Row("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, "0.10.2-IV0"),
-    Row("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, "0.11.0-IV2"),
-    Row("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, "0.11.0-IV2"),
-    Row("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, "1.0-IV0"),
-    Row("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, "1.0-IV0"),
-    Row("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, "1.1-IV0"),
-    Row("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, "1.1-IV0"),
-    Row("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, "2.0-IV1"),
-    Row("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, "2.0-IV1"),
-    Row("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.1-IV2"),
-    Row("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, "2.2-IV1"),
-    Row("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.3-IV1"),
-    Row("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.4-IV1"),
-    Row("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, "2.5-IV0"),
-    Row("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, "2.6-IV0"),
-    Row("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, "2.6-IV0"),
-    Row("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, "2.7-IV2"),
-    Row("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, "2.8-IV1"),
-    Row("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, "2.8-IV1"),
-    Row("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, "3.0-IV1"),
-    Row("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.1-IV0"),
-    Row("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, "3.2-IV0"),
-    Row("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.3-IV3"),
-    Row("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, "3.4-IV0"),
-    Row("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.5-IV2"),
-    Row("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.6-IV2"),
-    Row("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.7-IV4"),
-    Row("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, "3.8-IV0"),
-    Row("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, "3.9-IV0"),
-    Row("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, "4.0-IV3"),
-    Row("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, "4.1-IV1"),
-    Row("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, "4.2-IV1"),
-    Row("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, "4.3-IV0"),
-    Row("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, None),
+    Row("0.8.2.0", "0.8.2.2", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, None),
+    Row("0.9.0.0", "0.9.0.1", _P.P0, None, _R.R1, _E.E0, _A.IGNORE, "0.9.0"),
+    Row("0.10.0.0", "0.10.0.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.0-IV1"),
+    Row("0.10.1.0", "0.10.1.1", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.1-IV2"),
+    Row("0.10.2.0", "0.10.2.2", _P.P0, None, _R.R2, _E.E0, _A.IGNORE, "0.10.2-IV0"),
+    Row("0.11.0.0", "0.11.0.2", _P.P1A, _L.L1A, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
+    Row("0.11.0.3", "0.11.0.3", _P.P1B, _L.L1B, _R.R3, _E.E1, _A.IGNORE, "0.11.0-IV2"),
+    Row("1.0.0", "1.0.1", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
+    Row("1.0.2", "1.0.2", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.0-IV0"),
+    Row("1.1.0", "1.1.0", _P.P1A, _L.L1A, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
+    Row("1.1.1", "1.1.1", _P.P1B, _L.L1B, _R.R4, _E.E1, _A.IGNORE, "1.1-IV0"),
+    Row("2.0.0", "2.0.0", _P.P2, _L.L2, _R.R4, _E.E1, _A.IGNORE, "2.0-IV1"),
+    Row("2.0.1", "2.0.1", _P.P3, _L.L3, _R.R4, _E.E1, _A.FILTER, "2.0-IV1"),
+    Row("2.1.0", "2.1.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.1-IV2"),
+    Row("2.2.0", "2.2.2", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.2-IV1"),
+    Row("2.3.0", "2.3.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.3-IV1"),
+    Row("2.4.0", "2.4.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.4-IV1"),
+    Row("2.5.0", "2.5.1", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.5-IV0"),
+    Row("2.6.0", "2.6.0", _P.P3, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
+    Row("2.6.1", "2.6.3", _P.P4, _L.L3, _R.R5, _E.E1, _A.FILTER, "2.6-IV0"),
+    Row("2.7.0", "2.7.2", _P.P4, _L.L3, _R.R5, _E.E2, _A.POP, "2.7-IV2"),
+    Row("2.8.0", "2.8.0", _P.P5_280, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
+    Row("2.8.1", "2.8.2", _P.P5, _L.L3, _R.R5, _E.E2, _A.POP, "2.8-IV1"),
+    Row("3.0.0", "3.0.2", _P.P5, _L.L3, _R.R5, _E.E3, _A.POP, "3.0-IV1"),
+    Row("3.1.0", "3.1.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.1-IV0"),
+    Row("3.2.0", "3.2.3", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.2-IV0"),
+    Row("3.3.0", "3.3.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.3-IV3"),
+    Row("3.4.0", "3.4.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.4-IV0"),
+    Row("3.5.0", "3.5.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.5-IV2"),
+    Row("3.6.0", "3.6.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.6-IV2"),
+    Row("3.7.0", "3.7.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.7-IV4"),
+    Row("3.8.0", "3.8.1", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.8-IV0"),
+    Row("3.9.0", "3.9.2", _P.P5, _L.L3, _R.R6, _E.E3, _A.POP, "3.9-IV0"),
+    Row("4.0.0", "4.0.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.0-IV3"),
+    Row("4.1.0", "4.1.2", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.1-IV1"),
+    Row("4.2.0", "4.2.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.2-IV1"),
+    Row("4.3.0", "4.3.1", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, "4.3-IV0"),
+    Row("4.4.0", "4.4.0", _P.P5, _L.L3, _R.R6, _E.E4, _A.POP, None),
 )
 
 NEWEST_TESTED = "4.3"
@@ -142,26 +150,24 @@ def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_forma
     protocol = _ibp(ibp, "--ibp") if ibp else _ibp(row.ibp, "") if row.ibp else (version[:2], 0)
     if row.ibp and protocol > _ibp(row.ibp, ""):
         raise UsageError(f"--ibp {ibp} is newer than Kafka {kafka} itself, which has {row.ibp}")
-    if version >= (4,) and protocol < _IBP_3_3:
-        raise UsageError(f"--ibp {ibp}: Kafka {kafka} does not start with a metadata.version below 3.3-IV3")
-    profile = _profile(row, version, protocol)
-    rules = PROFILES[profile]
-    if row.lookup is not None:
-        # The lookup belongs to the binary, whatever the protocol between the brokers; the epoch in the reply does not.
-        carries = row.lookup in (Lookup.L2, Lookup.L3) and protocol >= _IBP_2_0
-        rules = rules._replace(lookup=row.lookup, reply_carries_epoch=carries)
-        if version >= (2, 0, 1):
-            rules = rules._replace(assigns_epoch_at_election=True, noop_truncation_cleans_cache=version >= (2, 6, 1))
-    return Release(
+    known = Release(
         name=kafka,
         version=version,
-        profile=profile,
-        rules=rules,
+        profile=row.profile,
+        rules=PROFILES[row.profile],
         lookup=row.lookup,
         reader=row.reader,
         epoch_load=row.epoch_load,
-        assign=_assign(version),
-        epoch_cache=_epoch_cache(version, protocol, message_format),
+        assign=row.assign,
+        epoch_cache=True,
+    )
+    if known.is_kraft_only and protocol < _IBP_3_3:
+        raise UsageError(f"--ibp {ibp}: Kafka {kafka} does not start with a metadata.version below 3.3-IV3")
+    profile = _profile(known, protocol)
+    return known._replace(
+        profile=profile,
+        rules=_rules(known, profile, protocol),
+        epoch_cache=_epoch_cache(known, protocol, message_format),
     )
 
 
@@ -223,29 +229,38 @@ def _ibp(text: str, option: str) -> Ibp:
     return line, iv
 
 
-def _profile(row: Row, version: Version, protocol: Ibp) -> Profile:
+def _profile(known: Release, protocol: Ibp) -> Profile:
     """Apply the protocol gates: AbstractFetcherThread, ReplicaFetcherThread, RemoteLeaderEndPoint."""
+    follower = known.rules.follower
     if protocol < _IBP_0_11:
         return Profile.P0
-    if version < (2,):
-        return row.profile
+    if follower in (Follower.HIGH_WATERMARK, Follower.KIP101):
+        return known.profile
     if protocol < _IBP_2_0:
-        return row.profile if row.profile is Profile.P2 else Profile.P4V0
-    if version >= (2, 8) and protocol < _IBP_2_7:
+        return known.profile if known.profile is Profile.P2 else Profile.P4V0
+    if follower is Follower.FETCH and protocol < _IBP_2_7:
         return Profile.P4
-    return row.profile
+    return known.profile
 
 
-def _assign(version: Version) -> Assign:
-    if version <= (2, 0, 0):
-        return Assign.IGNORE
-    return Assign.FILTER if version < (2, 7) else Assign.POP
+def _rules(known: Release, profile: Profile, protocol: Ibp) -> ProfileRules:
+    """Return what a profile does in this release, whose own profile is still in `known`."""
+    rules = PROFILES[profile]
+    if known.lookup is None:
+        return rules
+    # The lookup belongs to the binary, whatever the protocol between the brokers; the epoch in the reply does not.
+    return rules._replace(
+        lookup=known.lookup,
+        reply_carries_epoch=known.lookup in (Lookup.L2, Lookup.L3) and protocol >= _IBP_2_0,
+        assigns_epoch_at_election=known.rules.assigns_epoch_at_election,
+        noop_truncation_cleans_cache=known.rules.noop_truncation_cleans_cache,
+    )
 
 
-def _epoch_cache(version: Version, protocol: Ibp, message_format: str | None) -> bool:
+def _epoch_cache(known: Release, protocol: Ibp, message_format: str | None) -> bool:
     """Whether a log keeps an epoch cache (Log.initializeLeaderEpochCache 2.1.1, LogConfig 3.0, UnifiedLog 4.0)."""
-    if version < (0, 11):
+    if not known.has_leader_epochs:
         return False
-    deletes_file_below_v2 = version >= (2, 1, 1) and protocol < _IBP_3_0
+    deletes_file_below_v2 = known.drops_epochs_of_old_formats and protocol < _IBP_3_0
     written = _ibp(message_format, "--message-format") if message_format else _FORMAT_V2
     return written >= _FORMAT_V2 or not deletes_file_below_v2

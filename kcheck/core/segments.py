@@ -26,9 +26,9 @@ def is_tiered(
     from there on (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). Up to 3.7 each has a
     snapshot of what is remote. `remote_storage`: whether the broker has such logs at all, None where that is not known.
     """
-    if release.version < (3, 6) or remote_storage is False:
+    if not release.has_remote_storage or remote_storage is False:
         return False
-    if FileKind.REMOTE_SNAPSHOT in files and release.version < (3, 8):
+    if FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments:
         return True
     if checkpoint is None or first_segment is None or checkpoint >= first_segment:
         return False

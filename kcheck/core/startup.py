@@ -10,7 +10,7 @@ from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.java import LONG_MAX, java_int, java_long
 from kcheck.model.names import CLEANED, CLEANER_OFFSET, DELETED, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, SWAP
-from kcheck.model.release import CheckpointReader, Release
+from kcheck.model.release import Release
 
 
 class Outcome(StrEnum):
@@ -112,8 +112,8 @@ def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
     said = config.get("mode", "").strip().lower()
     if said and said not in tuple(Mode):
         raise UsageError(f"mode={said} is not known; known are {', '.join(Mode)}")
-    if release.version >= (4,) or said == Mode.KRAFT or release.version < (3,):
-        return Mode.KRAFT if release.version >= (3,) else Mode.ZOOKEEPER
+    if release.is_kraft_only or said == Mode.KRAFT or not release.has_kraft:
+        return Mode.KRAFT if release.has_kraft else Mode.ZOOKEEPER
     if said:
         return Mode.ZOOKEEPER
     # A controller to which a cluster of ZooKeeper migrates has both.
@@ -125,15 +125,15 @@ def mode_of(said: Mode | None, meta_version: int | None, release: Release) -> Mo
     if said is not None:
         return said
     if meta_version is None:
-        return Mode.KRAFT if release.version >= (3, 3) else Mode.ZOOKEEPER
+        return Mode.KRAFT if release.kraft_is_production_ready else Mode.ZOOKEEPER
     return Mode.KRAFT if meta_version >= 1 else Mode.ZOOKEEPER
 
 
 def nameless(*, mode: Mode, release: Release) -> Outcome:
     """Return what becomes of a log that names no topic: KRaft sets it aside (LogManager.isStrayKraftReplica)."""
-    if mode is Mode.ZOOKEEPER or release.version < (3, 7):
-        return Outcome.OK
-    return Outcome.ABORT if release.version < (3, 7, 1) else Outcome.STRAY
+    if mode is Mode.KRAFT and release.aborts_on_nameless_logs:
+        return Outcome.ABORT
+    return Outcome.STRAY if mode is Mode.KRAFT and release.sets_nameless_logs_aside else Outcome.OK
 
 
 @lru_cache(65_536)  # Each step of a start asks anew.
@@ -155,7 +155,7 @@ class Temporary(NamedTuple):
 def temporary(names: Iterable[str], release: Release) -> Temporary:
     """Return what the first pass over a directory does (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
     names = sorted(names)
-    snapshots = f".checkpoint{DELETED}" if release.version >= (3, 3) else ()
+    snapshots = f".checkpoint{DELETED}" if release.keeps_deleted_snapshots else ()
     deleted = [name for name in names if name.endswith(DELETED) and not name.endswith(snapshots)]
     cleaned = [name for name in names if name.endswith(CLEANED)]
     swaps = [name for name in names if name.endswith(SWAP)]
@@ -206,10 +206,8 @@ def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, relea
     `at_end`: the stop was clean and the log end was found. From 1.0 to 2.7 it is the log end always; up to 0.11 the
     checkpoint stays where the stop was not clean. Up to 2.4.0 the log start does not raise it.
     """
-    if release.version < (2, 4, 1):
-        return end if at_end or release.version >= (1,) else checkpoint
-    point = end if at_end or release.version < (2, 8) else min(checkpoint, end)
-    return max(point, start)
+    point = end if at_end or release.recovery_moves_recovery_point else checkpoint
+    return max(min(point, end), start) if release.bounds_recovery_point else point
 
 
 class UnreadableOutcome(NamedTuple):
@@ -231,11 +229,11 @@ def unreadable_checkpoint(name: str, error: str, release: Release) -> Unreadable
     """Return what an unreadable checkpoint at the top of a log dir does, None where the start goes on without it."""
     reason = f"{name} cannot be read: {error}"
     at_start = name in (RECOVERY_POINT, LOG_START)
-    if at_start and (error == "OutOfMemoryError" or release.version < (0, 9)):
+    if at_start and (error == "OutOfMemoryError" or release.aborts_on_bad_recovery_point):
         return UnreadableOutcome(Outcome.ABORT, reason)
     if name not in (RECOVERY_POINT, LOG_START, REPLICATION_OFFSET, CLEANER_OFFSET) or error not in IO_ERRORS:
         return None
-    if release.reader in (CheckpointReader.R1, CheckpointReader.R2, CheckpointReader.R3):
+    if not release.has_offline_log_dirs:
         return None
     return UnreadableOutcome(Outcome.OFFLINE, reason, queued=at_start)
 
@@ -245,6 +243,6 @@ def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
 
     A KafkaStorageException takes the log dir offline from 3.2.1 (KAFKA-13773); before, it ends the start.
     """
-    offline = error in IO_ERRORS and release.version >= (3, 2, 1)
+    offline = error in IO_ERRORS and release.outlives_bad_partition_files
     outcome = Outcome.OFFLINE if offline else Outcome.ABORT
     return UnreadableOutcome(outcome, f"{name} cannot be read: {error}", queued=error in IO_ERRORS)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from kcheck.disk.read import LocalFile, opened
 from kcheck.disk.remote import store_of
-from kcheck.errors import LogDirInUseError, UnreadableError
+from kcheck.errors import LogDirInUseError
 from kcheck.model.names import FileKind
+from kcheck.model.unreadable import UnreadableError
 
 _FLOCK = struct.Struct("hhqqi4x")
 """struct flock of 64-bit Linux: type, whence, start, length, process."""

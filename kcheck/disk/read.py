@@ -5,8 +5,8 @@ import os
 import stat
 
 from kcheck.disk.remote import RemoteFile, Store, store_of
-from kcheck.errors import UnreadableError
 from kcheck.model.source import Filled, Source
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _HOLE_SIZE_MIN = 64 << 10
 """A smaller file is read faster than it is asked for holes."""
@@ -23,6 +23,17 @@ _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """So the system refuses a socket."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+
+
+def unreadable(error: OSError | ValueError) -> UnreadableError:
+    """Return the error for what the operating system refuses."""
+    missing = isinstance(error, OSError) and error.errno == errno.ENOENT
+    return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
+
+
+def too_large(size: int) -> UnreadableError:
+    """Return the error for a file of so many bytes."""
+    return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)
 
 
 def word_for(error: OSError | ValueError) -> str:
@@ -95,11 +106,13 @@ class opened:  # noqa: N801 - it is used as a function is
                 # Only the owner may ask for an unchanged access time.
                 self._file = os.open(path, flags, dir_fd=at)
         except OSError as error:
-            link = error.errno == errno.ELOOP and store is None
-            why = "a symbolic link: not followed" if link else _WORDS.get(error.errno) or word_for(error)
-            raise UnreadableError(why) from error
+            if error.errno == errno.ELOOP and store is None:
+                raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK) from error
+            if error.errno in _WORDS:
+                raise UnreadableError(_WORDS[error.errno]) from error
+            raise unreadable(error) from error
         except ValueError as error:
-            raise UnreadableError(word_for(error)) from error
+            raise unreadable(error) from error
 
     def __enter__(self) -> LocalFile | RemoteFile:
         if not isinstance(self._file, int):
@@ -118,7 +131,7 @@ class opened:  # noqa: N801 - it is used as a function is
         if isinstance(self._file, int):
             os.close(self._file)
         if isinstance(error, OSError):
-            raise UnreadableError(word_for(error)) from error
+            raise unreadable(error) from error
 
 
 def readable_size(path: str, *, at: int | None = None) -> int:
@@ -146,7 +159,7 @@ def read_filled(path: str) -> Filled:
             return Filled(data, len(data))
         filled = source.filled_size() if isinstance(source, LocalFile) else source.size
         if filled > SMALL_FILE_SIZE_MAX:
-            raise UnreadableError(f"{filled} bytes are too many for a file of this kind")
+            raise too_large(filled)
         data = _read(source, filled)
         return Filled(data, source.size if len(data) == filled else len(data))
 
@@ -164,7 +177,7 @@ def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, 
         return _read_unlisted(store, path, size_max)
     with opened(path, follow=follow, at=at) as source:
         if source.size > size_max:
-            raise UnreadableError(f"{source.size} bytes are too many for a file of this kind")
+            raise too_large(source.size)
         return _read(source, source.size)
 
 
@@ -173,9 +186,10 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
     if len(data) > size_max:
-        raise UnreadableError(f"more than {size_max} bytes are too many for a file of this kind")
+        words = f"more than {size_max} bytes are too many for a file of this kind"
+        raise UnreadableError(words, UnreadableCause.TOO_LARGE)
     return data
 
 

@@ -6,10 +6,10 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import opened, read_whole, readable_size, word_for
+from kcheck.disk.read import opened, read_whole, readable_size, unreadable
 from kcheck.disk.remote import store_of
-from kcheck.errors import UnreadableError
 from kcheck.model.finding import Location
+from kcheck.model.unreadable import UnreadableError
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ def states(path: str) -> list[tuple[str, object, int, object]]:
         with os.scandir(path) as entries:
             found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
     except (OSError, ValueError) as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
     return sorted((name, stat.st_mode, stat.st_size, stat.st_mtime_ns) for name, stat in found)
 
 
@@ -167,7 +167,7 @@ def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
     except (OSError, ValueError) as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
 
 
 def _inside(directory: str, link: str) -> bool:
@@ -205,7 +205,7 @@ def file_sizes(path: str) -> dict[str, int]:
                 if entry.is_file():
                     found[entry.name] = entry.stat().st_size
     except (OSError, ValueError) as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
     return found
 
 
@@ -222,7 +222,7 @@ def file_size(path: str) -> int:
     try:
         return os.lstat(path).st_size
     except OSError as error:
-        raise UnreadableError(word_for(error)) from error
+        raise unreadable(error) from error
 
 
 def is_directory(path: str) -> bool:

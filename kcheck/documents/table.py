@@ -24,11 +24,11 @@ def rows(report: Report, text: Callable[[str], str]) -> Iterator[Cells]:
     if report.table == FINDINGS:
         return Made(partial(_cells, names, {}, text)).of(map(finding_row, report.findings()))
     outer, *inner = report.table.split(".")
-    found: Any = report.body[outer]
+    outer_rows: Any = report.body[outer]
     if not inner:
-        return Made(partial(_cells, names, {}, text)).of(iter(found))
+        return Made(partial(_cells, names, {}, text)).of(iter(outer_rows))
     return chain.from_iterable(
-        _within(part, inner, Made(partial(_cells, names, {"path": part["path"]}, text))) for part in found
+        _within(part, inner, Made(partial(_cells, names, {"path": part["path"]}, text))) for part in outer_rows
     )
 
 
@@ -36,7 +36,7 @@ def _within(part: Any, inner: list[str], made: Made[Cells]) -> Iterator[Cells]:
     name, *deeper = inner
     if not deeper:
         return made.of(iter(part[name]))
-    return chain.from_iterable(_within(each, deeper, made) for each in part[name])
+    return chain.from_iterable(_within(inner_row, deeper, made) for inner_row in part[name])
 
 
 def _cells(

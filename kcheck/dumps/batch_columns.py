@@ -82,11 +82,11 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
     end = begin + columns.size
     plain = columns.valid & (columns.attributes & CONTROL == 0) & (end <= len(window) - PADDING)
     plain &= (columns.record_count >= 0) & (columns.record_count <= RECORD_COUNT)
-    each, most = columns.record_count, RECORD_COUNT
+    sizes, most = columns.record_count, RECORD_COUNT
     if shown.decode is not None:
-        each, most = columns.size, _DECODED_SIZE
+        sizes, most = columns.size, _DECODED_SIZE
         plain &= (columns.size <= _DECODED_SIZE) & (columns.attributes & CODEC_MASK == 0)
-    held = np.where(plain, each, 0)
+    held = np.where(plain, sizes, 0)
     taken = int(np.searchsorted(np.cumsum(held) - held, most))
     rows = np.flatnonzero(plain[:taken])
     parts: list[RowSlice | None] = [None] * taken
@@ -100,18 +100,18 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
     batches = HeaderColumns._make(None if column is None else column[rows] for column in columns)
     bodies = Bodies(begin, end, batches.record_count)
     steps = step(buffer, bodies)
-    whole = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
+    intact = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
     pieces = list(fields(buffer, steps))
     for piece in pieces:
-        whole[piece.batch[~piece.sound]] = False
-    blocks = _record_blocks(batches, buffer, pieces, whole, shown)
+        intact[piece.batch[~piece.sound]] = False
+    blocks = _record_blocks(batches, buffer, pieces, intact, shown)
     if shown.decode is not None:
         decoded = list(blocks)
         damaged = list(chain.from_iterable(map(_damaged, decoded)))
-        whole &= ~np.isin(batches.position, damaged)
-        blocks = _record_blocks(batches, buffer, pieces, whole, shown) if damaged else iter(decoded)
+        intact &= ~np.isin(batches.position, damaged)
+        blocks = _record_blocks(batches, buffer, pieces, intact, shown) if damaged else iter(decoded)
     source = Rows(blocks)
-    for row, good, count in zip(rows.tolist(), whole.tolist(), bodies.stated.tolist(), strict=True):
+    for row, good, count in zip(rows.tolist(), intact.tolist(), bodies.stated.tolist(), strict=True):
         if good:
             parts[row] = RowSlice(source, count)
     return parts
@@ -124,7 +124,7 @@ def _unpacked(
 
     A batch that cannot be decompressed is left out.
     """
-    pool, found, bounds, stop = bytearray(), list[int](), [0], int(rows[-1]) + 1
+    pool, unpacked_rows, bounds, stop = bytearray(), list[int](), [0], int(rows[-1]) + 1
     codecs = columns.attributes[rows] & CODEC_MASK
     for row, codec, first, last in zip(rows.tolist(), codecs.tolist(), begin.tolist(), end.tolist(), strict=True):
         if len(pool) >= _POOL_SIZE:
@@ -134,17 +134,17 @@ def _unpacked(
         made = decompress(codec, data, magic=2, size_max=_UNPACKED_SIZE_MAX) if codec else Decompressed(data, None)
         if made.problem is None:
             pool += made.data
-            found.append(row)
+            unpacked_rows.append(row)
             bounds.append(len(pool))
     edges = np.array(bounds)
-    return pool, np.array(found, np.int64), edges[:-1], edges[1:], stop
+    return pool, np.array(unpacked_rows, np.int64), edges[:-1], edges[1:], stop
 
 
 def _record_blocks(
-    batches: HeaderColumns, buffer: Buffer, pieces: list[Fields], whole: Mask, shown: DumpDetail
+    batches: HeaderColumns, buffer: Buffer, pieces: list[Fields], intact: Mask, shown: DumpDetail
 ) -> Iterator[Block]:
     for piece in pieces:
-        good = whole[piece.batch]
+        good = intact[piece.batch]
         if good.any():
             yield _record_block(batches, buffer, Fields._make(column[good] for column in piece), shown)
 
@@ -152,7 +152,7 @@ def _record_blocks(
 def _damaged(block: Block) -> Iterator[int]:
     """Yield the positions of batches with a record that is damaged in what it says."""
     rows: Iterator[Any] = zip(*(block.columns[name] for name in ("batch_position", *DECODED_COLUMNS)), strict=True)
-    return (position for position, *said in rows if any(problem_of(each) is not None for each in said))
+    return (position for position, *said in rows if any(problem_of(decoded) is not None for decoded in said))
 
 
 def _record_block(batches: HeaderColumns, buffer: Buffer, piece: Fields, shown: DumpDetail) -> Block:
@@ -163,8 +163,8 @@ def _record_block(batches: HeaderColumns, buffer: Buffer, piece: Fields, shown: 
     names: list[tuple[str, ...]] = [()] * batch.size
     with_headers = np.flatnonzero(piece.header_count).tolist()
     headers = {at: headers_at(memoryview(buffer)[piece.value_end[at] :], 0)[0] for at in with_headers}
-    for at, found in headers.items():
-        names[at] = header_names(found, shown)
+    for at, record_headers in headers.items():
+        names[at] = header_names(record_headers, shown)
     columns: dict[str, Sequence[object]] = {
         "batch_position": _values(batches.position[batch]),
         "offset": _values(batches.base_offset[batch] + delta),

@@ -19,8 +19,8 @@ def _decoding(kind: str) -> Decode:
 
     def rows(key: Data | None, value: Data | None) -> tuple[Row | None, Row | None]:
         key, value = (None if data is None else bytes(data) for data in (key, value))
-        found = decode(key, value)
-        return _row(found.key, key), _row(found.value, value)
+        message = decode(key, value)
+        return _row(message.key, key), _row(message.value, value)
 
     return rows
 

@@ -18,11 +18,11 @@ def entries(source: Source, start: int, end: int, layout: Layout) -> Iterator[tu
     while end - position >= layout.size:
         count = min((end - position) // layout.size, _ENTRY_COUNT)
         data = source.pread(count * layout.size, position)
-        whole = len(data) - len(data) % layout.size
-        if not whole:
+        complete_size = len(data) - len(data) % layout.size
+        if not complete_size:
             return
-        yield from layout.iter_unpack(memoryview(data)[:whole])
-        position += whole
+        yield from layout.iter_unpack(memoryview(data)[:complete_size])
+        position += complete_size
 
 
 def used_size(source: Source, size: int, layout: Layout) -> int:
@@ -30,9 +30,9 @@ def used_size(source: Source, size: int, layout: Layout) -> int:
     end = size
     while end > 0:
         start = max(end - _PIECE_SIZE, 0)
-        found = source.pread(end - start, start).rstrip(b"\0")
-        if found:
-            return _entry_file.used_size(start + len(found), size, layout)
+        filled = source.pread(end - start, start).rstrip(b"\0")
+        if filled:
+            return _entry_file.used_size(start + len(filled), size, layout)
         end = start
     return 0
 

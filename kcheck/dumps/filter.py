@@ -58,10 +58,10 @@ class Filter(NamedTuple):
     only_damaged: bool = False
     times: Bounds | None = None
 
-    def wants(self, found: DumpRow, span: tuple[str, str]) -> bool:
+    def wants(self, dump_row: DumpRow, span: tuple[str, str]) -> bool:
         """Whether a row is wanted; `span` names the fields that hold its first and last offset."""
-        row = found.row
-        if self.only_damaged and not found.damaged:
+        row = dump_row.row
+        if self.only_damaged and not dump_row.damaged:
             return False
         if self.epoch is not None and row["leader_epoch"] != self.epoch:
             return False
@@ -69,7 +69,7 @@ class Filter(NamedTuple):
             return False
         if self.times is not None and not _meets(self.times, *_timestamps(row)):
             return False
-        first = found.least if row[span[0]] is None else row[span[0]]
+        first = dump_row.least if row[span[0]] is None else row[span[0]]
         return self.offsets is None or _meets(self.offsets, first, row[span[1]])
 
     def wants_record(self, record: Record) -> bool:

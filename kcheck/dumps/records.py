@@ -143,9 +143,9 @@ def header_names(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[str, .
 
 def header_rows(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[tuple[Row, ...], bool]:
     """Return headers as rows, and whether a byte of them is escaped."""
-    found = [(_text(bytes(name), shown), _nullable(content, shown)) for name, content in headers]
-    rows = tuple({"key": name, "value": content} for (name, _), (content, _) in found)
-    return rows, any(flag for _, flag in chain.from_iterable(found))
+    headers_with_flags = [(_text(bytes(name), shown), _nullable(content, shown)) for name, content in headers]
+    rows = tuple({"key": name, "value": content} for (name, _), (content, _) in headers_with_flags)
+    return rows, any(flag for _, flag in chain.from_iterable(headers_with_flags))
 
 
 def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None], set[int]]:
@@ -155,8 +155,10 @@ def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None
     try:
         return [None if data is None else write(data) for data in column], set()
     except UnicodeDecodeError:
-        found = [_nullable(data, shown) for data in column]
-        return [text for text, _ in found], {number for number, (_, flag) in enumerate(found) if flag}
+        texts_with_flags = [_nullable(data, shown) for data in column]
+        return [text for text, _ in texts_with_flags], {
+            number for number, (_, flag) in enumerate(texts_with_flags) if flag
+        }
 
 
 def _nullable(data: Data | None, shown: DumpDetail) -> tuple[str | None, bool]:

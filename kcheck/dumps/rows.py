@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from kcheck.disk.read import too_large
 from kcheck.disk.walk import split
 from kcheck.dumps.entries import crc32c_of, entries, used_size
 from kcheck.dumps.filter import BATCH_SPAN
 from kcheck.dumps.open_file import File
-from kcheck.errors import UnreadableError
 from kcheck.formats import (
     _metadata_snapshot,
     offset_index,
@@ -143,7 +143,7 @@ class DumpKind(NamedTuple):
     def accept(self, size: int) -> None:
         """Raise UnreadableError for an index that is too large; a log is read in windows, whatever its size."""
         if self.rows == "entries" and size > INDEX_SIZE_MAX:
-            raise UnreadableError(f"{size} bytes are too many for a file of this kind")
+            raise too_large(size)
 
 
 KINDS = {

@@ -10,10 +10,11 @@ from typing import NamedTuple, TypeVar
 from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
-from kcheck.errors import KcheckError, NotALogDirError, UnreadableError, UsageError
+from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LOST_FOUND
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets
 
@@ -179,7 +180,7 @@ def _below(
     try:
         names = list_directory(folder).directories
     except UnreadableError as error:
-        return kc001_unreadable.finding(Location(log_dir=folder), str(error))
+        return kc001_unreadable.finding(Location(log_dir=folder), error.why)
     hidden = not pattern.pattern.startswith(re.escape("."))
     matched = ((name, pattern.fullmatch(name)) for name in names if name != LOST_FOUND)
     return tuple(
@@ -201,7 +202,8 @@ def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
         except UsageError:
             raise
         except KcheckError as error:
-            findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), str(error)))
+            why = Unreadable(UnreadableCause.REFUSED, str(error))
+            findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), why))
             continue
         yield FleetLogDir(join(*split(log_dir)), *told)
 

@@ -10,10 +10,10 @@ from kcheck.core.startup import Outcome, segments_from
 from kcheck.core.verdicts import verdict
 from kcheck.disk.walk import file_sizes
 from kcheck.documents.predict import partition_row
-from kcheck.errors import UnreadableError
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import begin, is_metadata_log
@@ -78,7 +78,7 @@ def _unread(
     try:
         logs = _log_sizes(path) if view is None else {int(each.base_offset): each.size for each in view.segments}
     except UnreadableError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
     return PartitionPrediction(
         name, directory, Outcome.UNKNOWN, "its segments are read through at the start", scan_bytes=size

@@ -1,1 +1,62 @@
-"""The files of a log directory: bytes in, values out, and what the broker's own reader makes of the bytes."""
+r"""Parsers for the small files in a Kafka broker's data directory (Kafka's words: log dir).
+
+Each public module reads one kind of file and is named for it. It takes the bytes of a file and returns values; it
+opens no file and raises no error for damaged content. `parse` finds the module by the file's name:
+
+    >>> from kcheck import formats
+    >>> from kcheck.formats import leader_epoch_checkpoint
+    >>> data = b"0\n2\n5 100\nsix 120\n"
+    >>> parsed = formats.parse("leader-epoch-checkpoint", data)
+    >>> parsed == leader_epoch_checkpoint.parse(data)
+    True
+    >>> parsed.value.entries
+    (EpochEntry(epoch=5, start_offset=100),)
+    >>> [str(defect) for defect in parsed.defects]
+    ['line 4, column 1: "six" is not an epoch', 'line 2, column 1: the count is 2, but 1 entry is readable']
+
+A module has up to three functions:
+
+- `parse(data)` returns a `Parsed`: everything that could be read, and every defect. It is kcheck's own reader.
+- `serialize(value)` returns the bytes of a value, as a broker writes them.
+- `broker_reads(data, release)` returns what the broker of a Kafka release reads from the bytes, or the exception that
+  it throws. Releases read the same bytes differently, so this is a second reader (docs/adr/0005-two-readers.md).
+
+Segments (`.log`) can be gigabytes, so `record_batch` has no `parse`: it decodes one batch header at a time. Modules
+whose names begin with an underscore are shared parts: index entries, checkpoint lines, records, compression.
+
+Importing this package loads no parser: each is imported when it is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from kcheck.errors import UsageError
+from kcheck.registry import discover
+
+if TYPE_CHECKING:
+    from kcheck.formats._contract import Format
+    from kcheck.model.parsed import Parsed
+
+
+def parse(name: str, data: bytes) -> "Parsed[Any]":
+    """Return what the bytes of a file hold, with every defect; `name` is the file's name or path.
+
+    Raise UsageError if no module parses files of this name.
+    """
+    known = format_of(name)
+    if known is None or known.parse is None:
+        why = "segments are read batch by batch, see kcheck.formats.record_batch" if known else "not a known file name"
+        raise UsageError(f"kcheck.formats cannot parse {name}: {why}")
+    return known.parse(data)
+
+
+def format_of(name: str) -> "Format | None":
+    """Return the format of a file by its name or path, None if no module knows the name."""
+    file_name = name.rpartition("/")[2]
+    return next((known for known in all_formats() if known.matches(file_name)), None)
+
+
+def all_formats() -> "tuple[Format, ...]":
+    """Return every format, in the order of the module names; this imports all parsers."""
+    from kcheck.formats._contract import Format
+
+    return tuple(known for known in discover(__name__, "FORMAT") if isinstance(known, Format))

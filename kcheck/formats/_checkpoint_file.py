@@ -1,8 +1,8 @@
-"""The framing of the text checkpoints: a version line, a count line, one entry a line.
+"""The layout of text checkpoints: a version line, a count line, then one entry per line.
 
-CheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2. `parse` is kcheck's own reader: it keeps what can be
-read and tells every defect. What a broker makes of the same bytes is in `_checkpoint_reader`. A file as brokers write
-it is not looked at line by line.
+Kafka classes: CheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2. `parse` is kcheck's own reader: it keeps
+every readable entry and reports every defect. `_checkpoint_reader` reads the same bytes as a broker does. Files in the
+form that brokers write are parsed in large chunks, not line by line.
 """
 
 import re
@@ -17,112 +17,120 @@ from kcheck.model.names import TOPIC_CHARACTERS, TOPIC_SIZE_MAX, is_legal_topic
 from kcheck.model.parsed import FOUND_SIZE_MAX, Defect, Parsed
 
 DEFECT_COUNT_MAX = 1000
-"""So many defects of one file are told; one more says how many there are besides."""
+"""Number of defects reported per file. A last one says how many more there are."""
 
 REFUSED_COUNT_MAX = 500_000
-"""After so many lines that no broker reads the rest of the file is not looked at: it is no checkpoint."""
+"""After this many unreadable lines the parser stops: the file is not a checkpoint."""
 
 _CHUNK_SIZE = 1 << 20
-"""So many bytes are read at once where all lines are as brokers write them."""
+"""Bytes parsed at once while every line is in the form that brokers write."""
 
-_KNOWN_COUNT_MAX = 100_000
-"""Of more topics than these equal ones need not be one string: to know them all takes more than the file has."""
+_SHARED_NAME_COUNT_MAX = 100_000
+"""Number of topics whose equal names share one string. Remembering more would take more memory than the file."""
 
 
 class Framing(NamedTuple):
-    """What differs between the kinds: whether an entry begins with a topic, and what its numbers mean."""
+    """The layout of an entry line, which differs between the kinds of checkpoint."""
 
     has_topic: bool
-    names: tuple[str, str]
+    """Whether an entry begins with a topic."""
+    number_names: tuple[str, str]
+    """What the two numbers of an entry are, as words for messages: `an epoch`, `an offset`."""
 
     @property
     def field_count(self) -> int:
-        """Fields of an entry line."""
+        """Number of fields in an entry line."""
         return 3 if self.has_topic else 2
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A checkpoint as columns, one item a line: `topics` is empty where entries have none.
-
-    `version` and `count` are None where their line is missing or no number.
-    """
+    """The lines of a checkpoint, as columns with one item per readable entry."""
 
     version: int | None
+    """The version line; None if it is missing or not a number."""
     count: int | None
+    """The count line; None if it is missing or not a number."""
     topics: Sequence[str]
+    """The topic of each entry; empty if the entries of this kind have no topic."""
     firsts: Sequence[int]
+    """The first number of each entry: a partition or an epoch."""
     seconds: Sequence[int]
+    """The second number of each entry: an offset."""
 
     def __len__(self) -> int:
-        """Return the number of entries that could be read."""
+        """Return the number of readable entries."""
         return len(self.firsts)
 
 
 class _Line(NamedTuple):
-    """A line of the file: `position` in bytes, `end` is what ends it."""
+    """A line of the file."""
 
     number: int
+    """The line number, from 1."""
     position: int
+    """Bytes from the start of the file."""
     raw: bytes
+    """The line without its line end."""
     end: bytes
+    """The line end: LF, CR LF or CR; empty at the end of the file."""
 
 
 _NUMBERS = rb"(?:0|[1-9][0-9]{0,8}) (?:0|[1-9][0-9]{0,17})\n"
 _TOPIC = rb"(?!\.\.? )[%s]{1,%d}+" % (TOPIC_CHARACTERS.encode(), TOPIC_SIZE_MAX)
-_CANONICAL = {True: re.compile(rb"(?:%s %s)*+" % (_TOPIC, _NUMBERS)), False: re.compile(rb"(?:%s)*+" % _NUMBERS)}
+_CANONICAL_LINES = {True: re.compile(rb"(?:%s %s)*+" % (_TOPIC, _NUMBERS)), False: re.compile(rb"(?:%s)*+" % _NUMBERS)}
 _CANONICAL_HEAD = re.compile(rb"0\n(0|[1-9][0-9]{0,8})\n")
 _LINE = re.compile(rb"([^\r\n]*+)(\r\n|\n|\r|\Z)")
-_NOT_WRITTEN = "no broker writes the line like this"
+_NOT_CANONICAL = "brokers never write a line in this form"
 
 
 class Columns:
-    """Entries as they are read, one column a field; equal topics are one string."""
+    """Collects entries as columns; equal topic names share one string."""
 
     def __init__(self) -> None:
         self.topics: list[str] = []
         self.firsts = array("i")
         self.seconds = array("q")
-        self._known: dict[str, str] = {}
+        self._topic_names: dict[str, str] = {}
 
-    def take(self, topic: str | None, first: int, second: int) -> None:
-        """Take one entry."""
+    def add(self, topic: str | None, first: int, second: int) -> None:
+        """Add one entry."""
         if topic is not None:
-            self.topics.append(self._known.setdefault(topic, topic))
+            self.topics.append(self._topic_names.setdefault(topic, topic))
         self.firsts.append(first)
         self.seconds.append(second)
 
-    def take_chunk(self, chunk: bytes, framing: Framing) -> None:
-        """Take lines that are as brokers write them: no checks left to do."""
+    def add_chunk(self, chunk: bytes, framing: Framing) -> None:
+        """Add lines that are in the form that brokers write; they need no further checks."""
         fields = chunk.decode("ascii").split()
         width = framing.field_count
         if framing.has_topic:
-            known = self._known
-            if len(known) > _KNOWN_COUNT_MAX:
-                known.clear()
-            self.topics.extend([known.setdefault(topic, topic) for topic in fields[0::width]])
+            names = self._topic_names
+            if len(names) > _SHARED_NAME_COUNT_MAX:
+                names.clear()
+            self.topics.extend([names.setdefault(topic, topic) for topic in fields[0::width]])
         self.firsts.extend(map(int, fields[width - 2 :: width]))
         self.seconds.extend(map(int, fields[width - 1 :: width]))
 
     def lines(self, version: int | None, count: int | None) -> Lines:
-        """Return what was taken."""
+        """Return the collected entries with the two header lines."""
         return Lines(version, count, self.topics, self.firsts, self.seconds)
 
 
 class _Defects:
-    """The first `DEFECT_COUNT_MAX` defects, and how many more there are."""
+    """Collects the first `DEFECT_COUNT_MAX` defects and counts the others."""
 
     def __init__(self) -> None:
         self.refused = 0
-        self._told: list[Defect] = []
-        self._untold = 0
+        self._defects: list[Defect] = []
+        self._omitted_count = 0
 
-    def tell(self, message: str, line: _Line, *, column: int = 1, accepted: bool = False) -> None:
+    def add(self, message: str, line: _Line, *, column: int = 1, accepted: bool = False) -> None:
         self.refused += not accepted
-        if len(self._told) == DEFECT_COUNT_MAX:
-            self._untold += 1
+        if len(self._defects) == DEFECT_COUNT_MAX:
+            self._omitted_count += 1
             return
-        self._told.append(
+        self._defects.append(
             Defect(
                 message=message,
                 line=line.number,
@@ -134,59 +142,60 @@ class _Defects:
         )
 
     def all(self, size: int) -> tuple[Defect, ...]:
-        if not self._untold:
-            return tuple(self._told)
+        if not self._omitted_count:
+            return tuple(self._defects)
         stopped = ", and the rest of the file was not read" if self.refused >= REFUSED_COUNT_MAX else ""
-        return (*self._told, Defect(message=f"{self._untold} more defects{stopped}", position=size))
+        return (*self._defects, Defect(message=f"{self._omitted_count} more defects{stopped}", position=size))
 
 
 @lru_cache(maxsize=1)
 def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
-    """Return every entry that can be read, and every defect with its line; never raises.
+    """Return every readable entry, and every defect with its line. Never raise on content.
 
-    The last answer is kept, because whoever asks what the broker reads has just asked what stands there.
+    The last result is cached: callers parse a file, then ask what a broker reads from it.
     """
     defects = _Defects()
     columns = Columns()
     version, count, second = _head(data, defects)
     if second is not None:
         _entries(data, second, framing, columns, defects)
-        found = len(columns.firsts)
-        if count is not None and count != found:
-            defects.tell(f"the count is {count}, but {found} entries can be read", second)
+        entry_count = len(columns.firsts)
+        if count is not None and count != entry_count:
+            readable = "1 entry is" if entry_count == 1 else f"{entry_count} entries are"
+            defects.add(f"the count is {count}, but {readable} readable", second)
     if data and not data.endswith((b"\n", b"\r")):
-        _no_line_end(data, defects)
+        _report_no_line_end(data, defects)
     return Parsed(value=columns.lines(version, count), defects=defects.all(len(data)))
 
 
-def _no_line_end(data: bytes, defects: _Defects) -> None:
-    """Tell that the file may have been cut: the defect stands behind its last byte."""
+def _report_no_line_end(data: bytes, defects: _Defects) -> None:
+    """Report that the last line may be cut short; the defect's position is the end of the file."""
     start = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     number = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n") + 1
-    behind = _Line(number, len(data), data[start:][-FOUND_SIZE_MAX:], b"")
-    text = "no line end after the last line: its end may be missing"
-    defects.tell(text, behind, column=len(data) - start + 1, accepted=True)
+    file_end = _Line(number, len(data), data[start:][-FOUND_SIZE_MAX:], b"")
+    text = "the last line has no line end and may be incomplete"
+    defects.add(text, file_end, column=len(data) - start + 1, accepted=True)
 
 
 def _lines(data: bytes) -> Iterator[_Line]:
-    """Yield the lines as BufferedReader splits them."""
+    """Yield the lines, split as Java's BufferedReader splits them."""
     for number, match in enumerate(_LINE.finditer(data), 1):
         if match.start() < len(data):
             yield _Line(number, match.start(), match[1], match[2])
 
 
 def _head(data: bytes, defects: _Defects) -> tuple[int | None, int | None, _Line | None]:
-    """Return version, count and the second line, None where it is missing."""
-    written = _CANONICAL_HEAD.match(data)
-    if written:
-        return 0, int(written[1]), _Line(2, 2, written[1], b"\n")
+    """Return the version, the count and the count line; None for each that is missing."""
+    canonical = _CANONICAL_HEAD.match(data)
+    if canonical:
+        return 0, int(canonical[1]), _Line(2, 2, canonical[1], b"\n")
     lines = _lines(data)
     first, second = next(lines, None), next(lines, None)
     version = _number(first, "version", defects)
     if first is not None and version not in (None, 0):
-        defects.tell(f"version {version} is not known, only 0 is", first)
+        defects.add(f"unknown version {version}, expected 0", first)
     if first is not None and second is None:
-        defects.tell("the count is missing: no entries", first, accepted=True)
+        defects.add("the count is missing, so there are no entries", first, accepted=True)
     return version, _number(second, "count", defects), second
 
 
@@ -196,22 +205,22 @@ def _number(line: _Line | None, name: str, defects: _Defects) -> int | None:
     text = line.raw.decode("utf-8", "replace")
     value = java_int(text)
     if value is None:
-        defects.tell(f"{_quoted(line.raw)} is not a {name}", line)
+        defects.add(f"{_quoted(line.raw)} is not a {name}", line)
     elif text != str(value) or line.end not in (b"\n", b""):
-        defects.tell(_NOT_WRITTEN, line._replace(raw=line.raw + line.end), accepted=True)
+        defects.add(_NOT_CANONICAL, line._replace(raw=line.raw + line.end), accepted=True)
     return value
 
 
 def _entries(data: bytes, second: _Line, framing: Framing, columns: Columns, defects: _Defects) -> None:
-    """Read the lines after the count: in chunks while they are as brokers write them, else one by one."""
-    canonical = _CANONICAL[framing.has_topic]
+    """Read the lines after the count: in chunks while they are in the form that brokers write, else one by one."""
+    canonical = _CANONICAL_LINES[framing.has_topic]
     position = second.position + len(second.raw) + len(second.end)
     number = second.number
     while position < len(data) and defects.refused < REFUSED_COUNT_MAX:
         end = data.find(b"\n", min(position + _CHUNK_SIZE, len(data) - 1)) + 1 or len(data)
         chunk = data[position:end]
         if canonical.fullmatch(chunk):
-            columns.take_chunk(chunk, framing)
+            columns.add_chunk(chunk, framing)
             number += chunk.count(b"\n")
         else:
             start = number
@@ -227,29 +236,29 @@ def _entry(line: _Line, framing: Framing, columns: Columns, defects: _Defects) -
     except UnicodeDecodeError as error:
         text = line.raw.decode("utf-8", "replace")
         column = len(line.raw[: error.start].decode("utf-8")) + 1
-        defects.tell("bytes that are no UTF-8", line, column=column)
+        defects.add("invalid UTF-8", line, column=column)
     fields = java_fields(text, framing.field_count)
     if len(fields) != framing.field_count:
-        defects.tell(f"{_quoted(line.raw)} has {_counted(fields, framing)}", line)
+        defects.add(f"{_quoted(line.raw)} has {_field_count_words(fields, framing)}", line)
         return
     first, second = java_int(fields[-2]), java_long(fields[-1])
     if first is None:
         column = text.find(fields[-2], len(fields[0]) if framing.has_topic else 0) + 1
-        defects.tell(f"{_quoted(fields[-2].encode())} is not {framing.names[0]}", line, column=column)
+        defects.add(f"{_quoted(fields[-2].encode())} is not {framing.number_names[0]}", line, column=column)
     elif second is None:
         column = text.rfind(fields[-1]) + 1
-        defects.tell(f"{_quoted(fields[-1].encode())} is not {framing.names[1]}", line, column=column)
+        defects.add(f"{_quoted(fields[-1].encode())} is not {framing.number_names[1]}", line, column=column)
     else:
         topic = fields[0] if framing.has_topic else None
-        columns.take(topic, first, second)
-        written = [str(first), str(second)] if topic is None else [topic, str(first), str(second)]
-        if text != " ".join(written) or line.end not in (b"\n", b""):
-            defects.tell(_NOT_WRITTEN, line._replace(raw=line.raw + line.end), accepted=True)
+        columns.add(topic, first, second)
+        canonical = [str(first), str(second)] if topic is None else [topic, str(first), str(second)]
+        if text != " ".join(canonical) or line.end not in (b"\n", b""):
+            defects.add(_NOT_CANONICAL, line._replace(raw=line.raw + line.end), accepted=True)
         elif topic is not None and not is_legal_topic(topic):
-            defects.tell("no topic has such a name", line, accepted=True)
+            defects.add("not a legal topic name", line, accepted=True)
 
 
-def _counted(fields: list[str], framing: Framing) -> str:
+def _field_count_words(fields: list[str], framing: Framing) -> str:
     count = 0 if fields == [""] else len(fields)
     if count > framing.field_count:
         return f"more than {framing.field_count} fields"
@@ -262,9 +271,9 @@ def _quoted(raw: bytes) -> str:
 
 
 def serialize(version: int | None, topics: Sequence[str], firsts: Sequence[int], seconds: Sequence[int]) -> bytes:
-    """Return the file as CheckpointFile.write leaves it, LF after every line.
+    """Return the bytes that CheckpointFile.write writes, with LF after every line.
 
-    Without a version and entries it is the file of 0 bytes that a broker makes before it has anything to write.
+    Without a version and entries this is the empty file that a broker creates before it has anything to write.
     """
     if version is None and not firsts:
         return b""

@@ -1,7 +1,7 @@
-"""What the brokers' own readers make of a text checkpoint, check after check.
+"""Reads a text checkpoint as a broker does, with the same checks in the same order.
 
-CheckpointFile.CheckpointReadBuffer 3.1 to 4.3.1, CheckpointFile 0.11 to 3.0, OffsetCheckpoint 0.8.2 to 0.10.2. The
-readers are named in `CheckpointReader`; each row of a file's life there is one difference here.
+Kafka classes: CheckpointFile.CheckpointReadBuffer 3.1 to 4.3.1, CheckpointFile 0.11 to 3.0, OffsetCheckpoint 0.8.2 to
+0.10.2. `CheckpointReader` lists the readers R1 to R6 and how each differs from the one before it.
 """
 
 from kcheck.formats._checkpoint_file import Columns, Framing, Lines, parse
@@ -13,26 +13,29 @@ _IO_EXCEPTION = "IOException"
 _NUMBER_FORMAT_EXCEPTION = "NumberFormatException"
 
 _HEAP_SIZE = 1 << 30
-"""The default heap of kafka-server-start.sh, in bytes."""
+"""Default heap of kafka-server-start.sh, in bytes."""
 _REFERENCE_SIZE = 4
+"""Bytes of one reference in a Java list."""
 
-_COUNTS_KEYS = (CheckpointReader.R1, CheckpointReader.R2)
-_STRICT = (CheckpointReader.R5, CheckpointReader.R6)
+_COUNT_DISTINCT_PARTITIONS = (CheckpointReader.R1, CheckpointReader.R2)
+"""Readers that compare the count with the number of distinct partitions, not of lines."""
+_REFUSE_INVALID_UTF8 = (CheckpointReader.R5, CheckpointReader.R6)
 _ENTRY_NUMBER_ESCAPES = (CheckpointReader.R1, CheckpointReader.R6)
+"""Readers that let the NumberFormatException of a bad number in an entry escape."""
 
 
 def read(data: bytes, framing: Framing, reader: CheckpointReader) -> BrokerReads[Lines]:
     """Return every entry in file order, or the exception that the reader throws.
 
-    OutOfMemoryError: from 3.1 a list is made for as many entries as the count says before the first is read; it is
-    told where its references, 4 bytes each, do not fit into the 1 GiB that kafka-server-start.sh gives a broker. Up to
-    0.10.2 bytes are decoded by the platform's charset, taken to be UTF-8.
+    From 3.1 the reader allocates a list for as many entries as the count says before it reads the first one. The answer
+    is OutOfMemoryError if the references (4 bytes each) do not fit into 1 GiB, the default heap of a broker. Up to
+    0.10.2 the reader decodes the bytes with the platform's charset; this assumes UTF-8.
     """
     parsed = parse(data, framing)
     try:
         if all(defect.accepted for defect in parsed.defects):
-            return BrokerReads(value=_counted(parsed.value, reader))
-        return BrokerReads(value=_counted(_read(data, framing, reader), reader))
+            return BrokerReads(value=_with_count_checked(parsed.value, reader))
+        return BrokerReads(value=_with_count_checked(_read_lines(data, framing, reader), reader))
     except _ReadError as error:
         return BrokerReads(value=None, error=str(error))
 
@@ -41,31 +44,32 @@ class _ReadError(Exception):
     """The exception that the broker's reader throws, by its simple class name."""
 
 
-def _counted(lines: Lines, reader: CheckpointReader) -> Lines:
-    """Compare the count with the entries; up to 0.10.2 with the different partitions among them."""
+def _with_count_checked(lines: Lines, reader: CheckpointReader) -> Lines:
+    """Return the lines if the count is right; up to 0.10.2 it counts the distinct partitions."""
     if lines.count is None:
         return lines
     if reader is CheckpointReader.R6:
-        _preallocate(lines.count)
-    found = len(set(zip(lines.topics, lines.firsts, strict=True))) if reader in _COUNTS_KEYS else len(lines)
-    if found != lines.count:
+        _check_list_fits(lines.count)
+    distinct = reader in _COUNT_DISTINCT_PARTITIONS
+    entry_count = len(set(zip(lines.topics, lines.firsts, strict=True))) if distinct else len(lines)
+    if entry_count != lines.count:
         raise _ReadError(_IO_EXCEPTION)
     return lines
 
 
-def _preallocate(count: int) -> None:
+def _check_list_fits(count: int) -> None:
     if count < 0:
         raise _ReadError("IllegalArgumentException")
     if count * _REFERENCE_SIZE >= _HEAP_SIZE:
         raise _ReadError("OutOfMemoryError")
 
 
-def _read(data: bytes, framing: Framing, reader: CheckpointReader) -> Lines:
-    """Read a file that is not as brokers write it; the order of the checks decides which exception it is."""
+def _read_lines(data: bytes, framing: Framing, reader: CheckpointReader) -> Lines:
+    """Read a damaged file line by line; the order of the checks decides which exception the reader throws."""
     columns = Columns()
-    if reader in _STRICT:
-        found = utf8_lines(data)
-        lines, malformed = found.lines, found.malformed
+    if reader in _REFUSE_INVALID_UTF8:
+        decoded = utf8_lines(data)
+        lines, malformed = decoded.lines, decoded.malformed
     else:
         lines, malformed = utf8_lines_replaced(data), False
     head: list[int] = []
@@ -80,19 +84,19 @@ def _read(data: bytes, framing: Framing, reader: CheckpointReader) -> Lines:
             break
     count = head[1] if len(head) > 1 else None
     if count is not None and reader is CheckpointReader.R6:
-        _preallocate(count)
+        _check_list_fits(count)
     for line in lines:
-        _entry(line, framing, reader, columns)
+        _add_entry(line, framing, reader, columns)
     if malformed:
         raise _ReadError("MalformedInputException")
     return columns.lines(0, count)
 
 
-def _entry(line: str, framing: Framing, reader: CheckpointReader, columns: Columns) -> None:
+def _add_entry(line: str, framing: Framing, reader: CheckpointReader, columns: Columns) -> None:
     fields = java_fields(line, framing.field_count)
     if len(fields) != framing.field_count:
         raise _ReadError(_IO_EXCEPTION)
     first, second = java_int(fields[-2]), java_long(fields[-1])
     if first is None or second is None:
         raise _ReadError(_NUMBER_FORMAT_EXCEPTION if reader in _ENTRY_NUMBER_ESCAPES else _IO_EXCEPTION)
-    columns.take(fields[0] if framing.has_topic else None, first, second)
+    columns.add(fields[0] if framing.has_topic else None, first, second)

@@ -1,7 +1,7 @@
-"""What Kafka's readers make of compressed bytes: those of a batch of magic 2, or the value of a wrapper below that.
+"""Decompresses records as Kafka's readers do: the body of a batch of magic 2, or the value of an older wrapper.
 
-GzipCompression, SnappyCompression, Lz4Compression and ZstdCompression 4.3.1, with the streams below them:
-GZIPInputStream of the JDK, SnappyInputStream of snappy-java 1.1.10, ZstdInputStreamNoFinalizer of zstd-jni 1.5.6.
+Kafka classes: GzipCompression, SnappyCompression, Lz4Compression and ZstdCompression 4.3.1. They use GZIPInputStream of
+the JDK, SnappyInputStream of snappy-java 1.1.10 and ZstdInputStreamNoFinalizer of zstd-jni 1.5.6.
 """
 
 import zlib
@@ -9,15 +9,15 @@ import zlib
 from kcheck.formats._decompressed import Decompressed, too_large
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
-"""The codecs by their number in the attributes (CompressionType)."""
+"""The codecs, by their numbers in the attributes (CompressionType)."""
 
 
 def decompress(codec: int, data: bytes | memoryview, *, magic: int, size_max: int) -> Decompressed:
-    """Return what a codec (1 gzip, 2 snappy, 3 lz4, 4 zstd) makes of `data`, at most `size_max` bytes.
+    """Decompress `data` with a codec (1 gzip, 2 snappy, 3 lz4, 4 zstd) to at most `size_max` bytes.
 
-    `magic` is that of the batch: below 1 the checksum in an lz4 header is not looked at. What the broker's reader
-    leaves unread at the end is no problem. Where there is one the data may hold a few bytes more than a Java stream
-    had handed out before its exception. Memory is at most twice `size_max` and the size of `data`.
+    `magic` is that of the batch: in magic 0 the checksum of an lz4 header is not verified. Bytes that the broker's
+    reader leaves unread at the end are not a problem. If there is a problem, the result may hold a few bytes more than
+    a Java stream returns before its exception. Memory use is at most twice `size_max` plus the size of `data`.
     """
     data = memoryview(data)
     if codec == GZIP:
@@ -39,19 +39,19 @@ _GZIP_MAGIC, _GZIP_HEADER_SIZE, _GZIP_TRAILER_SIZE = b"\x1f\x8b\x08", 10, 8
 _HEADER_CRC, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 _GZIP_BUFFER_SIZE = 8192
 _GZIP_LEFT_MIN = 26
-"""So few bytes from a trailer on, all of them in the reader's buffer, are not looked at for another member."""
+"""With this many bytes or fewer left from the trailer on, all buffered, the reader does not look for another member."""
 _STEP_MIN, _STEP_MAX = 1 << 10, 1 << 20
 
 
 def _gzip(data: memoryview, size_max: int) -> Decompressed:
-    """Read member after member; bytes behind the last that begin no other one are left unread (GZIPInputStream)."""
+    """Read all members; ignore bytes after the last one that do not begin another member (GZIPInputStream)."""
     out = bytearray()
     at = _gzip_body(data, 0)
     if at is None:
         return Decompressed(out, "no gzip header")
     filled = at
     while True:
-        begun = len(out)
+        member_start = len(out)
         end, problem = _inflate(data, at, out, size_max)
         if end is None:
             return Decompressed(out, problem)
@@ -60,9 +60,9 @@ def _gzip(data: memoryview, size_max: int) -> Decompressed:
         trailer = data[end : end + _GZIP_TRAILER_SIZE]
         if len(trailer) < _GZIP_TRAILER_SIZE:
             return Decompressed(out, "the gzip trailer is cut off")
-        size = len(out) - begun
+        size = len(out) - member_start
         with memoryview(out) as view:
-            expected = zlib.crc32(view[begun:]) | (size & 0xFFFFFFFF) << 32
+            expected = zlib.crc32(view[member_start:]) | (size & 0xFFFFFFFF) << 32
         if int.from_bytes(trailer, "little") != expected:
             return Decompressed(out, "the gzip trailer has another CRC or size")
         if filled == len(data) and filled - end <= _GZIP_LEFT_MIN:
@@ -75,9 +75,9 @@ def _gzip(data: memoryview, size_max: int) -> Decompressed:
 
 
 def _inflate(data: memoryview, at: int, out: bytearray, size_max: int) -> tuple[int | None, str | None]:
-    """Append what the deflate stream at a position holds; return where it ends, or None and why not.
+    """Append the contents of the deflate stream at a position; return where it ends, or None and why it does not.
 
-    It is fed in steps that grow: what zlib hands back unread is copied each time.
+    The input is fed in growing steps, because zlib copies the bytes that it leaves unread.
     """
     stream, step = zlib.decompressobj(-zlib.MAX_WBITS), _STEP_MIN
     while at < len(data):
@@ -97,7 +97,7 @@ def _inflate(data: memoryview, at: int, out: bytearray, size_max: int) -> tuple[
 
 
 def _gzip_body(data: memoryview, at: int) -> int | None:
-    """Return where the deflate stream of the member at a position begins, None where there is no header."""
+    """Return where the deflate stream of the member at a position begins; None if there is no valid header."""
     head = bytes(data[at : at + _GZIP_HEADER_SIZE])
     if len(head) < _GZIP_HEADER_SIZE or not head.startswith(_GZIP_MAGIC):
         return None
@@ -120,11 +120,11 @@ def _gzip_body(data: memoryview, at: int) -> int | None:
 _XERIAL_MAGIC, _XERIAL_HEADER_SIZE = b"\x82SNAPPY\x00", 16
 _XERIAL_BLOCK_SIZE_MAX = 512 << 20
 _SNAPPY_RATIO_MAX = 64
-"""No element of a raw snappy block makes more than 64 bytes, from two or more."""
+"""An element of a raw snappy block has at least two bytes and makes at most 64."""
 
 
 def _snappy(data: memoryview, size_max: int) -> Decompressed:
-    """Read the blocks behind a xerial header, or without one all of it as one raw block (SnappyInputStream)."""
+    """Read the blocks after a xerial header; without a header read one raw block (SnappyInputStream)."""
     if not data:
         return Decompressed(b"", "no bytes are no snappy")
     if len(data) < _XERIAL_HEADER_SIZE or data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
@@ -136,7 +136,7 @@ def _snappy(data: memoryview, size_max: int) -> Decompressed:
         if head.startswith(_XERIAL_MAGIC[:4]):
             if len(head) < _XERIAL_HEADER_SIZE:
                 return Decompressed(out, "a second snappy header is cut off")
-            # What only begins as a header is skipped: the stream goes on behind it at its next read.
+            # Bytes that only begin like a header are skipped; the stream continues after them at its next read.
             if head.startswith(_XERIAL_MAGIC) and int.from_bytes(head[8:12], "big", signed=True) < 1:
                 return Decompressed(out, "a second snappy header has a version below 1")
             at += _XERIAL_HEADER_SIZE
@@ -155,7 +155,7 @@ def _snappy(data: memoryview, size_max: int) -> Decompressed:
 
 
 def _snappy_block(block: memoryview, out: bytearray, size_max: int) -> str | None:
-    """Append a raw block; return why it cannot be. What it says to hold is believed only where that is possible."""
+    """Append the contents of a raw block; return why it is unreadable. Do not trust an impossible stated size."""
     import cramjam
 
     if not block:

@@ -1,4 +1,4 @@
-"""What a module of this package provides."""
+"""What every public module of this package provides: a `FORMAT`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,20 +8,21 @@ from kcheck.model.release import Release
 
 
 class Format(NamedTuple):
-    """A kind of file.
-
-    `kind` is its name in JSON and for `--as`; `matches` tells a file of this kind by its name. `parse` never raises on
-    content, and is None for a file that is read in windows; `serialize` gives back what `parse` read from any file that
-    a broker wrote. `broker_reads` is what the broker's own reader of a release does with the bytes, None where the kind
-    has no reader of its own. `row` makes the fields that JSON shows beside "kind" and "path", `reads_row` those that
-    show what the broker reads.
-    """
+    """A kind of file, and the functions that read and write it."""
 
     kind: str
+    """Its name in JSON and for `--as`."""
     title: str
+    """Its name in text output."""
     matches: Callable[[str], bool]
+    """Whether a file of this name is of this kind."""
     parse: Callable[[bytes], Parsed[Any]] | None = None
+    """Reads a file; never raises on content. None if files of this kind are too large to read at once."""
     serialize: Callable[[Any], bytes] | None = None
+    """Writes a value. For every file that a broker wrote it returns the bytes that `parse` was given."""
     row: Callable[[Any], Mapping[str, object]] | None = None
+    """The JSON fields of a value, shown beside "kind" and "path"."""
     broker_reads: Callable[[bytes, Release], BrokerReads[Any]] | None = None
+    """What the broker of a release reads from the bytes. None if a broker never reads this kind at once."""
     reads_row: Callable[[Any], Mapping[str, object]] | None = None
+    """The JSON fields of what a broker reads."""

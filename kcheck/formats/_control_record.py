@@ -1,6 +1,6 @@
-"""What a control record says: ControlRecordType, EndTransactionMarker and ControlRecordUtils 4.3.1.
+"""Decodes control records, as ControlRecordType, EndTransactionMarker and ControlRecordUtils 4.3.1 do.
 
-The layouts are those of Kafka's message schemas, version 0 of each: the 4.3.1 readers take them for any version.
+The layouts are version 0 of Kafka's message schemas, which the readers of 4.3.1 use for any version.
 """
 
 from base64 import urlsafe_b64encode
@@ -12,13 +12,13 @@ from kcheck.model.java import java_text, wrapped
 
 ABORT, COMMIT = 0, 1
 NAMES = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
-"""The types by their number (ControlRecordType)."""
+"""The names of the types, by their numbers (ControlRecordType)."""
 
 UNKNOWN = "UNKNOWN"
-"""Readers ignore such a record."""
+"""The name of any other type; readers ignore such a record."""
 
 Struct = tuple[tuple[str, object], ...]
-"""Names and types: a word, a struct, or a struct in a list, for an array of them."""
+"""Names and types of fields. A type is a word, a struct, or a list of one struct for an array."""
 
 _MARKER: Struct = (("version", "i16"), ("coordinator_epoch", "i32"))
 _VOTER: Struct = (("voter_id", "i32"),)
@@ -49,24 +49,25 @@ Data = bytes | memoryview
 
 
 class ControlRecord(NamedTuple):
-    """A control record: the number and name of its type, the fields of its value, and what cannot be read of it.
-
-    `fields` have the names of Kafka's schemas in snake_case. They are empty for an UNKNOWN type and where there is a
-    problem; then the number may be None.
-    """
+    """A control record."""
 
     type: int | None
+    """The number of its type; None if the key is unreadable."""
     name: str
+    """The name of its type."""
     fields: Mapping[str, object]
+    """The fields of its value, named as in Kafka's schemas but in snake_case. Empty for an UNKNOWN type and if there is
+    a problem."""
     problem: str | None = None
+    """Why the record is unreadable; None if it is readable."""
 
 
 class _DamagedError(Exception):
-    """A value that cannot be read; the message says why."""
+    """The value is unreadable; the message says why."""
 
 
 def parse(key: Data | None, value: Data | None) -> ControlRecord:
-    """Return what the key and the value of a record in a control batch say."""
+    """Decode the key and the value of a record in a control batch."""
     if key is None or len(key) < _KEY.size:
         size = "null" if key is None else f"of {len(key)} bytes"
         return ControlRecord(None, UNKNOWN, {}, f"the key of the control record is {size}")
@@ -91,19 +92,19 @@ def parse(key: Data | None, value: Data | None) -> ControlRecord:
 
 
 class _Reader:
-    """Reads fields one after another."""
+    """Reads fields in sequence."""
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
         self._at = 0
 
     def struct(self, fields: Struct, *, flexible: bool = True) -> dict[str, object]:
-        """Read the fields, then tagged ones that no release knows."""
-        found = {name: self._field(kind) for name, kind in fields}
+        """Read the fields, then skip tagged fields; no release defines any."""
+        values = {name: self._field(kind) for name, kind in fields}
         for _ in range(self._varint() if flexible else 0):
             self._varint()
             self._take(self._varint(), "a tagged field")
-        return found
+        return values
 
     def _field(self, kind: object) -> object:
         if isinstance(kind, tuple):
@@ -132,7 +133,7 @@ class _Reader:
         return self._data[self._at - size : self._at]
 
     def _varint(self) -> int:
-        """Read an unsigned number of base 128 into an int of Java (ByteUtils.readUnsignedVarint)."""
+        """Read an unsigned varint as a Java int (ByteUtils.readUnsignedVarint)."""
         value = 0
         for place in range(_VARINT_SIZE_MAX):
             byte = self._take(1, "a number")[0]

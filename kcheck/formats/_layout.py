@@ -1,4 +1,4 @@
-"""A layout is a table: names and types of the fields, big-endian as everything in Kafka's files."""
+"""Layouts of binary structures, as tables of field names and types. Kafka's files are big-endian."""
 
 import struct
 
@@ -6,10 +6,10 @@ _CODES = {"i8": "b", "i16": "h", "i32": "i", "u32": "I", "i64": "q"}
 
 
 class Layout:
-    """Fixed-size fields one after the other.
+    """A structure of fixed-size fields.
 
-    `fields` are (name, type) pairs, `names` the names alone, `sizes` the bytes of each; `size` is the sum of these.
-    `pack`, `unpack_from` and `iter_unpack` are struct's.
+    `fields` are (name, type) pairs, `names` the names alone and `sizes` their sizes in bytes; `size` is the total.
+    `pack`, `unpack_from` and `iter_unpack` are those of `struct.Struct`.
     """
 
     def __init__(self, fields: tuple[tuple[str, str], ...]) -> None:
@@ -24,5 +24,5 @@ class Layout:
         self.pack = self._struct.pack
 
     def __reduce__(self) -> tuple[type["Layout"], tuple[tuple[tuple[str, str], ...]]]:
-        """Return what a pickle keeps: the fields."""
+        """Pickle the fields alone; the rest is derived from them."""
         return Layout, (self.fields,)

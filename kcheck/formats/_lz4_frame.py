@@ -1,7 +1,7 @@
-"""The lz4 frames that Kafka reads: one frame, its blocks independent of each other (Lz4BlockInputStream 4.3.1).
+"""Reads an lz4 frame as Kafka does: one frame of independent blocks (Lz4BlockInputStream 4.3.1).
 
-Up to 1.1 the class was KafkaLZ4BlockInputStream. It verifies the checksum of the header and those of blocks; that of
-the content is skipped, as is the size of the content. What follows the frame is not read.
+Up to 1.1 the class was KafkaLZ4BlockInputStream. It verifies the checksums of the header and of the blocks. It ignores
+the size and the checksum of the content, and everything after the frame.
 """
 
 from kcheck.formats._decompressed import Decompressed, too_large
@@ -16,7 +16,7 @@ Problem = str | None
 
 
 def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decompressed:
-    """Return the content of a frame, at most `size_max` bytes, and why that is not all of it."""
+    """Decompress a frame to at most `size_max` bytes."""
     out = bytearray()
     at, block_max, problem = _header(data, check_header=check_header)
     if problem is not None:
@@ -50,7 +50,7 @@ def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decomp
 
 
 def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, Problem]:
-    """Return where the first block begins, how large one may be, and why this is no header (FLG, BD, HC)."""
+    """Return where the first block begins, the largest allowed block, and why the header is invalid (FLG, BD, HC)."""
     if len(data) < 6 or data[:4] != MAGIC:
         return 0, 0, "no lz4 header"
     flags, sizes = data[4], data[5]
@@ -69,10 +69,10 @@ def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, Problem]
 
 
 def _block(block: memoryview, size_max: int) -> memoryview | None:
-    """Return what a compressed block holds, None where it is damaged or holds more than it may."""
+    """Decompress a block; None if it is damaged or larger than allowed."""
     import cramjam
 
-    # No block holds more than 255 times its size.
+    # A block decompresses to at most 255 times its size.
     room = min(size_max, 255 * len(block))
     out = bytearray(room)
     try:
@@ -83,7 +83,7 @@ def _block(block: memoryview, size_max: int) -> memoryview | None:
 
 
 def _checksum_matches(block: memoryview) -> bool:
-    """Whether the checksum behind a block is right: a frame of this one block can be read."""
+    """Return whether the checksum after a block matches, by reading a frame made of this block alone."""
     import cramjam
 
     descriptor = b"\x70\x70"  # version 1, independent blocks with checksums, of up to 4 MiB
@@ -96,7 +96,7 @@ def _checksum_matches(block: memoryview) -> bool:
 
 
 def xxh32_short(data: bytes) -> int:
-    """Return the xxHash32 with seed 0 of fewer than 16 bytes."""
+    """Return the xxHash32 of fewer than 16 bytes, with seed 0."""
     assert len(data) < 16
     value, at = _PRIMES[4] + len(data), 0
     for at in range(4, len(data) + 1, 4):

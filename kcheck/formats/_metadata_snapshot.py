@@ -1,7 +1,7 @@
-"""KRaft's snapshots of metadata (`.checkpoint`): batches of magic 2, the first is a header, the last a footer.
+"""KRaft metadata snapshots (`.checkpoint`): batches of magic 2; the first is a header, the last a footer.
 
-RecordsSnapshotWriter 3.0 to 4.3.1; 2.8 wrote none. It is no plug: `check` reads it whole, `dump` in windows, `inspect`
-not at all.
+Kafka class: RecordsSnapshotWriter 3.0 to 4.3.1; 2.8 wrote no snapshots. This module is not public: `check` reads the
+file at once, `dump` in windows, and `inspect` does not read it.
 """
 
 from collections.abc import Iterator
@@ -30,40 +30,41 @@ _MAGIC = 2
 
 
 def parse(data: bytes) -> Parsed[int]:
-    """Return the number of batches. Defects: a wrong CRC, bytes that are no batch; else no header, no footer."""
+    """Return the number of batches. Defects: wrong CRCs, bytes that are not a batch; otherwise no header or footer."""
     batches = [*_batches(memoryview(data))]
     end = sum(map(len, batches))
     defects: list[Defect] = []
     at = 0
     for batch in batches:
-        if not _is_whole(batch):
+        if not _crc_matches(batch):
             defects.append(Defect("the CRC of the batch does not match", at))
         at += len(batch)
     if end < len(data):
-        defects.append(Defect(f"{len(data) - end} bytes are no whole batch", end))
+        defects.append(Defect(f"the last {len(data) - end} bytes are not a complete batch", end))
     if not defects:
         defects += [
-            Defect(f"no {name} stands at the {where}", position)
-            for name, where, batch, position in (
-                ("SNAPSHOT_HEADER", "begin", batches[:1], 0),
+            Defect(f"no {name} record at the {where}", position)
+            for name, where, edge, position in (
+                ("SNAPSHOT_HEADER", "beginning", batches[:1], 0),
                 ("SNAPSHOT_FOOTER", "end", batches[-1:], end),
             )
-            if name not in (each for one in batch for each in _controls(one))
+            if name not in (control for batch in edge for control in _controls(batch))
         ]
     return Parsed(len(batches), tuple(defects))
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
-    """Return why no node of KRaft starts where this is its newest snapshot, None where it may: with any up to 3.7.
+    """Return as `error` why a KRaft node does not start if this is its newest snapshot, None if it may start.
 
-    From 3.8 on it is read before all else (KRaftControlRecordStateMachine, RecordsIterator): a CRC that does not match
-    ends the start, as do bytes that begin no batch. At a batch that is cut short the snapshot ends for it.
+    Up to 3.7 it starts with any. From 3.8 it reads the snapshot first (KRaftControlRecordStateMachine, RecordsIterator)
+    and aborts on a CRC that does not match and on bytes that do not begin a batch. It takes a batch that is cut short
+    for the end of the snapshot.
     """
-    if release.version < (3, 8):
+    if not release.reads_metadata_snapshot_at_start:
         return BrokerReads(None)
     at = 0
     for batch in _batches(memoryview(data)):
-        if not _is_whole(batch):
+        if not _crc_matches(batch):
             return BrokerReads(None, f"the CRC of the batch at position {at} does not match")
         at += len(batch)
     rest = data[at:]
@@ -71,16 +72,16 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
     unknown = len(rest) > MAGIC_AT and rest[MAGIC_AT] > _MAGIC
     wrong = entry_size(rest, 0, remaining=len(rest)) is not None
     tiny = 0 < len(data) < HEADER_SIZE_UP_TO_MAGIC
-    return BrokerReads(None, f"no batch begins at position {at}" if corrupt or unknown or wrong or tiny else None)
+    return BrokerReads(None, f"no valid batch at position {at}" if corrupt or unknown or wrong or tiny else None)
 
 
-def _is_whole(batch: memoryview) -> bool:
+def _crc_matches(batch: memoryview) -> bool:
     header = header_of(batch, total=len(batch))
     return header.crc == checksum(batch[body_from(header.magic) :], header.magic)
 
 
 def _batches(data: memoryview) -> Iterator[memoryview]:
-    """Yield the batches, up to the first bytes that are none."""
+    """Yield the batches, up to the first bytes that are not a complete batch."""
     at = 0
     while True:
         size = entry_size(data, at, remaining=len(data) - at)
@@ -91,7 +92,7 @@ def _batches(data: memoryview) -> Iterator[memoryview]:
 
 
 def _controls(batch: memoryview) -> Iterator[str]:
-    """Yield the names of the control records of a batch."""
+    """Yield the names of the control records in a batch."""
     if header_of(batch, total=len(batch)).control:
         for record in read_records(batch):
             if isinstance(record, Record):

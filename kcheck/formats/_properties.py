@@ -1,4 +1,4 @@
-r"""The text of java.util.Properties (JDK 8 to 17): comments, `key=value`, `\` escapes, continued lines, ISO-8859-1."""
+r"""Reads and writes java.util.Properties (JDK 8 to 17): `key=value`, comments, `\` escapes, continued lines."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,21 +15,22 @@ _WRITTEN = {meaning: "\\" + letter for letter, meaning in _MEANINGS.items()} | {
 
 
 class Property(NamedTuple):
-    """One logical line: where it begins (the line counts from 1, the position is in bytes), and what it says.
-
-    `readable` is False where a Unicode escape has fewer than four digits; Properties.load throws
-    IllegalArgumentException then, here the escape stays as it stands.
-    """
+    """One property: a line, or several lines joined by backslashes."""
 
     line: int
+    """The number of its first line, from 1."""
     position: int
+    """Where it begins, in bytes from the start of the file."""
     key: str
+    """The key, unescaped."""
     value: str
+    """The value, unescaped; an invalid Unicode escape is kept as text."""
     readable: bool
+    """False if a Unicode escape has fewer than four digits: Properties.load then throws IllegalArgumentException."""
 
 
 def load(data: bytes) -> Iterator[Property]:
-    """Yield what Properties.load puts into its table, in the order of the file."""
+    """Yield the properties that Properties.load reads, in file order."""
     for line, position, text in _logical_lines(data.decode("iso-8859-1")):
         match = _KEY_VALUE.match(text)
         assert match is not None
@@ -38,21 +39,21 @@ def load(data: bytes) -> Iterator[Property]:
 
 
 def comments(data: bytes) -> tuple[str, ...]:
-    """Return the comment lines that stand before the first property, as they are: Properties.store writes two."""
+    """Return the comment lines before the first property, unchanged; Properties.store writes two."""
     lines = (match[1] for match in _LINE.finditer(data.decode("iso-8859-1")))
     return tuple(takewhile(lambda line: line.startswith("#"), lines))
 
 
 def store(head: tuple[str, ...], properties: Mapping[str, str]) -> bytes:
-    """Return the text as Properties.store writes it, in the given order, under the comment lines `head`."""
+    """Return the bytes that Properties.store writes: the comment lines `head`, then the properties in their order."""
     lines = [f"{_escaped(key, is_key=True)}={_escaped(value, is_key=False)}" for key, value in properties.items()]
     return "".join(f"{line}\n" for line in (*head, *lines)).encode("iso-8859-1")
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, int, str]]:
-    r"""Yield (number and position of the first line, text) of lines that are no comments, continued ones joined.
+    r"""Yield (number of the first line, its position, text) of each line that is not a comment; continued lines joined.
 
-    As long as a logical line is empty the next line may be a comment: Properties.LineReader looks at its size only.
+    While the joined text is empty, the next line may be a comment: Properties.LineReader checks only the size.
     """
     pending, number, position = "", 0, 0
     for count, match in enumerate(_LINE.finditer(text), 1):
@@ -67,7 +68,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         pending += line[:-1]
         if not pending and match.end() == len(text) and match[2] != "\r\n":
-            yield number, position, ""  # A lone backslash before the end of the file is an empty property.
+            yield number, position, ""  # A single backslash at the end of the file is an empty property.
 
 
 def _unescaped(text: str) -> str:
@@ -78,7 +79,7 @@ def _unescaped(text: str) -> str:
 
 
 def _escaped(text: str, *, is_key: bool) -> str:
-    """Escape as Properties.saveConvert: spaces everywhere in a key, only a leading one in a value."""
+    """Escape as Properties.saveConvert does: every space in a key, only a leading one in a value."""
     units = text.encode("utf-16-be", "surrogatepass")
     letters = [chr(high << 8 | low) for high, low in zip(units[::2], units[1::2], strict=True)]
     written = [_WRITTEN.get(c, c if " " <= c <= "~" else f"\\u{ord(c):04X}") for c in letters]

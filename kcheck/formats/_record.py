@@ -1,8 +1,8 @@
-"""The records of one batch, one by one, as far as they can be read.
+"""Reads the records of one batch, up to the first unreadable one.
 
-Magic 2: DefaultRecordBatch.iterator and DefaultRecord.readFrom 4.3.1. Magic 0 and 1: LegacyRecord, and for the inner
-messages of a compressed wrapper AbstractLegacyRecordBatch.DeepRecordsIterator. Where Kafka's readers throw, the records
-end with a `Unread`. What they let pass for want of a look is not judged here: deltas that do not rise, for one.
+Kafka classes for magic 2: DefaultRecordBatch.iterator and DefaultRecord.readFrom 4.3.1. For magic 0 and 1:
+LegacyRecord, and AbstractLegacyRecordBatch.DeepRecordsIterator for the messages in a compressed wrapper. Where Kafka's
+readers throw, the records end with an `Unread`. What they do not check is not checked here, such as decreasing offsets.
 """
 
 from collections.abc import Iterator
@@ -30,63 +30,71 @@ from kcheck.model.entries import Offset
 from kcheck.model.java import wrapped
 
 BODY_SIZE_MAX = 256 << 20
-"""More bytes of records than this, before or after decompression, are not read: so memory has a bound."""
+"""Limit on the bytes of records read from one batch, before and after decompression; it bounds the memory used."""
 
 Data = bytes | memoryview
 Header = tuple[Data, Data | None]
-"""The key of a header, UTF-8 where the producer keeps to the rules, and its value."""
+"""The key of a record header and its value, which may be null. The key should be UTF-8."""
 
 _SIZE = Layout((("size", "i32"),))
 
 
 class Record(NamedTuple):
-    """A record, or a message of magic 0 or 1; `position` and `size` in bytes, in the body after decompression.
-
-    The body of a batch of magic 2 begins behind its header; that of a message, and of each inner one, at its offset.
-    `timestamp` is None in magic 0. `sequence` is -1 without a producer. Null keys and values are None. `crc` and
-    `valid` stand in messages alone; `stated` are the sizes of key and value there, below 0 for null.
-    """
+    """A record, or a message of magic 0 or 1."""
 
     position: int
+    """Bytes from the start of the decompressed body. The body of a batch of magic 2 begins after the batch header, that
+    of a message at its offset field."""
     size: int
+    """Size in bytes in the decompressed body."""
     offset: Offset
+    """The absolute offset."""
     timestamp: int | None
+    """The timestamp in ms; None in magic 0."""
     sequence: int
+    """The sequence number; -1 if the batch has none."""
     key: Data | None
+    """The key; None if it is null."""
     value: Data | None
+    """The value; None if it is null."""
     headers: tuple[Header, ...] = ()
+    """The headers; magic 0 and 1 have none."""
     crc: int | None = None
+    """The stated CRC of a message; None in magic 2, where only the batch has one."""
     valid: bool | None = None
+    """Whether that CRC matches; None in magic 2."""
     stated: tuple[int | None, int | None] = (None, None)
+    """The stated sizes of the key and the value of a message, negative for null; (None, None) in magic 2."""
 
 
 class Unread(NamedTuple):
-    """What ends the records: the number of the first that cannot be read, from 0, where in the body, and why.
-
-    `passed` tells that Kafka's readers end there without a word.
-    """
+    """Why reading stopped before the end of the batch."""
 
     number: int
+    """The number of the first unreadable record, from 0."""
     position: int
+    """Its position in the body, in bytes."""
     message: str
+    """Why it is unreadable."""
     passed: bool = False
+    """True if Kafka's readers stop here without an error."""
 
 
 class _DamagedError(Exception):
-    """A record that breaks off; the message says why."""
+    """The record is unreadable; the message says why."""
 
 
 def read_records(batch: Data, size_max: int = BODY_SIZE_MAX) -> Iterator[Record | Unread]:
-    """Yield the records of a whole batch of at least its header, then an `Unread` where one cannot be read.
+    """Yield the records of a complete batch, up to an `Unread` if one is unreadable.
 
-    The CRC of the batch is not looked at.
+    The batch must not be smaller than its header. Its CRC is not verified.
     """
     batch = memoryview(batch)
     header = header_of(batch, total=len(batch))
     if is_modern(header.magic):
         yield from _records(batch[HEADER.size :], header, size_max)
     elif header.attributes & CODEC_MASK:
-        yield from _inner(batch, header, size_max)
+        yield from _wrapped_messages(batch, header, size_max)
     else:
         try:
             yield _message(batch, 0, None)
@@ -95,7 +103,7 @@ def read_records(batch: Data, size_max: int = BODY_SIZE_MAX) -> Iterator[Record 
 
 
 def _records(data: memoryview, header: BatchHeader, size_max: int) -> Iterator[Record | Unread]:
-    """Read as many records as the header says; whatever else stands there is damage, unless they are none."""
+    """Read the number of records that the header states; other bytes are damage, unless that number is 0."""
     count, codec = header.record_count, header.attributes & CODEC_MASK
     assert count is not None
     if count < 0:
@@ -121,11 +129,11 @@ def _records(data: memoryview, header: BatchHeader, size_max: int) -> Iterator[R
 
 def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
     """Return the record at a position of the body (DefaultRecord.readFrom)."""
-    begin = at
+    start = at
     size, at = _varint(body, at)
     if not 0 <= size <= len(body) - at:
         raise _DamagedError(f"its size of {size} bytes does not fit: {len(body) - at} are left")
-    data, at, begun = body[at : at + size], 1, at
+    data, at, fields_start = body[at : at + size], 1, at
     if not data:
         raise _DamagedError("it has no bytes")
     timestamp, at = _varint(data, at, bits=64)
@@ -141,8 +149,8 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
     assert sequence is not None
     appended = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     return Record(
-        begin,
-        begun + size - begin,
+        start,
+        fields_start + size - start,
         Offset(wrapped(base + delta, 64)),
         wrapped(base_timestamp + timestamp, 64) if appended is None else appended,
         increment_sequence(sequence, delta) if sequence >= 0 else NO_SEQUENCE,
@@ -153,18 +161,18 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
 
 
 def headers_at(data: memoryview, at: int) -> tuple[tuple[Header, ...], int]:
-    """Return the headers of a record, from their count on, and where they end; they are known to fit, or it raises."""
+    """Return the headers of a record, whose count is at byte `at`, and the position after them."""
     count, at = _varint(data, at)
     if not 0 <= count <= len(data) - at:
         raise _DamagedError(f"its {count} headers do not fit into {len(data) - at} bytes")
-    found: list[Header] = []
+    headers: list[Header] = []
     for _ in range(count):
         name, at = _nullable(data, at, "header key")
         if name is None:
             raise _DamagedError("the key of a header is null")
         content, at = _nullable(data, at, "header value")
-        found.append((name, content))
-    return tuple(found), at
+        headers.append((name, content))
+    return tuple(headers), at
 
 
 def _nullable(data: memoryview, at: int, name: str) -> tuple[memoryview | None, int]:
@@ -177,7 +185,7 @@ def _nullable(data: memoryview, at: int, name: str) -> tuple[memoryview | None, 
 
 
 def _varint(data: memoryview, at: int, *, bits: int = 32) -> tuple[int, int]:
-    """Return a zig-zag number of base 128, low digits first, and where it ends (ByteUtils.readVarint, readVarlong)."""
+    """Return a zig-zag varint and the position after it (ByteUtils.readVarint, readVarlong)."""
     value = shift = 0
     while True:
         if at == len(data):
@@ -193,13 +201,14 @@ def _varint(data: memoryview, at: int, *, bits: int = 32) -> tuple[int, int]:
             raise _DamagedError(f"a number of more than {bits} bits")
 
 
-def _inner(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[Record | Unread]:
+def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[Record | Unread]:
     """Yield the messages in a wrapper.
 
-    In magic 1 their offsets count from its first, which is known only when the last of them has been seen.
+    In magic 1 their offsets are relative to that of the first one. The wrapper has the absolute offset of the last one,
+    so the last message must be read before the first offset is known.
     """
-    body, problem = _wrapped(batch, wrapper, size_max)
-    end, last, damage = _walk(body)
+    body, problem = _decompressed_wrapper(batch, wrapper, size_max)
+    end, last, damage = _last_message(body)
     problem = problem or damage or ("the wrapper holds no message" if last is None else None)
     base = 0
     if wrapper.magic == 1 and wrapper.last_offset:
@@ -225,8 +234,8 @@ def _inner(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[R
         yield Unread(number, at, f"{len(body) - end} bytes stand behind the last whole message", passed=True)
 
 
-def _wrapped(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[memoryview, str | None]:
-    """Return what the value of a wrapper holds, and why that is not all of it."""
+def _decompressed_wrapper(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[memoryview, str | None]:
+    """Return the decompressed value of a wrapper, and why it is incomplete."""
     codec = wrapper.attributes & CODEC_MASK
     nothing = memoryview(b"")
     if wrapper.magic not in (0, 1):
@@ -243,8 +252,8 @@ def _wrapped(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[me
     return memoryview(data), problem
 
 
-def _walk(body: memoryview) -> tuple[int, int | None, str | None]:
-    """Return where the last whole message ends, its offset, and why no message can stand behind it."""
+def _last_message(body: memoryview) -> tuple[int, int | None, str | None]:
+    """Return where the last complete message ends, its offset, and why no message can follow it."""
     at, last = 0, None
     while len(body) - at >= OVERHEAD.size:
         offset, size = OVERHEAD.unpack_from(body, at)
@@ -257,7 +266,7 @@ def _walk(body: memoryview) -> tuple[int, int | None, str | None]:
 
 
 def _message(data: memoryview, position: int, wrapper: BatchHeader | None) -> Record:
-    """Return a message, with the offset that stands in it; inside of a wrapper it may take its timestamp."""
+    """Return a message with its stated offset; in a wrapper of magic 1 the timestamp may come from the wrapper."""
     offset, _, crc, magic, attributes = LEGACY.unpack_from(data)
     if wrapper is not None and attributes & CODEC_MASK:
         raise _DamagedError("a message in a wrapper is compressed itself")
@@ -272,10 +281,10 @@ def _message(data: memoryview, position: int, wrapper: BatchHeader | None) -> Re
 
 
 def _fields(data: memoryview) -> tuple[tuple[memoryview | None, memoryview | None], tuple[int, int]]:
-    """Return key and value of a message, and their stated sizes; what stands behind them is not looked at."""
+    """Return the key and the value of a message, and their stated sizes; bytes after them are ignored."""
     magic = LEGACY.unpack_from(data)[3]
     at = LEGACY.size + (TIMESTAMP.size if magic != 0 else 0)
-    found: list[memoryview | None] = []
+    values: list[memoryview | None] = []
     sizes: list[int] = []
     for name in ("key", "value"):
         if at + _SIZE.size > len(data):
@@ -284,7 +293,7 @@ def _fields(data: memoryview) -> tuple[tuple[memoryview | None, memoryview | Non
         at += _SIZE.size
         if size > len(data) - at:
             raise _DamagedError(f"its {name} of {size} bytes does not fit: {len(data) - at} are left")
-        found.append(data[at : at + size] if size >= 0 else None)
+        values.append(data[at : at + size] if size >= 0 else None)
         sizes.append(size)
         at += max(size, 0)
-    return (found[0], found[1]), (sizes[0], sizes[1])
+    return (values[0], values[1]), (sizes[0], sizes[1])

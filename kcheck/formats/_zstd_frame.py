@@ -1,7 +1,7 @@
-"""Zstandard frames, one behind another, as Kafka reads them (ZstdInputStreamNoFinalizer of zstd-jni 1.5.6; RFC 8878).
+"""Reads consecutive Zstandard frames as Kafka does (ZstdInputStreamNoFinalizer of zstd-jni 1.5.6; RFC 8878).
 
-The headers of the blocks tell how much a frame can hold at most, so the room for it is bounded before it is decoded;
-the size that a frame says to have is not believed.
+The block headers bound the size of a decompressed frame, so its buffer is limited before decoding. The size that the
+frame states is not trusted.
 """
 
 from typing import NamedTuple
@@ -16,32 +16,36 @@ _CONTENT_SIZES = (0, 2, 4, 8)
 _RLE, _COMPRESSED, _RESERVED = 1, 2, 3
 _BLOCK_SIZE_MAX = 128 << 10
 _WINDOW_SIZE_MAX = (1 << 27) + 1
-"""zstd decodes no larger one unless it is told to (ZSTD_WINDOWLOG_LIMIT_DEFAULT)."""
+"""The largest window that zstd decodes by default (ZSTD_WINDOWLOG_LIMIT_DEFAULT)."""
 _ROOM_MIN = 1 << 17
 _BUFFER_SIZE = 131075
-"""How many bytes the broker's reader takes at once (ZSTD_DStreamInSize)."""
+"""Bytes that the broker's reader takes at once (ZSTD_DStreamInSize)."""
 _CUT_OFF = "a zstd frame is cut off"
 
 Problem = str | None
 
 
 class _Frame(NamedTuple):
-    """Where the blocks of a frame begin, how many are whole, the last of them, their end, how much they hold at most.
-
-    Positions are bytes from the start of the frame. `end` is where the frame ends, if it does.
-    """
+    """The blocks of a frame. Positions are bytes from the start of the frame."""
 
     body: int
+    """Where the first block begins."""
     block_count: int
+    """The number of complete blocks."""
     last: int
+    """Where the last complete block begins."""
     blocks_end: int
+    """Where the last complete block ends."""
     bound: int
+    """The most bytes that the complete blocks can decompress to."""
     end: int
+    """Where the frame ends, if it is complete."""
     problem: Problem
+    """Why the frame is incomplete or unreadable."""
 
 
 def decompress(data: memoryview, size_max: int) -> Decompressed:
-    """Return what the frames hold, at most `size_max` bytes, and why that is not all of it."""
+    """Decompress the frames to at most `size_max` bytes."""
     out, at = bytearray(), 0
     while at < len(data):
         head = bytes(data[at : at + _SKIPPABLE_HEADER_SIZE])
@@ -51,12 +55,12 @@ def decompress(data: memoryview, size_max: int) -> Decompressed:
         elif MAGIC.startswith(head[:4]):
             frame = _frame(data[at:], None)
             end = at + frame.end
-            part, problem = _decoded(data[at:end], frame, size_max - len(out))
+            part, problem = _content(data[at:end], frame, size_max - len(out))
             out += part
         else:
             problem = "no zstd header"
         if problem is not None:
-            # The end of the input is taken for an end where the last piece of it ended a frame.
+            # If a frame ended in the reader's last buffer, the reader takes a cut after it for the end of the input.
             unnoticed = problem == _CUT_OFF and at > (len(data) - 1) // _BUFFER_SIZE * _BUFFER_SIZE
             return Decompressed(out, None if unnoticed else problem)
         at = end
@@ -64,7 +68,7 @@ def decompress(data: memoryview, size_max: int) -> Decompressed:
 
 
 def _frame(data: memoryview, count_max: int | None) -> _Frame:
-    """Walk the headers of the blocks, of so many at most."""
+    """Read the block headers of a frame, at most `count_max` of them."""
     body, window, problem = _header(data)
     block_max = min(window, _BLOCK_SIZE_MAX)
     at, count, last, bound, final = body, 0, body, 0, problem is not None
@@ -89,7 +93,7 @@ def _frame(data: memoryview, count_max: int | None) -> _Frame:
 
 
 def _header(data: memoryview) -> tuple[int, int, Problem]:
-    """Return the size of the header of a frame, its window in bytes, and why no frame is read behind it."""
+    """Return the size of a frame header, the window in bytes, and why the frame is unreadable."""
     if len(data) < 6:
         return len(data), 0, _CUT_OFF
     flags = data[4]
@@ -111,18 +115,18 @@ def _header(data: memoryview) -> tuple[int, int, Problem]:
     return size, window, None
 
 
-def _decoded(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, Problem]:
-    """Return what a frame holds; of a damaged one the longest run of blocks that can be decoded."""
+def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, Problem]:
+    """Decompress a frame; of a damaged one, as many blocks from its start as possible."""
     out, problem = bytearray(), frame.problem
     if problem is None:
-        whole, problem = _attempt(data, frame.bound, size_max)
-        if whole is not None:
-            return whole, None
+        content, problem = _decode(data, frame.bound, size_max)
+        if content is not None:
+            return content, None
     least, most = 0, frame.block_count
     while least < most:
         middle = (least + most + 1) // 2
-        some = _frame(data, middle)
-        part, _ = _attempt(_beginning(data, some), some.bound, size_max)
+        first_blocks = _frame(data, middle)
+        part, _ = _decode(_first_blocks(data, first_blocks), first_blocks.bound, size_max)
         if part is None:
             most = middle - 1
         else:
@@ -132,8 +136,8 @@ def _decoded(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray,
     return out, problem
 
 
-def _attempt(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytearray | None, Problem]:
-    """Decode a frame into at most `size_max` bytes; the room for it grows, as few frames hold what they could."""
+def _decode(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytearray | None, Problem]:
+    """Decode a frame into at most `size_max` bytes; the buffer grows, because few frames reach their bound."""
     import cramjam
 
     room_max = min(bound, size_max)
@@ -151,8 +155,8 @@ def _attempt(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytea
             return out, None
 
 
-def _beginning(data: memoryview, frame: _Frame) -> bytes:
-    """Return a frame of the blocks of `frame` alone: without a size and a checksum, which are those of the whole."""
+def _first_blocks(data: memoryview, frame: _Frame) -> bytes:
+    """Return a frame of only these blocks, without size and checksum, which belong to the complete frame."""
     window = data[5]
     if data[4] & _SINGLE_SEGMENT:
         window = max((_header(data)[1] - 1).bit_length() - 10, 0) << 3

@@ -1,14 +1,14 @@
-""".kafka_cleanshutdown: its existence says that the last shutdown was clean.
+""".kafka_cleanshutdown: this file exists after a clean shutdown.
 
-Empty from 0.8 to 3.6 (LogManager); one JSON object with the broker epoch from 3.7 to 4.3.1 (CleanShutdownFileHandler),
-which only the broker's registration uses.
+It is empty from 0.8 to 3.6 (LogManager). From 3.7 to 4.3.1 it is a JSON object with the broker epoch, which only the
+broker's registration uses (CleanShutdownFileHandler).
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kcheck.formats._contract import Format
-from kcheck.formats._jackson import tree
+from kcheck.formats._json_reader import read_json
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, java_long
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
@@ -16,54 +16,57 @@ from kcheck.model.release import Release
 
 
 class CleanShutdown(NamedTuple):
-    """The version and the broker epoch (-1 from a ZooKeeper broker); both None in an empty file."""
+    """The contents of a clean shutdown marker; both fields are None for an empty file."""
 
     version: int | None = None
+    """The version: 0."""
     broker_epoch: int | None = None
+    """The epoch under which the broker was registered; -1 from a ZooKeeper broker."""
 
 
 def parse(data: bytes) -> Parsed[CleanShutdown]:
-    """Return what the file says; content that is neither empty nor such an object is one defect."""
+    """Return the contents; anything but an empty file or such a JSON object is one defect."""
     if not data:
         return Parsed(value=CleanShutdown())
     value = _read(data)
     if serialize(value) == data:
         return Parsed(value=value)
     accepted = value.broker_epoch is not None
-    message = "no broker writes the file like this" if accepted else "no JSON object with a brokerEpoch"
-    found = data[:FOUND_SIZE_MAX]
-    defect = Defect(message=message, position=0, line=1, column=1, found=found, accepted=accepted)
+    message = "brokers never write the file in this form" if accepted else "not a JSON object with a brokerEpoch"
+    quote = data[:FOUND_SIZE_MAX]
+    defect = Defect(message=message, position=0, line=1, column=1, found=quote, accepted=accepted)
     return Parsed(value=value, defects=(defect,))
 
 
 def serialize(value: CleanShutdown) -> bytes:
-    """Return the file as a broker writes it: empty without an epoch."""
+    """Return the bytes that a broker writes; without an epoch the file is empty."""
     if value.broker_epoch is None:
         return b""
     return f'{{"version":{value.version or 0},"brokerEpoch":{value.broker_epoch}}}'.encode()
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
-    """Return the epoch that CleanShutdownFileHandler.read takes from the file, None where it takes none.
+    """Return the epoch that CleanShutdownFileHandler.read reads, None if it reads none.
 
-    It never fails: content that Jackson cannot make an object of counts as none. Up to 3.6 nobody reads the content.
+    It never fails: content that Jackson cannot read as an object counts as no epoch. Up to 3.6 brokers do not read the
+    content.
     """
-    return BrokerReads(value=_read(data) if release.version >= (3, 7) else CleanShutdown())
+    return BrokerReads(value=_read(data) if release.writes_broker_epoch_at_stop else CleanShutdown())
 
 
 def _read(data: bytes) -> CleanShutdown:
-    """Read as Jackson does with its defaults: what follows the object is not looked at, numbers are coerced."""
+    """Read the file as Jackson does with its defaults: ignore text after the object, coerce numbers."""
     try:
-        found: Any = tree(data.decode("utf-8", "replace"))
-        epoch = _coerced(found["brokerEpoch"], LONG_MIN, LONG_MAX)
-        version = _coerced(found.get("version"), INT_MIN, INT_MAX)
+        content: Any = read_json(data.decode("utf-8", "replace"))
+        epoch = _coerced(content["brokerEpoch"], LONG_MIN, LONG_MAX)
+        version = _coerced(content.get("version"), INT_MIN, INT_MAX)
     except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
         return CleanShutdown()
     return CleanShutdown() if epoch is None else CleanShutdown(version or 0, epoch)
 
 
 def _coerced(value: object, least: int, most: int) -> int | None:
-    """Return a number as Jackson makes it of numbers and text; None for null and empty text; else ValueError."""
+    """Return a number or a text as the number that Jackson reads; None for null and empty text; else ValueError."""
     match value:
         case None:
             return None
@@ -83,7 +86,7 @@ def _coerced(value: object, least: int, most: int) -> int | None:
 
 
 def row(value: CleanShutdown) -> Mapping[str, object]:
-    """Return the fields of JSON."""
+    """Return the JSON fields."""
     return {"version": value.version, "broker_epoch": value.broker_epoch}
 
 

@@ -1,6 +1,7 @@
-"""leader-epoch-checkpoint of a partition directory: `<epoch> <start offset>` a line.
+"""leader-epoch-checkpoint of a partition directory: one `<epoch> <start offset>` per line.
 
-LeaderEpochCheckpointFile 0.11 to 4.3.1. What a broker's cache makes of the lines is in `kcheck.core.leader_epochs`.
+Kafka class: LeaderEpochCheckpointFile 0.11 to 4.3.1. `kcheck.core.leader_epochs` decides what a broker's epoch cache
+keeps of the lines.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,21 +19,25 @@ from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 
-_FRAMING = Framing(has_topic=False, names=("an epoch", "an offset"))
+_FRAMING = Framing(has_topic=False, number_names=("an epoch", "an offset"))
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderEpochCheckpoint:
-    """The lines as columns in file order, and as entries; `version` is None where its line is missing or no number."""
+    """A leader-epoch-checkpoint: its lines in file order, as columns and as entries."""
 
     version: int | None
+    """The version line; None if it is missing or not a number."""
     epochs: Sequence[int]
+    """The epoch of each line."""
     start_offsets: Sequence[int]
+    """The start offset of each line: the offset of the epoch's first record."""
 
     entries: EpochEntries = field(init=False, repr=False, compare=False)
+    """The same lines as entries."""
 
     def __post_init__(self) -> None:
-        """Make the entries: whoever reads the file asks for them several times."""
+        """Make the entries once: callers use them several times."""
         object.__setattr__(
             self, "entries", tuple(map(EpochEntry._make, zip(self.epochs, self.start_offsets, strict=True)))
         )
@@ -44,31 +49,32 @@ class LeaderEpochCheckpoint:
 
 @lru_cache(maxsize=1)
 def parse(data: bytes) -> Parsed[LeaderEpochCheckpoint]:
-    """Return every line that can be read, and the defects. The order of the epochs is not judged here.
+    """Return every readable line, and the defects. The order of the epochs is not checked here.
 
-    The last answer is kept, because `broker_reads` is asked next.
+    The last result is cached, because callers ask `broker_reads` next.
     """
-    found = parse_lines(data, _FRAMING)
-    return Parsed(value=_checkpoint(found.value), defects=found.defects)
+    lines = parse_lines(data, _FRAMING)
+    return Parsed(value=_checkpoint(lines.value), defects=lines.defects)
 
 
 def serialize(value: LeaderEpochCheckpoint) -> bytes:
-    """Return the file as a broker writes it."""
+    """Return the bytes that a broker writes."""
     return serialize_lines(value.version, (), value.epochs, value.start_offsets)
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
-    """Return the lines that the broker's reader returns, before its cache orders them, or its exception's simple name.
+    """Return the entries that the broker's reader returns, in file order, or the simple name of its exception.
 
-    Up to 0.10.2 no broker looks at the file: no entries. Otherwise as `offset_checkpoint.broker_reads`.
+    The epoch cache orders them later. Up to 0.10.2 brokers do not read the file, so there are no entries. The
+    exceptions are those of `offset_checkpoint.broker_reads`.
     """
-    if release.version < (0, 11):
+    if not release.has_leader_epochs:
         return BrokerReads(value=())
-    found = read(data, _FRAMING, release.reader)
-    if found.value is None:
-        return BrokerReads(value=None, error=found.error)
-    known = parse(data).value  # The same entries in the usual file.
-    value = known if known.epochs is found.value.firsts else _checkpoint(found.value)
+    lines = read(data, _FRAMING, release.reader)
+    if lines.value is None:
+        return BrokerReads(value=None, error=lines.error)
+    parsed = parse(data).value  # In an undamaged file these are the same columns.
+    value = parsed if parsed.epochs is lines.value.firsts else _checkpoint(lines.value)
     return BrokerReads(value=value.entries)
 
 
@@ -77,7 +83,7 @@ def _checkpoint(lines: Lines) -> LeaderEpochCheckpoint:
 
 
 def row(value: LeaderEpochCheckpoint) -> Mapping[str, object]:
-    """Return the fields of JSON."""
+    """Return the JSON fields."""
     return {"version": value.version, **_entries_row(value.entries)}
 
 
@@ -86,7 +92,7 @@ def _entries_row(entries: EpochEntries) -> Mapping[str, object]:
 
 
 def entry_rows(entries: Iterable[EpochEntry]) -> tuple[Mapping[str, object], ...]:
-    """Return entries as JSON rows."""
+    """Return the entries as JSON objects."""
     return tuple(map(EpochEntry._asdict, entries))
 
 

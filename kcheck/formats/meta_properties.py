@@ -1,8 +1,8 @@
-"""meta.properties: who a log dir belongs to.
+"""meta.properties: the broker and the cluster that a log dir belongs to.
 
-BrokerMetadataCheckpoint 0.9 to 2.7, RawMetaProperties 2.8 to 3.6, MetaProperties 3.7 to 4.3.1. Version 0 (absent up to
-3.6 in ZooKeeper mode too) names broker.id, version 1 (2.8, KRaft) node.id; cluster.id came with 2.4, directory.id with
-3.7.
+Kafka classes: BrokerMetadataCheckpoint 0.9 to 2.7, RawMetaProperties 2.8 to 3.6, MetaProperties 3.7 to 4.3.1. Version 0
+has broker.id; up to 3.6 the version line may be absent in ZooKeeper mode too. Version 1 (KRaft, from 2.8) has node.id.
+cluster.id exists since 2.4, directory.id since 3.7.
 """
 
 import re
@@ -17,23 +17,25 @@ from kcheck.model.parsed import FOUND_SIZE_MAX, BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
 
 _TRIMMED = "".join(map(chr, range(0x21)))
-"""What String.trim takes away."""
+"""The characters that Java's String.trim removes."""
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 
 
 class MetaProperties(NamedTuple):
-    """The properties in file order, of a repeated key the last value, and the comment lines at the top."""
+    """The contents of a meta.properties."""
 
     properties: Mapping[str, str]
+    """The value of each key, in file order; the last value of a repeated key."""
     comments: tuple[str, ...] = ()
+    """The comment lines at the top."""
 
     def number(self, key: str) -> int | None:
-        """Return a property as Java reads an int, None where it is absent or no number."""
+        """Return a property as an int, parsed as Java does; None if it is absent or not a number."""
         return java_int(self.properties.get(key, ""))
 
     @property
     def version(self) -> int:
-        """The version, trimmed as the broker does; 0 where the file names none or no number."""
+        """The version, trimmed as the broker does; 0 if it is absent or not a number."""
         return java_int(self.properties.get("version", "0").strip(_TRIMMED)) or 0
 
     @property
@@ -43,79 +45,85 @@ class MetaProperties(NamedTuple):
 
 
 def properties(data: bytes) -> dict[str, str]:
-    """Return what java.util.Properties.load reads; a Unicode escape that it refuses stays as it stands."""
-    return {found.key: found.value for found in load(data)}
+    """Return what java.util.Properties.load reads; a Unicode escape that it refuses is kept as text."""
+    return {line.key: line.value for line in load(data)}
 
 
 def parse(data: bytes) -> Parsed[MetaProperties]:
-    """Return the properties, and everything that keeps the newest broker from reading them.
+    """Return the properties, and everything that the newest broker refuses.
 
-    Nothing is said about the order of the keys, comments or spaces: people edit this file, and every broker takes it.
+    Key order, comments and spaces are never a defect: people edit this file, and every broker accepts it.
     """
-    found = tuple(load(data))
-    value = MetaProperties({each.key: each.value for each in found}, comments(data))
-    if not found:
-        return Parsed(value=value, defects=(_defect(data, "no property at all", None),))
-    lines = {each.key: each for each in found}
-    unreadable = [_defect(data, "a Unicode escape without four digits", each) for each in found if not each.readable]
-    problems = [_defect(data, message, lines.get(key)) for key, message in _problems(value.properties)]
+    lines = tuple(load(data))
+    value = MetaProperties({line.key: line.value for line in lines}, comments(data))
+    if not lines:
+        return Parsed(value=value, defects=(_defect(data, "the file has no properties", None),))
+    by_key = {line.key: line for line in lines}
+    bad_escape = "a Unicode escape without four hexadecimal digits"
+    unreadable = [_defect(data, bad_escape, line) for line in lines if not line.readable]
+    problems = [_defect(data, message, by_key.get(key)) for key, message in _problems(value.properties)]
     return Parsed(value=value, defects=(*unreadable, *problems))
 
 
 def serialize(value: MetaProperties) -> bytes:
-    """Return the file as PropertiesUtils.writePropertiesFile leaves it, comments and keys in their order."""
+    """Return the bytes that PropertiesUtils.writePropertiesFile writes, with comments and keys in their order."""
     return store(value.comments, value.properties)
 
 
-def _defect(data: bytes, message: str, where: Property | None) -> Defect:
-    position = 0 if where is None else where.position
-    found = re.split(rb"[\r\n]", data[position : position + FOUND_SIZE_MAX], maxsplit=1)[0]
-    return Defect(message=message, line=1 if where is None else where.line, column=1, position=position, found=found)
+def _defect(data: bytes, message: str, line: Property | None) -> Defect:
+    position = 0 if line is None else line.position
+    quote = re.split(rb"[\r\n]", data[position : position + FOUND_SIZE_MAX], maxsplit=1)[0]
+    return Defect(message=message, line=1 if line is None else line.line, column=1, position=position, found=quote)
 
 
-def _problems(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (key, what is wrong with it) as MetaPropertiesVersion and MetaProperties.Builder check, in their order."""
-    version = java_int(found.get("version", "0").strip(_TRIMMED))
+def _problems(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (key, what is wrong with it), checked in the order of MetaPropertiesVersion and MetaProperties.Builder."""
+    version = java_int(values.get("version", "0").strip(_TRIMMED))
     if version not in (0, 1):
-        yield "version", f'version "{found["version"]}" is not known, only 0 and 1 are'
+        yield "version", f'unknown version "{values["version"]}", expected 0 or 1'
         return
-    own = "node.id" if version == 1 else "broker.id"
-    if own in found and java_int(found[own]) is None:
-        yield own, f'{own} "{found[own]}" is no number'
+    id_key = "node.id" if version == 1 else "broker.id"
+    if id_key in values and java_int(values[id_key]) is None:
+        yield id_key, f'{id_key} "{values[id_key]}" is not a number'
     for key in ("node.id", "cluster.id"):
-        if version == 1 and key not in found:
+        if version == 1 and key not in values:
             yield key, f"{key} is missing"
-    directory_id = found.get("directory.id")
+    directory_id = values.get("directory.id")
     if directory_id is not None and not _UUID.fullmatch(directory_id):
-        yield "directory.id", f'directory.id "{directory_id}" is no base64 of 16 bytes'
+        yield "directory.id", f'directory.id "{directory_id}" is not 16 bytes in base64'
+
+
+def faulty_keys(found: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the entries that keep the newest broker from reading the file: their keys."""
+    return tuple(key for key, _ in _problems(found))
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
     """Return the properties as the broker of this release reads them, or the simple name of its exception.
 
-    Every release: IllegalArgumentException for a malformed Unicode escape. 3.7 and later: RuntimeException of
-    MetaProperties.Builder. 2.8 to 3.6: RawMetaProperties takes any properties and fails only when they are used.
-    Before, version and broker.id are required, values trimmed, and only version 0 is known: IllegalArgumentException,
-    NumberFormatException, IOException of BrokerMetadataCheckpoint. Up to 0.8.2 no broker looks at the file.
+    Every release throws IllegalArgumentException for a malformed Unicode escape. From 3.7 MetaProperties.Builder throws
+    RuntimeException. From 2.8 to 3.6 RawMetaProperties accepts any properties and fails only when they are used. Up to
+    2.7 BrokerMetadataCheckpoint trims values and requires broker.id and version 0; it throws IllegalArgumentException,
+    NumberFormatException or IOException. Up to 0.8.2 brokers do not read the file.
     """
     lines = tuple(load(data))
-    found = {each.key: each.value for each in lines}
-    error = None if all(each.readable for each in lines) else "IllegalArgumentException"
-    if release.version >= (3, 7):
-        error = error or ("RuntimeException" if any(_problems(found)) else None)
-    elif release.version < (0, 9):
-        error, found = None, {}
-    elif release.version < (2, 8):
-        found = {key: value.strip(_TRIMMED) for key, value in found.items()}
-        error = error or _refused(found, (("version", 0), ("broker.id", INT_MAX)))
-    return BrokerReads(value=None, error=error) if error else BrokerReads(value=MetaProperties(found))
+    values = {line.key: line.value for line in lines}
+    error = None if all(line.readable for line in lines) else "IllegalArgumentException"
+    if release.has_directory_ids:
+        error = error or ("RuntimeException" if any(_problems(values)) else None)
+    elif not release.reads_meta_properties:
+        error, values = None, {}
+    elif not release.takes_any_meta_properties:
+        values = {key: value.strip(_TRIMMED) for key, value in values.items()}
+        error = error or _exception_up_to_2_7(values, (("version", 0), ("broker.id", INT_MAX)))
+    return BrokerReads(value=None, error=error) if error else BrokerReads(value=MetaProperties(values))
 
 
-def _refused(found: Mapping[str, str], required: Iterable[tuple[str, int]]) -> str | None:
+def _exception_up_to_2_7(values: Mapping[str, str], required: Iterable[tuple[str, int]]) -> str | None:
     """Return what VerifiableProperties.getIntInRange throws, or BrokerMetadataCheckpoint for a higher version."""
     for key, most in required:
-        number = java_int(found.get(key, ""))
-        if key not in found or (number is not None and number < 0):
+        number = java_int(values.get(key, ""))
+        if key not in values or (number is not None and number < 0):
             return "IllegalArgumentException"
         if number is None:
             return "NumberFormatException"
@@ -125,15 +133,15 @@ def _refused(found: Mapping[str, str], required: Iterable[tuple[str, int]]) -> s
 
 
 def row(value: MetaProperties) -> Mapping[str, object]:
-    """Return the fields of JSON; `broker_id` is the broker's id whatever key names it."""
-    found = value.properties
+    """Return the JSON fields; `broker_id` comes from node.id or broker.id, depending on the version."""
+    values = value.properties
     return {
         "version": value.version,
         "broker_id": value.broker_id,
         "node_id": value.number("node.id"),
-        "cluster_id": found.get("cluster.id"),
-        "directory_id": found.get("directory.id"),
-        "properties": dict(found),
+        "cluster_id": values.get("cluster.id"),
+        "directory_id": values.get("directory.id"),
+        "properties": dict(values),
     }
 
 

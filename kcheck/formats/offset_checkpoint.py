@@ -1,6 +1,6 @@
-"""The four offset checkpoints of a log dir: `<topic> <partition> <offset>` a line.
+"""The four offset checkpoints of a log dir: one `<topic> <partition> <offset>` per line.
 
-OffsetCheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2.
+Kafka classes: OffsetCheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,24 +17,27 @@ from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.parsed import BrokerReads, Defect, Parsed
 from kcheck.model.release import Release
 
-_FRAMING = Framing(has_topic=True, names=("a partition number", "an offset"))
+_FRAMING = Framing(has_topic=True, number_names=("a partition number", "an offset"))
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetCheckpoint:
-    """An offset checkpoint as columns, one item a line in file order.
+    """An offset checkpoint as columns, one item per line.
 
-    `version` is None where its line is missing or no number. What was read from a file holds repeated partitions as
-    often as the file does; what a broker reads of it holds them once.
+    `parse` keeps file order and every line of a repeated partition. `broker_reads` keeps one line per partition.
     """
 
     version: int | None
+    """The version line; None if it is missing or not a number."""
     topics: Sequence[str]
+    """The topic of each line."""
     partitions: Sequence[int]
+    """The partition number of each line."""
     offsets: Sequence[int]
+    """The offset of each line."""
 
     def __iter__(self) -> Iterator[OffsetEntry]:
-        """Return every line as an entry."""
+        """Yield every line as an entry."""
         return map(OffsetEntry._make, zip(self.topics, self.partitions, self.offsets, strict=True))
 
     def __getitem__(self, index: int) -> OffsetEntry:
@@ -51,43 +54,44 @@ class OffsetCheckpoint:
         return iter(self)
 
     def by_topic(self, topics: Collection[str] | None = None) -> dict[str, dict[int, Offset]]:
-        """Return the offset of each partition, of a repeated one the last; of these topics, None for all."""
-        found: dict[str, dict[int, Offset]] = {}
+        """Return the offset of each partition of these topics (None: all); the last line of a partition counts."""
+        offsets: dict[str, dict[int, Offset]] = {}
         for topic, partition, offset in zip(self.topics, self.partitions, self.offsets, strict=True):
             if topics is None or topic in topics:
-                found.setdefault(topic, {})[partition] = Offset(offset)
-        return found
+                offsets.setdefault(topic, {})[partition] = Offset(offset)
+        return offsets
 
 
 def parse(data: bytes) -> Parsed[OffsetCheckpoint]:
-    """Return every line that can be read, and the defects; repeated partitions are one, because 0.10.2 refuses them."""
-    found = parse_lines(data, _FRAMING)
-    value = _checkpoint(found.value)
-    repeated = _repeated_count(value)
-    if not repeated:
-        return Parsed(value=value, defects=found.defects)
-    message = f"{repeated} lines repeat a partition: the last one counts"
-    return Parsed(value=value, defects=(*found.defects, Defect(message=message, position=0, line=3, column=1)))
+    """Return every readable line, and the defects; repeated partitions are a defect, because 0.10.2 refuses them."""
+    lines = parse_lines(data, _FRAMING)
+    value = _checkpoint(lines.value)
+    repeated_count = _repeated_count(value)
+    if not repeated_count:
+        return Parsed(value=value, defects=lines.defects)
+    repeats = "1 line repeats" if repeated_count == 1 else f"{repeated_count} lines repeat"
+    message = f"{repeats} a partition; the last line of a partition counts"
+    return Parsed(value=value, defects=(*lines.defects, Defect(message=message, position=0, line=3, column=1)))
 
 
 def serialize(value: OffsetCheckpoint) -> bytes:
-    """Return the file as a broker writes it."""
+    """Return the bytes that a broker writes."""
     return serialize_lines(value.version, value.topics, value.partitions, value.offsets)
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[OffsetCheckpoint]:
     """Return the entries that the broker's reader returns, or the simple name of its exception.
 
-    A repeated partition has the offset of its last line. IOException, MalformedInputException (from 2.1),
-    NumberFormatException (0.8.2, 0.9, and from 3.1), IllegalArgumentException and OutOfMemoryError (from 3.1).
+    A repeated partition has the offset of its last line. The exceptions: IOException, MalformedInputException (from
+    2.1), NumberFormatException (0.8.2, 0.9, and from 3.1), IllegalArgumentException and OutOfMemoryError (from 3.1).
     """
-    found = read(data, _FRAMING, release.reader)
-    if found.value is None:
-        return BrokerReads(value=None, error=found.error)
-    value = _checkpoint(found.value)
+    lines = read(data, _FRAMING, release.reader)
+    if lines.value is None:
+        return BrokerReads(value=None, error=lines.error)
+    value = _checkpoint(lines.value)
     if _repeated_count(value):
-        last = [(topic, *item) for topic, found_there in value.by_topic().items() for item in found_there.items()]
-        value = OffsetCheckpoint(value.version, *zip(*last, strict=True))
+        last_lines = [(topic, *item) for topic, offsets in value.by_topic().items() for item in offsets.items()]
+        value = OffsetCheckpoint(value.version, *zip(*last_lines, strict=True))
     return BrokerReads(value=value)
 
 
@@ -97,15 +101,15 @@ def _checkpoint(lines: Lines) -> OffsetCheckpoint:
 
 def _repeated_count(value: OffsetCheckpoint) -> int:
     if len(set(value.topics)) == len(value):
-        return 0  # A set for each of a million topics would be a hundred times the file.
-    seen: dict[str, set[int]] = {}
+        return 0  # Every topic occurs once: no need for a set per topic, 100 times the size of the file.
+    partitions: dict[str, set[int]] = {}
     for topic, partition in zip(value.topics, value.partitions, strict=True):
-        seen.setdefault(topic, set()).add(partition)
-    return len(value) - sum(map(len, seen.values()))
+        partitions.setdefault(topic, set()).add(partition)
+    return len(value) - sum(map(len, partitions.values()))
 
 
 def row(value: OffsetCheckpoint) -> Mapping[str, object]:
-    """Return the fields of JSON."""
+    """Return the JSON fields."""
     return {"version": value.version, **_entries_row(value)}
 
 

@@ -1,4 +1,4 @@
-"""`.index`: where in the `.log` to begin to search for an offset (OffsetIndex 0.8 to 4.3.1)."""
+"""`.index`: the position in the `.log` at which to start searching for an offset (OffsetIndex 0.8 to 4.3.1)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,47 +15,46 @@ assert OFFSET_INDEX_ENTRY.size == 8
 
 
 class OffsetIndex(NamedTuple):
-    """The entries as (offset relative to the segment's base offset, position in the `.log`), both in file order.
-
-    `room` is the size in bytes of the zeros that a broker keeps after them for entries to come.
-    """
+    """The contents of an offset index."""
 
     entries: Sequence[tuple[int, ...]]
+    """(offset relative to the segment's base offset, position in the `.log` in bytes), in file order."""
     room: int = 0
+    """Bytes of zeros that a broker preallocates after the entries."""
 
 
 def entry(data: bytes, at: int, base_offset: Offset) -> OffsetPosition:
-    """Return the entry at byte `at`, its offset made absolute."""
+    """Return the entry at byte `at` with its absolute offset."""
     relative, position = OFFSET_INDEX_ENTRY.unpack_from(data, at)
     return OffsetPosition(Offset(base_offset + relative), position)
 
 
 def parse(data: bytes) -> Parsed[OffsetIndex]:
-    """Return the entries; zeros at the end are room. Defects: a torn entry, negative numbers, or ones that do not rise.
+    """Return the entries; zeros at the end are room. Defects: incomplete, negative or not increasing entries.
 
-    The broker takes zeros at the end for entries, (base offset, 0), until it cuts or rebuilds the file.
+    A broker reads the zeros as entries (base offset, 0) until it trims or rebuilds the file.
     """
-    found = _entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
-    told = _entry_file.defects(data, OFFSET_INDEX_ENTRY, found, problem)
-    return Parsed(value=OffsetIndex(found.rows, found.room), defects=told)
+    contents = _entry_file.read(data, OFFSET_INDEX_ENTRY, has_room=True)
+    defects = _entry_file.defects(data, OFFSET_INDEX_ENTRY, contents, problem)
+    return Parsed(value=OffsetIndex(contents.rows, contents.room), defects=defects)
 
 
-def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
-    """Return what is wrong with an entry behind the one `before`, which says nothing for the first."""
-    if found[0] < 0 or found[1] < 0:
+def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
+    """Return what is wrong with an entry, given the one before it (for the first: the entry itself)."""
+    if current[0] < 0 or current[1] < 0:
         return f"entry {index} has a negative number"
-    if index and (found[0] <= before[0] or found[1] <= before[1]):
-        return f"entry {index} does not lie above the one before it"
+    if index and (current[0] <= before[0] or current[1] <= before[1]):
+        return f"entry {index} is not above the entry before it"
     return None
 
 
 def serialize(value: OffsetIndex) -> bytes:
-    """Return the file with its room."""
+    """Return the bytes of the file, room included."""
     return _entry_file.write(value.entries, OFFSET_INDEX_ENTRY, value.room)
 
 
 def row(value: OffsetIndex) -> Mapping[str, object]:
-    """Return the fields of JSON; offsets are relative to the segment's base offset, sizes in bytes."""
+    """Return the JSON fields: offsets relative to the segment's base offset, positions and sizes in bytes."""
     return {"entries": _entry_file.as_json(value.entries, OFFSET_INDEX_ENTRY), "room": value.room}
 
 

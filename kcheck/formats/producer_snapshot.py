@@ -1,6 +1,7 @@
-"""`.snapshot`: what a broker knows of each producer at an offset (ProducerStateManager 0.11 to 4.3.1).
+"""`.snapshot`: the state of each producer at an offset (ProducerStateManager 0.11 to 4.3.1).
 
-A header with version, CRC-32C of all that follows it, and the number of producers; then one entry a producer.
+The file is a header with the version, a CRC-32C of all bytes after the CRC, and the number of producers; then one entry
+per producer.
 """
 
 from array import array
@@ -34,22 +35,30 @@ assert (SNAPSHOT_HEADER.size, PRODUCER.size) == (10, 46)
 
 VERSION = 1
 CRC_FROM = 6
-"""The CRC covers what stands from here on."""
+"""The CRC covers the bytes from this position on."""
 CORRUPT = "CorruptSnapshotException"
-"""What ends no start: the broker deletes the file."""
+"""This exception does not abort a start: the broker deletes the file."""
 
 
 class Producer(NamedTuple):
-    """One producer: its last batch, and its open transaction; -1 is none. The timestamp is in ms."""
+    """One producer: its last batch and its open transaction. -1 stands for none."""
 
     producer_id: int
+    """The id of the producer."""
     producer_epoch: int
+    """The epoch of the producer."""
     last_sequence: int
+    """The sequence number of the last record of the last batch."""
     last_offset: int
+    """The offset of the last record of the last batch."""
     offset_delta: int
+    """The last offset of the last batch minus its first offset."""
     timestamp: int
+    """The timestamp of the last batch, in ms."""
     coordinator_epoch: int
+    """The coordinator epoch of the last transaction marker."""
     current_txn_first_offset: int
+    """The first offset of the open transaction."""
 
     @property
     def first_sequence(self) -> int:
@@ -58,41 +67,42 @@ class Producer(NamedTuple):
 
 
 class ProducerSnapshot(NamedTuple):
-    """The producers in file order; `version` is None where the header is not there whole."""
+    """The contents of a producer snapshot."""
 
     version: int | None
+    """The version; None if the header is incomplete."""
     producers: Sequence[Producer]
+    """The producers, in file order."""
 
 
 def parse(data: bytes) -> Parsed[ProducerSnapshot]:
-    """Return every whole producer that the count allows. Defects: what the broker refuses, then what it overlooks."""
+    """Return every complete producer entry, up to the count. Defects: what a broker refuses, then what it accepts."""
     if len(data) < SNAPSHOT_HEADER.size:
-        told = [_defect(data, message, position) for position, message in problems(data, len(data), 0)]
-        return Parsed(value=ProducerSnapshot(None, ()), defects=tuple(told))
+        refused = [_defect(data, message, position) for position, message in problems(data, len(data), 0)]
+        return Parsed(value=ProducerSnapshot(None, ()), defects=tuple(refused))
     version, _, count = SNAPSHOT_HEADER.unpack_from(data)
     value = ProducerSnapshot(version, _producers(data, count))
-    found = problems(data, len(data), crc32c(memoryview(data)[CRC_FROM:]))
-    told = [_defect(data, message, position) for position, message in found]
-    told.extend(_doubtful(data, value.producers))
-    return Parsed(value=value, defects=tuple(told))
+    crc = crc32c(memoryview(data)[CRC_FROM:])
+    refused = [_defect(data, message, position) for position, message in problems(data, len(data), crc)]
+    return Parsed(value=value, defects=(*refused, *_suspicious_ids(data, value.producers)))
 
 
 def problems(head: bytes, size: int, crc: int) -> Iterator[tuple[int, str]]:
     """Yield why the broker refuses a file of `size` bytes that begins with `head`, as (position, message).
 
-    `crc` is that of the bytes from `CRC_FROM` on.
+    `crc` is the computed CRC of the bytes from `CRC_FROM` on.
     """
     if size < SNAPSHOT_HEADER.size:
-        yield 0, f"{size} bytes are no header" if size else "the file is empty"
+        yield 0, f"{size} bytes are too few for a header" if size else "the file is empty"
         return
-    version, named, count = SNAPSHOT_HEADER.unpack_from(head)
+    version, stated_crc, count = SNAPSHOT_HEADER.unpack_from(head)
     if version != VERSION:
-        yield 0, f"version {version} is not known, only {VERSION} is"
-    if crc != named:
+        yield 0, f"unknown version {version}, expected {VERSION}"
+    if crc != stated_crc:
         yield 2, "the CRC does not match"
     expected = SNAPSHOT_HEADER.size + count * PRODUCER.size
     if size != expected:
-        yield CRC_FROM, f"{size} bytes do not agree with the count {count}, which needs {max(expected, 0)}"
+        yield CRC_FROM, f"the count {count} needs {max(expected, 0)} bytes, but the file has {size}"
 
 
 def _producers(data: bytes, count: int) -> Sequence[Producer]:
@@ -100,69 +110,69 @@ def _producers(data: bytes, count: int) -> Sequence[Producer]:
     return Unpacked(data, PRODUCER, Producer._make, begin=SNAPSHOT_HEADER.size, end=end)
 
 
-def _doubtful(data: bytes, producers: Sequence[Producer]) -> Iterator[Defect]:
-    """Yield the first negative and the first repeated producer id; the broker takes both."""
-    ids = array("q", (each.producer_id for each in producers))
+def _suspicious_ids(data: bytes, producers: Sequence[Producer]) -> Iterator[Defect]:
+    """Yield the first negative and the first repeated producer id; brokers accept both."""
+    ids = array("q", (producer.producer_id for producer in producers))
     negative = next((index for index, producer_id in enumerate(ids) if producer_id < 0), None)
-    repeated = _repeated(ids)
-    for index, what in ((negative, "is negative"), (repeated, "stands there twice")):
+    repeated = _index_of_repeated(ids)
+    for index, what in ((negative, "is negative"), (repeated, "occurs twice")):
         if index is not None:
             position = SNAPSHOT_HEADER.size + index * PRODUCER.size
-            yield _defect(data, f"the producer id {ids[index]} {what}", position, accepted=True)
+            yield _defect(data, f"producer id {ids[index]} {what}", position, accepted=True)
 
 
-def _repeated(ids: Sequence[int]) -> int | None:
-    """Return the index of the first id that stands there before."""
+def _index_of_repeated(ids: Sequence[int]) -> int | None:
+    """Return the index of the first id that also occurs before it."""
     if all(one < other for one, other in pairwise(ids)):
         return None
     seen: set[int] = set()
-    for index, each in enumerate(ids):
-        if each in seen:
+    for index, producer_id in enumerate(ids):
+        if producer_id in seen:
             return index
-        seen.add(each)
+        seen.add(producer_id)
     return None
 
 
 def _defect(data: bytes, message: str, position: int, *, accepted: bool = False) -> Defect:
-    found = data[position : position + FOUND_SIZE_MAX]
-    return Defect(message=message, position=position, found=found, accepted=accepted)
+    quote = data[position : position + FOUND_SIZE_MAX]
+    return Defect(message=message, position=position, found=quote, accepted=accepted)
 
 
 def serialize(value: ProducerSnapshot) -> bytes:
-    """Return the file as ProducerStateManager.writeSnapshot leaves it; the version must be known."""
+    """Return the bytes that ProducerStateManager.writeSnapshot writes; the version must not be None."""
     assert value.version is not None
-    body = b"".join(PRODUCER.pack(*each) for each in value.producers)
+    body = b"".join(PRODUCER.pack(*producer) for producer in value.producers)
     count = len(value.producers)
     head = SNAPSHOT_HEADER.pack(value.version, 0, count)[CRC_FROM:]
     return SNAPSHOT_HEADER.pack(value.version, crc32c(head + body), count) + body
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]:
-    """Return what ProducerStateManager.readSnapshot returns; or why it does not.
+    """Return what ProducerStateManager.readSnapshot returns, or the exception that it throws.
 
-    Bytes after the last producer are read over where the CRC covers them too. Up to 0.10.2 there is no such file, and
-    0.11.0.0 has errors beside CORRUPT.
+    The broker ignores bytes after the last producer if the CRC covers them. Up to 0.10.2 this file does not exist.
+    0.11.0.0 throws other exceptions besides CORRUPT.
     """
     if not release.has_producer_state:
         return BrokerReads(value=ProducerSnapshot(None, ()))
-    found = parse(data).value
-    error = _error(data, found)
+    snapshot = parse(data).value
+    error = _error(data, snapshot)
     if error is None:
-        return BrokerReads(value=found)
-    return BrokerReads(value=None, error=error if release.version == (0, 11, 0, 0) else CORRUPT)
+        return BrokerReads(value=snapshot)
+    return BrokerReads(value=None, error=error if release.throws_several_snapshot_errors else CORRUPT)
 
 
-def _error(data: bytes, found: ProducerSnapshot) -> str | None:
-    if found.version is None or SNAPSHOT_HEADER.unpack_from(data)[2] != len(found.producers):
+def _error(data: bytes, snapshot: ProducerSnapshot) -> str | None:
+    if snapshot.version is None or SNAPSHOT_HEADER.unpack_from(data)[2] != len(snapshot.producers):
         return "SchemaException"
-    if found.version != VERSION:
+    if snapshot.version != VERSION:
         return "IllegalArgumentException"
     _, crc, _ = SNAPSHOT_HEADER.unpack_from(data)
     return None if crc32c(memoryview(data)[CRC_FROM:]) == crc else CORRUPT
 
 
 def row(value: ProducerSnapshot) -> Mapping[str, object]:
-    """Return the fields of JSON."""
+    """Return the JSON fields."""
     return {"version": value.version, "producers": Mapped(Producer._asdict, value.producers)}
 
 

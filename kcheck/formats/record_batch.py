@@ -1,7 +1,8 @@
-"""The header of a batch in a `.log`, and where the next one begins.
+"""Decodes the batch headers of a segment (`.log`), and finds where the next batch begins.
 
-Magic 2: DefaultRecordBatch 0.11 to 4.3.1. Magic 0 and 1: LegacyRecord, one message or one compressed wrapper an entry.
-Framing: FileLogInputStream 0.10 to 4.3.1. A `.log` is read in windows, so there is no `parse` of a whole one.
+Kafka classes for magic 2: DefaultRecordBatch 0.11 to 4.3.1. For magic 0 and 1: LegacyRecord; an entry is one message or
+one compressed wrapper. For the framing: FileLogInputStream 0.10 to 4.3.1. A `.log` can be gigabytes and is read in
+windows, so this module has no `parse`.
 """
 
 import zlib
@@ -38,35 +39,37 @@ HEADER = Layout(
 assert (OVERHEAD.size, LEGACY.size, HEADER.size) == (12, 18, 61)
 
 MAGIC_AT = 16
+"""The byte of an entry that holds its magic."""
 HEADER_SIZE_UP_TO_MAGIC = 17
-"""So few bytes or fewer at the end of a file are no entry (Records.HEADER_SIZE_UP_TO_MAGIC)."""
+"""This many bytes or fewer at the end of a file are not an entry (Records.HEADER_SIZE_UP_TO_MAGIC)."""
 MIN_ENTRY_SIZE = 14
 """The smallest `size` that the framing accepts (LegacyRecord.RECORD_OVERHEAD_V0)."""
 CORRUPT = -1
+"""The answer of `entry_size` where the broker throws CorruptRecordException."""
 _CRC_FROM_V2 = 21
 CODEC_MASK = 7
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 MARKER = TRANSACTIONAL | CONTROL
 """The attributes of a batch that ends a transaction."""
 DELETE_HORIZON = 0x40
-"""Set by compaction from 3.1 on: the first timestamp is a time of deletion, and the CRC another one (KIP-534)."""
+"""Compaction sets it from 3.1: the base timestamp is then the delete horizon, and the CRC changes (KIP-534)."""
 ABORT_MARKER, COMMIT_MARKER = 0, 1
 COMPRESSION = ("none", "gzip", "snappy", "lz4", "zstd")
-"""By the number in the attributes (CompressionType)."""
+"""The codecs, by their numbers in the attributes (CompressionType)."""
 CODEC_NAMES = (*COMPRESSION, *(f"unknown-{number}" for number in range(len(COMPRESSION), CODEC_MASK + 1)))
-"""Those that no release knows too."""
+"""The same, with names for the numbers that no release knows."""
 LOG_APPEND_TIME = 0x08
 NO_MARKER, UNKNOWN_MARKER = -1, -2
-"""Stand for the type of a marker where a batch is none, and where its record is not the plain one of a marker."""
+"""Used as the marker type of a batch that is not a marker, or whose record is not in the usual form of one."""
 NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
 
 
 def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | None:
-    """Return the size in bytes of the entry at `at` of `header`, None where the data ends there without a word.
+    """Return the size in bytes of the entry at byte `at` of `header`; None if a broker sees the end of the data there.
 
-    `remaining` is how many bytes the file has from there; the data also ends at an entry that runs past the end of the
-    file. CORRUPT: the broker throws CorruptRecordException, because `size` is below 14.
+    `remaining` is the number of bytes from there to the end of the file. An entry that runs past the end of the file
+    ends the data too. CORRUPT means that the broker throws CorruptRecordException, because `size` is below 14.
     """
     if remaining <= HEADER_SIZE_UP_TO_MAGIC:
         return None
@@ -78,28 +81,28 @@ def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | 
 
 
 Patches = tuple[tuple[int, bytes], ...]
-"""Bytes of headers that count instead of those of a file, by their positions in it."""
+"""(position in the file, bytes) of header bytes that replace those of the file."""
 
 
 def patch(data: bytearray | memoryview, position: int, patches: Patches) -> None:
-    """Put patches into the bytes that stand from a position on, each where it lies in them as a whole."""
-    for place, patched in patches:
-        at = place - position
+    """Apply to `data`, the bytes of the file from `position` on, every patch that lies completely inside."""
+    for patch_position, patched in patches:
+        at = patch_position - position
         if 0 <= at <= len(data) - len(patched):
             data[at : at + len(patched)] = patched
 
 
 def is_modern(magic: int) -> bool:
-    """Whether the broker's file reader takes an entry of this magic for a batch, and not for an old message."""
+    """Return whether the broker's file reader takes an entry of this magic for a batch, not for an old message."""
     return 2 <= magic <= SIGNED_BYTE_MAX
 
 
 def batch_at(header: bytes | memoryview, at: int, *, position: int, total: int) -> Batch | None:
-    """Return the batch whose header stands at `at` of a buffer that holds all of it (61 bytes, or `total` if fewer).
+    """Return the batch whose header is at byte `at` of a buffer that holds all of it (61 bytes, or `total` if fewer).
 
-    `position` is its place in the file, `total` its size, both in bytes. None where a batch of magic 2 or higher is
-    smaller than its header. The magic is not judged: the broker's file reader takes 3 to 127 for batches, all else for
-    messages.
+    `position` is the batch's position in the file and `total` its size, both in bytes. None if a batch of magic 2 or
+    higher is smaller than its header. The magic is not checked: the broker's file reader takes 3 to 127 for batches and
+    everything else for messages.
     """
     magic = header[at + MAGIC_AT]
     if not is_modern(magic):
@@ -120,29 +123,41 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
 
 
 class BatchHeader(NamedTuple):
-    """Every field that the header of a batch says (magic 2), or that of a message or wrapper (magic 0 and 1).
+    """The header of a batch (magic 2), or of a message or wrapper (magic 0 and 1).
 
-    None is what there is no field for. `base_offset` of a wrapper is known only after decompression. Numbers wrap as
-    Java's do.
+    A field is None if the magic has no such field. Numbers wrap as Java's do.
     """
 
     magic: int
+    """The magic: 2, or 0 and 1 for the old message formats."""
     base_offset: Offset | None
+    """The first offset; None for a wrapper, where it is known only after decompression."""
     last_offset: Offset
+    """The last offset."""
     record_count: int | None
+    """The number of records; None for a wrapper."""
     base_sequence: int | None
+    """The sequence number of the first record; -1 is none."""
     last_sequence: int | None
+    """The sequence number of the last record; -1 is none."""
     producer_id: int | None
+    """The id of the producer; -1 is none."""
     producer_epoch: int | None
+    """The epoch of the producer; -1 is none."""
     leader_epoch: Epoch | None
+    """The epoch of the leader that appended the batch; -1 is none."""
     attributes: int
+    """The attribute bits: codec, timestamp type, transactional, control, delete horizon."""
     base_timestamp: int | None
+    """The timestamp in ms to which those of the records are relative, or the delete horizon."""
     max_timestamp: int | None
+    """The largest timestamp in ms; that of the message in magic 1."""
     crc: int
+    """The stated CRC."""
 
     @property
     def compression(self) -> str:
-        """The name of the codec; `unknown-5` where no release knows the number."""
+        """The name of the codec; `unknown-5` for a number that no release knows."""
         return CODEC_NAMES[self.attributes & CODEC_MASK]
 
     @property
@@ -164,12 +179,12 @@ class BatchHeader(NamedTuple):
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """When tombstones and markers of the batch may be removed, None where the cleaner has set nothing."""
+        """When the cleaner may remove tombstones and markers of the batch, in ms; None if it is not set."""
         return self.base_timestamp if is_modern(self.magic) and self.attributes & DELETE_HORIZON else None
 
 
 def header_of(header: bytes | memoryview, *, total: int) -> BatchHeader:
-    """Return the header that `header` begins with: 61 bytes, or `total` if the entry has fewer."""
+    """Decode the header at the start of `header`, which has 61 bytes, or `total` if the entry is smaller."""
     if not is_modern(header[MAGIC_AT]):
         old = _legacy(header, 0, 0, total)
         base = old.base_offset if old.record_count == 1 else None
@@ -188,24 +203,24 @@ def header_of(header: bytes | memoryview, *, total: int) -> BatchHeader:
 
 
 def increment_sequence(sequence: int, by: int) -> int:
-    """Return the sequence number so far behind, 0 follows the largest (DefaultRecordBatch.incrementSequence)."""
+    """Return a sequence number plus `by`; 0 follows the largest (DefaultRecordBatch.incrementSequence)."""
     if sequence > wrapped(INT_MAX - by, 32):
         return wrapped(by - (INT_MAX - sequence) - 1, 32)
     return wrapped(sequence + by, 32)
 
 
 def decrement_sequence(sequence: int, by: int) -> int:
-    """Return the sequence number that lies so far before (DefaultRecordBatch.decrementSequence)."""
+    """Return a sequence number minus `by` (DefaultRecordBatch.decrementSequence)."""
     return wrapped(INT_MAX - (by - sequence) + 1 if sequence < by else sequence - by, 32)
 
 
 def body_from(magic: int) -> int:
-    """Return where in a batch the bytes begin that its CRC covers."""
+    """Return the byte of a batch from which on its CRC covers it."""
     return _CRC_FROM_V2 if is_modern(magic) else MAGIC_AT
 
 
 def checksum(part: bytes | memoryview, magic: int, running: int = 0) -> int:
-    """Return the CRC of `part`, continuing from `running`: CRC-32C for magic 2, CRC-32 below."""
+    """Return the CRC of `part`, continuing from `running`: CRC-32C from magic 2 on, CRC-32 below."""
     return crc32c(part, running) if is_modern(magic) else zlib.crc32(part, running)
 
 

@@ -1,4 +1,4 @@
-"""`.timeindex`: up to which offset the timestamps of a segment stay below one (TimeIndex 0.10.1 to 4.3.1)."""
+"""`.timeindex`: finds the offset for a timestamp (TimeIndex 0.10.1 to 4.3.1)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -14,44 +14,43 @@ assert TIME_INDEX_ENTRY.size == 12
 
 
 class TimeIndex(NamedTuple):
-    """The entries as (timestamp in ms, offset relative to the segment's base offset), in file order.
-
-    `room` is the size in bytes of the zeros after them. Retention goes by the last slot of the file: one of zeros makes
-    a segment look as old as 1970.
-    """
+    """The contents of a time index."""
 
     entries: Sequence[tuple[int, ...]]
+    """(timestamp in ms, offset relative to the segment's base offset), in file order."""
     room: int = 0
+    """Bytes of zeros after the entries. Retention uses the last slot of the file: if it is zeros, the segment looks as
+    old as 1970."""
 
 
 def parse(data: bytes) -> Parsed[TimeIndex]:
-    """Return the entries; zeros at the end are room. Defects: a torn entry, or entries out of order.
+    """Return the entries; zeros at the end are room. Defects: an incomplete entry, or entries out of order.
 
-    Timestamps rise from entry to entry, offsets do not fall (TimeIndex.maybeAppend).
+    Timestamps increase from entry to entry, and offsets never decrease (TimeIndex.maybeAppend).
     """
-    found = _entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
-    told = _entry_file.defects(data, TIME_INDEX_ENTRY, found, problem)
-    return Parsed(value=TimeIndex(found.rows, found.room), defects=told)
+    contents = _entry_file.read(data, TIME_INDEX_ENTRY, has_room=True)
+    defects = _entry_file.defects(data, TIME_INDEX_ENTRY, contents, problem)
+    return Parsed(value=TimeIndex(contents.rows, contents.room), defects=defects)
 
 
-def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
-    """Return what is wrong with an entry behind the one `before`, which says nothing for the first."""
-    if found[0] < 0 or found[1] < 0:
+def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
+    """Return what is wrong with an entry, given the one before it (for the first: the entry itself)."""
+    if current[0] < 0 or current[1] < 0:
         return f"entry {index} has a negative number"
-    if index and found[0] <= before[0]:
-        return f"the timestamp of entry {index} is not above the one before it"
-    if index and found[1] < before[1]:
-        return f"the offset of entry {index} is below the one before it"
+    if index and current[0] <= before[0]:
+        return f"the timestamp of entry {index} is not above that of the entry before it"
+    if index and current[1] < before[1]:
+        return f"the offset of entry {index} is below that of the entry before it"
     return None
 
 
 def serialize(value: TimeIndex) -> bytes:
-    """Return the file with its room."""
+    """Return the bytes of the file, room included."""
     return _entry_file.write(value.entries, TIME_INDEX_ENTRY, value.room)
 
 
 def row(value: TimeIndex) -> Mapping[str, object]:
-    """Return the fields of JSON; timestamps in ms, offsets relative to the segment's base offset, sizes in bytes."""
+    """Return the JSON fields: timestamps in ms, offsets relative to the segment's base offset, sizes in bytes."""
     return {"entries": _entry_file.as_json(value.entries, TIME_INDEX_ENTRY), "room": value.room}
 
 

@@ -1,4 +1,4 @@
-"""`.txnindex`: the aborted transactions whose ABORT marker is in a segment (TransactionIndex 0.11 to 4.3.1)."""
+"""`.txnindex`: the aborted transactions whose ABORT marker is in the segment (TransactionIndex 0.11 to 4.3.1)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -24,72 +24,77 @@ assert ABORTED_TXN.size == 34
 
 
 class AbortedTxn(NamedTuple):
-    """An aborted transaction: `first_offset` to `last_offset`, that of its ABORT marker; offsets are absolute."""
+    """An aborted transaction. Offsets are absolute."""
 
     version: int
+    """The version of the entry: 0."""
     producer_id: int
+    """The producer of the transaction."""
     first_offset: int
+    """The offset of the transaction's first record."""
     last_offset: int
+    """The offset of its ABORT marker."""
     last_stable_offset: int
+    """The last stable offset of the log when the marker was written."""
 
 
 AbortedTxns = Sequence[AbortedTxn]
 
 
 def parse(data: bytes) -> Parsed[AbortedTxns]:
-    """Return the entries. Defects: a torn entry, an unknown version, offsets out of order."""
-    found = _entry_file.read(data, ABORTED_TXN, has_room=False)
-    return Parsed(value=entries(data), defects=_entry_file.defects(data, ABORTED_TXN, found, problem))
+    """Return the entries. Defects: an incomplete entry, an unknown version, offsets out of order."""
+    contents = _entry_file.read(data, ABORTED_TXN, has_room=False)
+    return Parsed(value=entries(data), defects=_entry_file.defects(data, ABORTED_TXN, contents, problem))
 
 
 def entries(data: bytes) -> AbortedTxns:
-    """Return every whole entry."""
+    """Return every complete entry."""
     return _entry_file.Unpacked(data, ABORTED_TXN, AbortedTxn._make, end=len(data))
 
 
-def problem(index: int, before: Sequence[int], found: Sequence[int]) -> str | None:
-    """Return what is wrong with an entry behind the one `before`, which says nothing for the first."""
-    last, each = AbortedTxn._make(before), AbortedTxn._make(found)
-    if each.version != 0:
-        return f"entry {index} has the version {each.version}, only 0 is known"
-    if each.producer_id < 0 or each.first_offset < 0:
+def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
+    """Return what is wrong with an entry, given the one before it (for the first: the entry itself)."""
+    last, txn = AbortedTxn._make(before), AbortedTxn._make(current)
+    if txn.version != 0:
+        return f"entry {index} has unknown version {txn.version}, expected 0"
+    if txn.producer_id < 0 or txn.first_offset < 0:
         return f"entry {index} has a negative number"
-    # Up to 2.7 a marker that ended no transaction stands there too, as one that began with itself.
-    if each.first_offset > each.last_offset:
-        return f"entry {index} ends at offset {each.last_offset}, below its start {each.first_offset}"
-    if index and each.last_offset <= last.last_offset:
-        return f"entry {index} does not end above the one before it"
+    # Up to 2.7 an ABORT marker without a transaction also has an entry; it begins and ends at the marker.
+    if txn.first_offset > txn.last_offset:
+        return f"entry {index} ends at offset {txn.last_offset}, below its start {txn.first_offset}"
+    if index and txn.last_offset <= last.last_offset:
+        return f"entry {index} does not end above the entry before it"
     return None
 
 
 def serialize(value: AbortedTxns) -> bytes:
-    """Return the file."""
+    """Return the bytes of the file."""
     return _entry_file.write(value, ABORTED_TXN)
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:
-    """Return what TransactionIndex.allAbortedTxns returns: every whole entry; KafkaException for a version.
+    """Return what TransactionIndex.allAbortedTxns returns: every complete entry, or KafkaException for a bad version.
 
-    Up to 0.10.2 there is no such file.
+    Up to 0.10.2 this file does not exist.
     """
     if not release.has_producer_state:
         return BrokerReads(value=())
-    found = entries(data)
-    if any(refuses(each, release) for each in found):
+    txns = entries(data)
+    if any(refuses(txn, release) for txn in txns):
         return BrokerReads(value=None, error="KafkaException")
-    return BrokerReads(value=found)
+    return BrokerReads(value=txns)
 
 
 def refuses(entry: AbortedTxn, release: Release) -> bool:
-    """Whether a broker refuses the version of an entry, with KafkaException.
+    """Return whether a broker refuses the version of an entry, with KafkaException.
 
-    Up to 4.3 only the high byte of the version counts, and only above 0; 4.4 wants all 16 bits to be 0.
+    Up to 4.3 it refuses a version whose high byte is above 0; 4.4 refuses every version but 0.
     """
-    return entry.version != 0 if release.version >= (4, 4) else entry.version >> 8 > 0
+    return entry.version != 0 if release.reads_txnindex_version_strictly else entry.version >> 8 > 0
 
 
 def row(value: AbortedTxns) -> Mapping[str, object]:
-    """Return the fields of JSON."""
+    """Return the JSON fields."""
     return {"entries": Mapped(AbortedTxn._asdict, value)}
 
 

@@ -162,7 +162,7 @@ class Workers:
         if self._limits is None:
             return
         latest = time.monotonic() - self._limits.seconds
-        for worker in [each for each in self._workers if each.tickets and each.began < latest]:
+        for worker in [busy for busy in self._workers if busy.tickets and busy.began < latest]:
             self._bury(worker, f"no answer in {self._limits.seconds:g} s")
 
     def _hand_out(self) -> None:
@@ -190,7 +190,7 @@ class Workers:
             return None
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         try:
-            worker = _start([each.connection for each in self._workers], self._limits)
+            worker = _start([running.connection for running in self._workers], self._limits)
             self._workers.append(worker)
         except OSError:
             return None

@@ -7,7 +7,8 @@ LogManager.loadLogs.
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 from kcheck.model.entries import Epoch, Offset
@@ -74,7 +75,6 @@ _LEGAL_TOPIC = re.compile(_TOPIC)
 _CANONICAL = re.compile(rf"({_TOPIC})-(0|[1-9][0-9]{{0,9}})(?:\.([0-9a-f]{{32}})-(delete|future|stray))?")
 _SUFFIXED = re.compile(r"[^ \t\n\x0b\f\r]+-[^ \t\n\x0b\f\r]+\.[^ \t\n\x0b\f\r]+-(delete|future|stray)")
 _STATES = {"delete": DirectoryState.DELETED, "future": DirectoryState.FUTURE, "stray": DirectoryState.STRAY}
-_SUFFIX_SINCE = {"delete": (0, 10, 2), "future": (1, 1), "stray": (3, 6, 1)}
 
 
 def is_legal_topic(topic: str) -> bool:
@@ -89,7 +89,7 @@ def parse_directory(name: str) -> PartitionDirectory | None:
     if match and (len(match[2]) < 10 or int(match[2]) < 2**31):
         state = _STATES[match[4]] if match[4] else DirectoryState.CURRENT
         return PartitionDirectory(match[1], int(match[2]), state, canonical=True)
-    found = _parse(name, tuple(_SUFFIX_SINCE))
+    found = _parse(name, tuple(_STATES))
     if found is None:
         return None
     suffix = name.rsplit("-", 1)[1]
@@ -103,9 +103,9 @@ def broker_accepts(name: str, release: Release) -> TopicPartition | None:
     None: its start aborts (LocalLog.parseTopicPartitionName; Log up to 2.8). Suffixes newer than the release are not
     known to it.
     """
-    if (0, 10, 2) <= release.version < (0, 10, 2, 2) and name.endswith("-delete"):
+    if release.cuts_deleted_names_at_dot and name.endswith("-delete"):
         return _parse(name.partition(".")[0], ()) if "." in name else None  # A topic with a dot ends there.
-    return _parse(name, _suffixes(release.version))
+    return _parse(name, _suffixes(release))
 
 
 def skipped_by_broker(name: str, release: Release) -> bool:
@@ -114,16 +114,15 @@ def skipped_by_broker(name: str, release: Release) -> bool:
     The preview of KRaft in 2.8 had another name for its log, and so loads the one of later releases like any other.
     """
     if name == REMOTE_INDEX_CACHE:
-        return release.version >= (3, 5)
-    if release.version < (2, 8):
-        return False
+        return release.skips_remote_index_cache
+    metadata_log = CLUSTER_METADATA if release.has_kraft else "@metadata" if release.previews_kraft else None
     found = parse_directory(name)
-    return found is not None and found.topic == (CLUSTER_METADATA if release.version >= (3,) else "@metadata")
+    return found is not None and found.topic == metadata_log
 
 
-@cache
-def _suffixes(version: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple(suffix for suffix, since in _SUFFIX_SINCE.items() if version >= since)
+def _suffixes(release: Release) -> tuple[str, ...]:
+    known = (release.renames_deleted_directories, release.has_future_logs, release.has_stray_directories)
+    return tuple(compress(("delete", "future", "stray"), known))
 
 
 @lru_cache(maxsize=4096)

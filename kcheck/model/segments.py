@@ -7,6 +7,7 @@ from typing import NamedTuple
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing
+from kcheck.model.unreadable import Unreadable
 
 FAULT_COUNT_MAX = 100
 """So many faults of a kind are kept of one file; all of them are counted."""
@@ -247,7 +248,7 @@ class SegmentView(NamedTuple):
     time_index: IndexView | None
     transactions: Transactions | None
     producers: Producing | None = None
-    unread: Mapping[str, str] = {}
+    unread: Mapping[str, Unreadable] = {}
     stated: tuple[Aborted, ...] = ()
     files: frozenset[str] = frozenset()
     active: bool = True

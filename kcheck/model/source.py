@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple, Protocol
 
-from kcheck.errors import UnreadableError
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 
 class Source(Protocol):
@@ -86,5 +86,5 @@ class BytesFiles:
 
     def _bytes(self, name: str) -> bytes:
         if name not in self._files:
-            raise UnreadableError("No such file or directory")
+            raise UnreadableError("No such file or directory", UnreadableCause.MISSING)
         return self._files[name]

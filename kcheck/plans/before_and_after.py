@@ -22,10 +22,10 @@ class StartComparison:
         self._found: dict[str, tuple[dict[str, PartitionPrediction], dict[str, PartitionPrediction], list[str]]] = {}
         self._alone = steps == 1
 
-    def now_and_after(self, site: EditedLogDir, step: Step) -> tuple[str, str]:
+    def now_and_after(self, log_dir: EditedLogDir, step: Step) -> tuple[str, str]:
         """Return what the start does with a log dir before a step and after it, and with the partitions it changes."""
-        one, other = (starts[site.path] for starts in self._starts)
-        first, second, changed = self._of(site.path)
+        one, other = (starts[log_dir.path] for starts in self._starts)
+        first, second, changed = self._of(log_dir.path)
         dirs = [edit.path.partition("/")[0] for edit in step.edits]
         named = [name for name in dict.fromkeys((*dirs, *changed)) if name in first or name in second]
         # What the broker does when all logs are loaded only the rule tells.
@@ -35,39 +35,41 @@ class StartComparison:
     def _of(self, path: str) -> tuple[dict[str, PartitionPrediction], dict[str, PartitionPrediction], list[str]]:
         """Return the partitions of a log dir by name, before and after, and which of them one step has changed."""
         if path not in self._found:
-            first, second = ({each.dir: each for each in starts[path].partitions} for starts in self._starts)
+            first, second = (
+                {partition.dir: partition for partition in starts[path].partitions} for starts in self._starts
+            )
             names = first.keys() | second.keys() if self._alone else ()
             self._found[path] = (first, second, sorted(name for name in names if first.get(name) != second.get(name)))
         return self._found[path]
 
 
 def _words(
-    start: LogDirPrediction, found: dict[str, PartitionPrediction], named: list[str],
+    start: LogDirPrediction, predictions: dict[str, PartitionPrediction], named: list[str],
     against: dict[str, PartitionPrediction],
 ) -> str:  # fmt: skip
     if start.outcome is Outcome.ABORT:
         return f"the broker does not start: {start.reasons[0]}"
     if start.outcome is Outcome.OFFLINE:
         return f"the log dir goes offline: {start.reasons[0]}"
-    shown = [f"{name} {_partition(found.get(name), against.get(name))}" for name in named[:_DIR_COUNT]]
+    shown = [f"{name} {_partition(predictions.get(name), against.get(name))}" for name in named[:_DIR_COUNT]]
     more = len(named) - len(shown)
-    return "the log dir is loaded" + "".join(f"; {each}" for each in shown) + (f"; and {more} more" if more else "")
+    return "the log dir is loaded" + "".join(f"; {text}" for text in shown) + (f"; and {more} more" if more else "")
 
 
-def _partition(found: PartitionPrediction | None, against: PartitionPrediction | None) -> str:
-    if found is None:
+def _partition(prediction: PartitionPrediction | None, against: PartitionPrediction | None) -> str:
+    if prediction is None:
         return "is not there"
-    if found.log is None:
-        return str(found.outcome)
-    end = f"ends at offset {found.log.log_end_offset}"
-    if found.outcome is Outcome.LOST and found.lost is not None:
-        count = "an unknown number of" if found.lost.records is None else str(found.lost.records)
+    if prediction.log is None:
+        return str(prediction.outcome)
+    end = f"ends at offset {prediction.log.log_end_offset}"
+    if prediction.outcome is Outcome.LOST and prediction.lost is not None:
+        count = "an unknown number of" if prediction.lost.records is None else str(prediction.lost.records)
         return f"{end} and LOSES {count} records"
-    if found.outcome is Outcome.STRAY:
+    if prediction.outcome is Outcome.STRAY:
         return "is set aside as stray: nobody serves it"
-    read = f", {found.scan_bytes} bytes are read through" if found.scan_bytes else ""
-    mended = f" ({found.reason})" if found.reason else ""
+    read = f", {prediction.scan_bytes} bytes are read through" if prediction.scan_bytes else ""
+    mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log
-    if other is not None and other.leader_epochs != found.log.leader_epochs:
-        end += f", epochs {in_words(found.log.leader_epochs) or 'none'}"
+    if other is not None and other.leader_epochs != prediction.log.leader_epochs:
+        end += f", epochs {in_words(prediction.log.leader_epochs) or 'none'}"
     return f"{end}{read}{mended}"

@@ -12,58 +12,62 @@ from kcheck.model.views import PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.startup.log_manager import StartOptions
-from kcheck.views.log_dir import LogDir
+from kcheck.views.log_dir import LogDir, LogDirs
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, whole_log_dir
 from kcheck.views.targets import Target, broker_of, require_same_broker
 
 
-def diagnose(targets: Iterable[Target], wish: StartOptions, collected: list[Finding]) -> list[EditedLogDir]:
+def diagnose(
+    targets: Iterable[Target], options: StartOptions, collected: list[Finding], log_dirs: LogDirs
+) -> list[EditedLogDir]:
     """Return the log dirs with every finding of `check --depth records` about them; `collected` gets them too."""
-    found: list[tuple[Target, LogDir, list[PartitionView]]] = []
+    surveyed: list[tuple[Target, LogDir, list[PartitionView]]] = []
     with Workers(1) as workers:
-        deep = SegmentScan(Depth.RECORDS, wish.release, workers)
-        look = Survey(wanted=wish.wanted, release=wish.release, deepen=deep.partitions)
+        scan = SegmentScan(Depth.RECORDS, options.release, workers)
+        survey = Survey(wanted=options.wanted, release=options.release, deepen=scan.partitions, log_dirs=log_dirs)
         for target in targets:
-            log_dir, views = look.log_dir(target)
+            log_dir, views = survey.log_dir(target)
             require_same_broker(target, log_dir.view)
-            found.append((target, log_dir, list(views)))
-        look.compare()
-    collected.extend(look.collected)
-    sites = [_site(*each, wish, look.collected) for each in found]
-    if len({site.real for site in sites}) < len(sites):
+            surveyed.append((target, log_dir, list(views)))
+        survey.compare()
+    collected.extend(survey.collected)
+    edited_log_dirs = [_edited(*opened, options, survey.collected) for opened in surveyed]
+    if len({edited.real for edited in edited_log_dirs}) < len(edited_log_dirs):
         raise UsageError("a log dir is named twice")
-    ids = _topic_ids(sites)
-    for site in sites:
-        site.siblings = tuple(other for other in sites if other is not site and other.broker == site.broker)
-        site.topic_ids = ids
-    return sites
+    ids = _topic_ids(edited_log_dirs)
+    for edited in edited_log_dirs:
+        edited.siblings = tuple(
+            other for other in edited_log_dirs if other is not edited and other.broker == edited.broker
+        )
+        edited.topic_ids = ids
+    return edited_log_dirs
 
 
-def _site(
-    target: Target, log_dir: LogDir, views: list[PartitionView], wish: StartOptions, findings: list[Finding]
+def _edited(
+    target: Target, log_dir: LogDir, views: list[PartitionView], options: StartOptions, findings: list[Finding]
 ) -> EditedLogDir:
-    whole = whole_log_dir(log_dir, [view._replace(epochs=None, segments=(), last_batch=None) for view in views])
-    path = whole.where.log_dir
-    own = sorted((each for each in findings if each.where.log_dir == path), key=Finding.sort_key)
+    log_dir_view = whole_log_dir(log_dir, [view._replace(epochs=None, segments=(), last_batch=None) for view in views])
+    path = log_dir_view.where.log_dir
+    own = sorted((finding for finding in findings if finding.where.log_dir == path), key=Finding.sort_key)
     by_dir: dict[str | None, list[Finding]] = {view.where.dir: [] for view in views}
     others: list[Finding] = []
-    for each in own:
-        by_dir.get(each.where.dir, others).append(each)
-    site = EditedLogDir(log_dir, whole, broker_of(target, whole), wish, tuple(others))
-    site.real = real(site.path)
-    site.partitions = tuple(EditedPartition(site, view, tuple(by_dir[view.where.dir])) for view in views)
-    return site
+    for finding in own:
+        by_dir.get(finding.where.dir, others).append(finding)
+    edited = EditedLogDir(log_dir, log_dir_view, broker_of(target, log_dir_view), options, tuple(others))
+    edited.real = real(edited.path)
+    edited.partitions = tuple(EditedPartition(edited, view, tuple(by_dir[view.where.dir])) for view in views)
+    return edited
 
 
-def _topic_ids(sites: list[EditedLogDir]) -> dict[str, dict[str, str]]:
+def _topic_ids(log_dirs: list[EditedLogDir]) -> dict[str, dict[str, str]]:
     """Return by topic which ids partition.metadata names, with one path where it does."""
-    found: dict[str, dict[str, str]] = {}
-    for site in sites:
-        for view in site.view.partitions:
+    paths_by_id: dict[str, dict[str, str]] = {}
+    for log_dir in log_dirs:
+        for view in log_dir.view.partitions:
             named = view.topic_id is not None and view.state is DirectoryState.CURRENT
             sound = view.metadata is not None and not view.metadata.parsed.defects
             if named and sound:
                 path = f"{view.where.log_dir}/{view.where.dir}"
-                found.setdefault(view.topic, {}).setdefault(str(view.topic_id), path)
-    return found
+                paths_by_id.setdefault(view.topic, {}).setdefault(str(view.topic_id), path)
+    return paths_by_id

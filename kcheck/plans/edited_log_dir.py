@@ -7,11 +7,11 @@ from functools import cached_property
 from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join
-from kcheck.errors import UnreadableError
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._contract import Edit, Write
@@ -25,13 +25,13 @@ class EditedLogDir:
     """One log dir."""
 
     def __init__(
-        self, log_dir: LogDir, view: LogDirView, broker: object, wish: StartOptions, findings: tuple[Finding, ...]
+        self, log_dir: LogDir, view: LogDirView, broker: object, options: StartOptions, findings: tuple[Finding, ...]
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
         self.broker = broker
-        self.view, self.findings, self.release = view, findings, wish.release
-        self._opened, self._wish = log_dir, wish
+        self.view, self.findings, self.release = view, findings, options.release
+        self._opened, self._wish = log_dir, options
         self.partitions: tuple[EditedPartition, ...] = ()
         self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
@@ -59,37 +59,37 @@ class EditedLogDir:
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
-        for each in self._live.get((topic, partition), ()):
-            if not each.gone:
-                if not each.version:
-                    return each.view.log_end_offset, each
-                image = each.image()
-                return (None if image.error is not None else image.log_end_offset), each
+        for directory in self._live.get((topic, partition), ()):
+            if not directory.gone:
+                if not directory.version:
+                    return directory.view.log_end_offset, directory
+                image = directory.image()
+                return (None if image.error is not None else image.log_end_offset), directory
         return None, None
 
     def holds(self, topic: str, partition: int) -> bool:
         """Whether there is a directory of this partition, looked at or not."""
         looked_at = self._live.get((topic, partition), ())
-        return any(not each.gone for each in looked_at) or len(looked_at) < self._there[topic, partition]
+        return any(not directory.gone for directory in looked_at) or len(looked_at) < self._there[topic, partition]
 
     @cached_property
     def _live(self) -> Mapping[tuple[str, int], list[EditedPartition]]:
         """The directories of each partition that were looked at."""
-        found: dict[tuple[str, int], list[EditedPartition]] = {}
-        for each in self.partitions:
-            if each.view.state in LIVE:
-                found.setdefault((each.view.topic, each.view.partition), []).append(each)
-        return found
+        directories: dict[tuple[str, int], list[EditedPartition]] = {}
+        for directory in self.partitions:
+            if directory.view.state in LIVE:
+                directories.setdefault((directory.view.topic, directory.view.partition), []).append(directory)
+        return directories
 
     @cached_property
     def _there(self) -> Counter[tuple[str, int]]:
         """How many directories each partition has, looked at or not."""
-        return Counter((each.topic, each.partition) for each in self.view.partitions if each.state in LIVE)
+        return Counter((view.topic, view.partition) for view in self.view.partitions if view.state in LIVE)
 
     @cached_property
     def by_dir(self) -> Mapping[str, EditedPartition]:
         """The partitions by the names of their directories."""
-        return {each.dir: each for each in self.partitions}
+        return {partition.dir: partition for partition in self.partitions}
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on; what was saved before is done with."""
@@ -154,14 +154,16 @@ class EditedLogDir:
 
         Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
         """
-        there = {each.dir: each for each in self.partitions if not each.gone}
+        there = {partition.dir: partition for partition in self.partitions if not partition.gone}
         around = (dict(self.small), set(self.gone))
         if self._now is None or self._now[0] != around:
             self._now, self._starts = (around, self._edited()), {}
         now = self._now[1]
         clean, context = start_context(now, self._wish)
-        asked = [
-            (name, each.directory) for name, each in there.items() if self._starts.get(name, (None,))[0] != each.version
+        changed = [
+            (name, partition.directory)
+            for name, partition in there.items()
+            if self._starts.get(name, (None,))[0] != partition.version
         ]
 
         def load(
@@ -169,7 +171,10 @@ class EditedLogDir:
         ) -> PartitionPrediction:
             return there[name].start(stored, context)
 
-        found = {each.dir: each for each in loaded(self.path, now, asked, [], load, clean=clean, context=context)}
-        self._starts |= {name: (there[name].version, found.get(name)) for name, _ in asked}
-        starts = tuple(each for name in there if (each := self._starts[name][1]) is not None)
+        predictions = {
+            partition.dir: partition
+            for partition in loaded(self.path, now, changed, [], load, clean=clean, context=context)
+        }
+        self._starts |= {name: (there[name].version, predictions.get(name)) for name, _ in changed}
+        starts = tuple(partition for name in there if (partition := self._starts[name][1]) is not None)
         return log_dir_start(self.path, now, starts, clean=clean, context=context)._replace(broker=self.broker)

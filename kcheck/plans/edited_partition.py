@@ -12,7 +12,6 @@ from kcheck.core.predictions import LogCut as Gone
 from kcheck.core.startup import Settings
 from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, join
-from kcheck.errors import UnreadableError
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
@@ -27,6 +26,7 @@ from kcheck.model.names import (
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
@@ -81,8 +81,8 @@ class EditedPartition:
     @property
     def context(self) -> Context:
         """The settings that the broker has for it: the log of KRaft takes none of those of topics."""
-        found = self.log_dir.context
-        return found._replace(settings=Settings()) if self.view.is_metadata_log else found
+        context = self.log_dir.context
+        return context._replace(settings=Settings()) if self.view.is_metadata_log else context
 
     @property
     def names(self) -> AbstractSet[str]:
@@ -172,7 +172,7 @@ class EditedPartition:
     def _recovered(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         left_out = (LEADER_EPOCHS, SWAP, CLEANED, DELETED)
         files = {name: content for name, content in self.files.items() if not name.endswith(left_out)}
-        if any(each.id in _SNAPSHOT_RULES for each in self.findings):
+        if any(finding.id in _SNAPSHOT_RULES for finding in self.findings):
             files = {name: content for name, content in files.items() if not name.endswith(".snapshot")}
         for base in bases(self):
             files[segment_prefix(Offset(base)) + ".index"] = Content(0)
@@ -221,10 +221,10 @@ class EditedPartition:
         """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
         assert isinstance(other, EditedPartition)
         mine, theirs = (
-            (row for columns in each._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
-            for each in (self, other)
+            (row for columns in partition._windows() for row in _rows(columns))  # noqa: SLF001 - a twin
+            for partition in (self, other)
         )
-        return all(row == found for row, found in _side_by_side(theirs, mine))
+        return all(row == own_row for row, own_row in _side_by_side(theirs, mine))
 
     def agrees_with(self, other: PartitionSite) -> bool:
         """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
@@ -237,12 +237,12 @@ class EditedPartition:
         end = self.view.log_end_offset or 0
         compacted = bool(self.view.cleaned or other.view.cleaned)
         doubted = tuple(other.doubted())
-        believed = (row for row in other.sound_batches() if not any(row[0] in each for each in doubted))
-        for row, found in _side_by_side(believed, self.sound_batches()):
-            if found is None or found[:3] != row[:3]:
+        believed = (row for row in other.sound_batches() if not any(row[0] in span for span in doubted))
+        for row, own_row in _side_by_side(believed, self.sound_batches()):
+            if own_row is None or own_row[:3] != row[:3]:
                 if row[1] < end and not compacted:
                     return False
-            elif found != row:
+            elif own_row != row:
                 return False
         return True
 
@@ -273,21 +273,23 @@ class EditedPartition:
     def loss(self, edits: tuple[Edit, ...]) -> LostRecords | None:
         """Return the records that go with edits of its files, by the batches that stand there before them."""
         mark = self.view.high_watermark
-        found: list[LostRecords] = []
+        losses: list[LostRecords] = []
         for edit in edits:
             owner, _, name = edit.path.partition("/")
             if owner != self.dir:
                 continue
             if not isinstance(edit, Aside | Cut):
                 continue
-            for log in [each for each in ((name,) if name else sorted(self.files)) if each.endswith(".log")]:
+            for log in [
+                file_name for file_name in ((name,) if name else sorted(self.files)) if file_name.endswith(".log")
+            ]:
                 content = self.files[log]
                 position = edit.size if isinstance(edit, Cut) else 0
                 if content.path is not None and content.size > position:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
-                    found.append(cut_loss(Gone(content.path, base, end, position, content.size, ""), mark))
-        return total_loss(found)
+                    losses.append(cut_loss(Gone(content.path, base, end, position, content.size, ""), mark))
+        return total_loss(losses)
 
 
 Row = tuple[int, ...]
@@ -295,11 +297,11 @@ Row = tuple[int, ...]
 
 def _side_by_side(rows: Iterator[Row], others: Iterator[Row]) -> Iterator[tuple[Row, Row | None]]:
     """Yield each row with the first of the others, in their order, that does not begin before it."""
-    found = next(others, None)
+    other = next(others, None)
     for row in rows:
-        while found is not None and found[0] < row[0]:
-            found = next(others, None)
-        yield row, found
+        while other is not None and other[0] < row[0]:
+            other = next(others, None)
+        yield row, other
 
 
 def _rows(columns: HeaderColumns) -> list[Row]:

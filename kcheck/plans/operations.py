@@ -37,10 +37,10 @@ class Operations:
         """Begin with none."""
         self._found: dict[str, tuple[EditedLogDir, list[Edit], Why]] = {}
 
-    def refuses(self, site: EditedLogDir, step: Step) -> str | None:
+    def refuses(self, log_dir: EditedLogDir, step: Step) -> str | None:
         """Return why no plan can hold the edits of a step."""
         for edit in step.edits:
-            path = join(site.real, edit.path)
+            path = join(log_dir.real, edit.path)
             if os.path.islink(path):
                 return f"{edit.path} is a symbolic link: it may be moved by hand"
             if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, Aside)):
@@ -51,24 +51,24 @@ class Operations:
                 return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None
 
-    def add(self, site: EditedLogDir, step: Step, loses: Row | None, now: str, after: str) -> None:
+    def add(self, log_dir: EditedLogDir, step: Step, loses: Row | None, now: str, after: str) -> None:
         """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""
         first, *more = step.evidence
-        evidence = {**first._asdict(), "more": [each._asdict() for each in more]}
+        evidence = {**first._asdict(), "more": [part._asdict() for part in more]}
         for edit in step.edits:
             takes = isinstance(edit, Cut | Aside) and (edit.path.endswith(".log") or "/" not in edit.path)
             why = Why(step.finding.id, step.reason, evidence, loses if takes else None, now, after)
-            path = join(site.real, edit.path)
-            _, edits, old = self._found.get(path, (site, [], why))
-            stay = edits if all(isinstance(each, Cut | PatchEdit) for each in (*edits, edit)) else []
+            path = join(log_dir.real, edit.path)
+            _, edits, old = self._found.get(path, (log_dir, [], why))
+            stay = edits if all(isinstance(part, Cut | PatchEdit) for part in (*edits, edit)) else []
             if edits and old.reason != why.reason and not isinstance(edit, Aside):
                 why = why._replace(reason=f"{old.reason}; {why.reason}", broker_now=old.broker_now)
-            self._found[path] = (site, [*stay, edit], why)
+            self._found[path] = (log_dir, [*stay, edit], why)
 
     def build(self) -> tuple[FileOp, ...]:
         """Return the operations; those below a directory that is moved aside go with it, unchanged."""
         gone = {path for path, (_, edits, _) in self._found.items() if isinstance(edits[-1], Aside)}
-        left = {path: each for path, each in self._found.items() if os.path.dirname(path) not in gone}
+        left = {path: planned for path, planned in self._found.items() if os.path.dirname(path) not in gone}
         return tuple(made for path, (_, edits, why) in left.items() for made in _operation(path, edits, why))
 
 
@@ -85,10 +85,10 @@ def _operation(path: str, edits: list[Edit], why: Why) -> Iterator[FileOp]:
         case Cut() | PatchEdit():
             before = _before(path)
             after = before._replace(
-                size=min((each.size for each in edits if isinstance(each, Cut)), default=before.size)
+                size=min((edit.size for edit in edits if isinstance(edit, Cut)), default=before.size)
             )
-            patches = [each for each in edits if isinstance(each, PatchEdit) and each.position < after.size]
-            changes = tuple(Change(each.position, _bytes(path, each), each.data) for each in sorted(patches, key=_at))
+            patches = [edit for edit in edits if isinstance(edit, PatchEdit) and edit.position < after.size]
+            changes = tuple(Change(edit.position, _bytes(path, edit), edit.data) for edit in sorted(patches, key=_at))
             if changes:
                 yield _with_after(Patch(path, before, after, why, changes))
             else:
@@ -100,10 +100,10 @@ def _at(edit: PatchEdit) -> int:
 
 
 def _with_after(operation: Truncate | Patch) -> FileOp:
-    found = sha256()
+    digest = sha256()
     for chunk in edited(operation, _chunks(operation.path)):
-        found.update(chunk)
-    return operation._replace(after=operation.after._replace(sha256=found.hexdigest()))
+        digest.update(chunk)
+    return operation._replace(after=operation.after._replace(sha256=digest.hexdigest()))
 
 
 def _bytes(path: str, edit: PatchEdit) -> bytes:
@@ -118,8 +118,8 @@ def _chunks(path: str) -> Iterator[bytes]:
 
 
 def _before(path: str) -> Digest:
-    found, size = sha256(), 0
+    digest, size = sha256(), 0
     for chunk in _chunks(path):
-        found.update(chunk)
+        digest.update(chunk)
         size += len(chunk)
-    return Digest(found.hexdigest(), size)
+    return Digest(digest.hexdigest(), size)

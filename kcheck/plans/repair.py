@@ -27,6 +27,7 @@ from kcheck.repairs._contract import Cut, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import all_repairs
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
@@ -85,24 +86,32 @@ class RepairPlan(Answer):
 
 
 def repair(
-    arguments: list[str], against: list[str], wish: StartOptions, *, accept_loss: bool, keep: Chosen = lambda *_: True
+    arguments: list[str],
+    against: list[str],
+    options: StartOptions,
+    *,
+    accept_loss: bool,
+    keep: Chosen = lambda *_: True,
 ) -> RepairPlan:
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
 
     `keep` tells by rule and severity about which findings anything is to be planned or said.
     """
-    targets, wanted = _log_dirs(replica_targets(arguments), wish.wanted)
-    wish = with_copies(targets, wish._replace(wanted=wanted))
+    targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
+    log_dirs = LogDirs(options.release)
+    options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []
-    sites = diagnose(targets, wish, collected)
+    edited = diagnose(targets, options, collected, log_dirs)
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
-    prove(sites, diagnose(proofs, wish, []))
-    planner = _Planner(sites, wish.release, accept_loss=accept_loss, keep=keep)
-    for each in all_repairs():
-        planner.ask(each)
-    plan = Plan(wish.release.name, tuple(dict.fromkeys(site.real for site in sites)), planner.operations.build())
+    prove(edited, diagnose(proofs, options, [], log_dirs))
+    planner = _Planner(edited, options.release, accept_loss=accept_loss, keep=keep)
+    for rule_repair in all_repairs():
+        planner.ask(rule_repair)
+    plan = Plan(
+        options.release.name, tuple(dict.fromkeys(log_dir.real for log_dir in edited)), planner.operations.build()
+    )
     return RepairPlan(
-        release=wish.release,
+        release=options.release,
         plan=plan,
         not_planned=tuple(planner.not_planned()),
         starts=tuple(planner.starts),
@@ -113,29 +122,29 @@ def repair(
 
 def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:
     """Return the log dirs that the targets are or lie in, and which partitions of them are meant."""
-    found: dict[str, Target] = {}
+    by_path: dict[str, Target] = {}
     names: list[str] = []
-    whole = False
+    names_log_dir = False
     for target in targets:
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target.path, "a plan")
         if target.kind is TargetKind.PARTITION:
             parent, name = split(target.path)
             names.append(name.partition(".")[0] if name.endswith(("-future", "-stray", "-delete")) else name)
-            found.setdefault(parent, target._replace(kind=TargetKind.LOG_DIR, path=parent))
+            by_path.setdefault(parent, target._replace(kind=TargetKind.LOG_DIR, path=parent))
         else:
-            whole = True
-            found.setdefault(target.path, target)
-    if names and whole:
+            names_log_dir = True
+            by_path.setdefault(target.path, target)
+    if names and names_log_dir:
         raise UsageError("log dirs and partition directories cannot be mixed; name the log dirs, and --partition")
-    return tuple(found.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
+    return tuple(by_path.values()), wanted._replace(partitions=(*wanted.partitions, *names)) if names else wanted
 
 
 class _PendingStep(NamedTuple):
     """A step whose edits are made, and which is not yet judged: with what was shown, whose edits, what goes with it."""
 
     shown: EditedLogDir
-    site: EditedLogDir
+    edited: EditedLogDir
     step: Step
     lost: LostRecords | None
 
@@ -147,8 +156,8 @@ class _Planner:
     each by itself, then ever more of them together. Where they make it worse together, each is judged alone.
     """
 
-    def __init__(self, sites: list[EditedLogDir], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
-        self._sites, self._release, self._accept_loss, self._keep = sites, release, accept_loss, keep
+    def __init__(self, log_dirs: list[EditedLogDir], release: Release, *, accept_loss: bool, keep: Chosen) -> None:
+        self._log_dirs, self._release, self._accept_loss, self._keep = log_dirs, release, accept_loss, keep
         self.operations = Operations()
         self._refused: list[tuple[EditedLogDir, Refused]] = []
         self._answered: set[tuple[str, str | None, str]] = set()
@@ -158,56 +167,62 @@ class _Planner:
         self.starts = self._start()
 
     def _start(self) -> list[LogDirPrediction]:
-        return combined_starts([site.start() for site in self._sites], self._release)
+        return combined_starts([log_dir.start() for log_dir in self._log_dirs], self._release)
 
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""
-        for site in self._sites:
+        for log_dir in self._log_dirs:
             if repair.scope is Scope.LOG_DIR:
-                found = (*site.findings, *(each for part in site.partitions for each in part.findings))
-                self._take(site, repair, site, found)
+                findings = (*log_dir.findings, *(finding for part in log_dir.partitions for finding in part.findings))
+                self._take(log_dir, repair, log_dir, findings)
                 continue
-            for partition in site.partitions:
+            for partition in log_dir.partitions:
                 if not partition.gone:
-                    self._take(site, repair, partition, partition.findings)
+                    self._take(log_dir, repair, partition, partition.findings)
         self._judge()
 
     def _take(
-        self, site: EditedLogDir, repair: Repair, shown: EditedLogDir | EditedPartition, findings: tuple[Finding, ...]
+        self,
+        log_dir: EditedLogDir,
+        repair: Repair,
+        shown: EditedLogDir | EditedPartition,
+        findings: tuple[Finding, ...],
     ) -> None:
-        wanted = (each for each in findings if each.id in repair.rules and self._keep(each.id, each.severity))
-        about = tuple(each for each in wanted if not site.settled(each))
+        wanted = (
+            finding for finding in findings if finding.id in repair.rules and self._keep(finding.id, finding.severity)
+        )
+        about = tuple(finding for finding in wanted if not log_dir.settled(finding))
         answers: Iterator[RepairAnswer] = repair.plan(shown, about) if about else iter(())
         for answer in answers:
-            self._answered.update((site.path, answer.finding.where.dir, rule) for rule in repair.rules)
+            self._answered.update((log_dir.path, answer.finding.where.dir, rule) for rule in repair.rules)
             if isinstance(answer, Settled):
-                site.settle(answer.finding)
+                log_dir.settle(answer.finding)
             elif isinstance(answer, Refused):
-                self._refused.append((site, answer))
+                self._refused.append((log_dir, answer))
             else:
-                self._step(site, answer)
+                self._step(log_dir, answer)
 
     def _step(self, shown: EditedLogDir, step: Step) -> None:
-        site = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
-        lost = _lost(site, step)
+        log_dir = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
+        lost = _lost(log_dir, step)
         why_not = None
         if lost is not None and step.held is None and not self._accept_loss:
             why_not = f"it discards {_in_words(lost)}: only with --accept-loss, or --against a replica that has them"
-        why_not = why_not or self.operations.refuses(site, step)
+        why_not = why_not or self.operations.refuses(log_dir, step)
         if why_not is not None:
             self._refused.append((shown, Refused(step.finding, why_not)))
             return
-        self._hold(_PendingStep(shown, site, step, lost))
+        self._hold(_PendingStep(shown, log_dir, step, lost))
         if self._judged < _ALONE_COUNT or len(self._held) >= self._judged:
             self._judge()
 
     def _hold(self, held: _PendingStep) -> None:
         """Make the edits of a step."""
         if not self._held:
-            self._restores = [site.saved() for site in self._sites]
+            self._restores = [log_dir.saved() for log_dir in self._log_dirs]
         self._held.append(held)
         for edit in held.step.edits:
-            held.site.edit(edit)
+            held.edited.edit(edit)
         for finding in (held.step.finding, *held.step.settles):
             held.shown.settle(finding)
 
@@ -222,51 +237,51 @@ class _Planner:
         if worse is None:
             self.starts = after
             between = StartComparison(before, after, steps=len(held))
-            for each in held:
-                loses = None if each.lost is None else {"held": each.step.held, **lost_row(each.lost)}
-                now, then = between.now_and_after(each.site, each.step)
-                self.operations.add(each.site, each.step, loses, now, then)
+            for pending in held:
+                loses = None if pending.lost is None else {"held": pending.step.held, **lost_row(pending.lost)}
+                now, then = between.now_and_after(pending.edited, pending.step)
+                self.operations.add(pending.edited, pending.step, loses, now, then)
             return
         for restore in self._restores:
             restore()
-        for each in held:
-            for finding in (each.step.finding, *each.step.settles):
-                each.shown.settle(finding, done=False)
+        for pending in held:
+            for finding in (pending.step.finding, *pending.step.settles):
+                pending.shown.settle(finding, done=False)
         if len(held) == 1:
             self._refused.append((held[0].shown, Refused(held[0].step.finding, worse)))
             return
-        for each in held:
-            self._hold(each)
+        for pending in held:
+            self._hold(pending)
             self._judge()
 
     def not_planned(self) -> Iterator[NotPlanned]:
         """Yield what is not planned, and why, unless another repair took care of it."""
         seen: set[NotPlanned] = set()
-        for site, refused in (*self._refused, *self._unknown()):
+        for log_dir, refused in (*self._refused, *self._unknown()):
             finding = refused.finding
             row = NotPlanned(
                 finding=finding.id,
                 severity=finding.severity,
-                log_dir=site.path,
+                log_dir=log_dir.path,
                 dir=finding.where.dir,
                 file=finding.where.file,
                 why=refused.why,
             )
-            if not site.settled(finding) and row not in seen:
+            if not log_dir.settled(finding) and row not in seen:
                 seen.add(row)
                 yield row
 
     def _unknown(self) -> Iterator[tuple[EditedLogDir, Refused]]:
         """Yield the errors for which no repair has said anything."""
-        repaired = {rule for each in all_repairs() for rule in each.rules}
-        for site in self._sites:
-            for finding in (*site.findings, *(each for part in site.partitions for each in part.findings)):
-                owner = site.by_dir.get(finding.where.dir or "")
-                answered = (site.path, finding.where.dir, finding.id) in self._answered
+        repaired = {rule for repair in all_repairs() for rule in repair.rules}
+        for log_dir in self._log_dirs:
+            for finding in (*log_dir.findings, *(repair for part in log_dir.partitions for repair in part.findings)):
+                owner = log_dir.by_dir.get(finding.where.dir or "")
+                answered = (log_dir.path, finding.where.dir, finding.id) in self._answered
                 mended = owner is not None and owner.version and finding.id in repaired
                 bad = finding.severity in (Severity.ERROR, Severity.FATAL) and self._keep(finding.id, finding.severity)
                 if bad and not answered and not mended:
-                    yield site, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
+                    yield log_dir, Refused(finding, WITHOUT.get(finding.id, f"no repair is known. {finding.advice}"))
 
 
 def _worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:
@@ -284,14 +299,14 @@ def _count(lost: LostRecords) -> float:
     return inf if lost.records is None else lost.records
 
 
-def _lost(site: EditedLogDir, step: Step) -> LostRecords | None:
+def _lost(log_dir: EditedLogDir, step: Step) -> LostRecords | None:
     """Return the records that go with a step."""
     dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
-    parts = [part for name in dirs if (part := site.by_dir.get(name)) is not None]
-    found = [part.loss(step.edits) for part in parts if not part.gone]
-    known = [each for each in found if each is not None]
+    parts = [part for name in dirs if (part := log_dir.by_dir.get(name)) is not None]
+    losses = [part.loss(step.edits) for part in parts if not part.gone]
+    known = [loss for loss in losses if loss is not None]
     if not known and step.hole is not None:
-        first, behind = (Offset(each) for each in step.hole)
+        first, behind = (Offset(loss) for loss in step.hole)
         cut = [(part, edit) for part in parts for edit in step.edits
                if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
         size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)

@@ -8,21 +8,23 @@ from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._files import DAMAGE, RECORDS
 
 
-def prove(sites: list[EditedLogDir], others: list[EditedLogDir]) -> None:
+def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir]) -> None:
     """Give each partition the replicas of other brokers that can stand for it."""
-    for site in sites:
-        for partition in site.partitions:
-            partition.proven = tuple(_holders(site, partition, others))
+    for log_dir in log_dirs:
+        for partition in log_dir.partitions:
+            partition.proven = tuple(_holders(log_dir, partition, others))
 
 
-def _holders(site: EditedLogDir, partition: EditedPartition, others: list[EditedLogDir]) -> Iterator[EditedPartition]:
+def _holders(
+    log_dir: EditedLogDir, partition: EditedPartition, others: list[EditedLogDir]
+) -> Iterator[EditedPartition]:
     for other in others:
-        one, two = site.view, other.view
+        one, two = log_dir.view, other.view
         if one.where.broker_id == two.where.broker_id or two.where.broker_id is None:
             continue
         if ids_differ(one.cluster_id, two.cluster_id):
             continue
-        yield from (each for each in other.partitions if _stands_for(partition, each))
+        yield from (replica for replica in other.partitions if _stands_for(partition, replica))
 
 
 def _stands_for(partition: EditedPartition, other: EditedPartition) -> bool:
@@ -33,7 +35,7 @@ def _stands_for(partition: EditedPartition, other: EditedPartition) -> bool:
         return False
     if ids_differ(mine.topic_id, theirs.topic_id):
         return False
-    if any(each.id in (*DAMAGE, *RECORDS) or each.id.startswith(("KC00", "KC22")) for each in other.findings):
+    if any(finding.id in (*DAMAGE, *RECORDS) or finding.id.startswith(("KC00", "KC22")) for finding in other.findings):
         return False
     image = other.image()
     return image.error is None and not image.cuts

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from kcheck.renderers._jackson import jackson, printable_json
+from kcheck.renderers._json_writer import jackson, printable_json
 from kcheck.renderers._remote_metadata import remote_metadata
 
 

@@ -6,7 +6,7 @@ The records have the names of these classes, and other names for some of the fie
 from binascii import a2b_base64
 from typing import Any
 
-from kcheck.renderers._jackson import printable_json
+from kcheck.renderers._json_writer import printable_json
 
 _SEGMENT_STATES = (
     "COPY_SEGMENT_STARTED", "COPY_SEGMENT_FINISHED", "DELETE_SEGMENT_STARTED", "DELETE_SEGMENT_FINISHED",

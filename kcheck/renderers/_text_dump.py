@@ -7,7 +7,7 @@ from typing import Any
 
 from kcheck.documents.blocks import Made, blocks_of
 from kcheck.model.report import Block, Report, Row
-from kcheck.renderers._jackson import jackson, printable_json
+from kcheck.renderers._json_writer import jackson, printable_json
 from kcheck.renderers._page import Page, cell, known
 
 _TABLE_LENGTH = 1000

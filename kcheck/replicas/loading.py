@@ -17,7 +17,7 @@ from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
-from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.log_dir import LogDir, LogDirs, open_single_partition, partitions
 from kcheck.views.partition import CheckpointOffsets, view_of
 from kcheck.views.rule_runner import check_file, check_partition
 from kcheck.views.targets import Target, TargetKind, require_same_broker
@@ -58,6 +58,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     findings: list[Finding] = []
     identities: list[tuple[str, LogDirView]] = []
     seen: set[str | None] = set()
+    log_dirs = LogDirs(release)
     for target in targets:
         if target.kind is TargetKind.FILE:
             bare = _bare(target, release)
@@ -65,7 +66,7 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
             if bare.view.epochs is not None:
                 findings.extend(check_file(bare.view.epochs, release))
             continue
-        views, log_dir = _views(target, wanted, release)
+        views, log_dir = _views(target, wanted, log_dirs)
         if log_dir.view.files:
             identities.append((target.path, log_dir.view))
             require_same_broker(target, log_dir.view)
@@ -82,8 +83,8 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     _no_equals(replicas)
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
     # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
-    told = [finding for finding in findings if finding.severity is not Severity.INFO]
-    return LoadedReplicas(replicas=tuple(ordered), findings=told)
+    noticed = [finding for finding in findings if finding.severity is not Severity.INFO]
+    return LoadedReplicas(replicas=tuple(ordered), findings=noticed)
 
 
 def started(files: ReplicaFiles, release: Release) -> ReplicaState:
@@ -94,19 +95,19 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
 
         path = folder_of(view.where)
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-        told = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
-        stored = load_inputs(told, release, clean=view.clean_shutdown is not False)
-        start = start_partition(path, split(path)[1], directory, stored, Context(Settings(), _MODE, release))
+        checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
+        inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
+        start = start_partition(path, split(path)[1], directory, inputs, Context(Settings(), _MODE, release))
     return after_start(view, files.log_dir, start, release)
 
 
-def _views(target: Target, wanted: PartitionFilter, release: Release) -> tuple[list[PartitionView], LogDir]:
+def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[list[PartitionView], LogDir]:
     if target.kind is TargetKind.PARTITION:
-        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=release)
+        view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
         return ([] if view is None else [view]), log_dir
-    log_dir = open_log_dir(target.path, target.broker_id, release)
-    found = partitions(log_dir, wanted=wanted, walk_all=False, release=release)
-    return [view for view in found if view.is_replica], log_dir
+    log_dir = log_dirs.open(target.path, target.broker_id)
+    views = partitions(log_dir, wanted=wanted, walk_all=False, release=log_dirs.release)
+    return [view for view in views if view.is_replica], log_dir
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:

@@ -50,8 +50,8 @@ def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) ->
     pairs = ((batch for batch in batches_of(logs) if batch.last_offset >= first) for logs in (one, other))
     for a, b in zip(*pairs, strict=False):
         if (a.last_offset, _record(a)) != (b.last_offset, _record(b)):
-            told = a.base_offset == b.base_offset and _record(a) != _record(b)
-            return Offset(min(a.base_offset, end)) if told and None not in (a.record_count, b.record_count) else None
+            differs = a.base_offset == b.base_offset and _record(a) != _record(b)
+            return Offset(min(a.base_offset, end)) if differs and None not in (a.record_count, b.record_count) else None
     return end
 
 

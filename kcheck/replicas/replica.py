@@ -203,9 +203,9 @@ def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None
     for name, file in () if log_dir is None else log_dir.files.items():
         if name not in OFFSET_CHECKPOINTS or file.refusal is None:
             continue
-        found = unreadable_checkpoint(name, file.refusal, release)
-        if found is not None:
-            return f"{_ENDS[found.outcome]}: {found.reason}"
+        outcome = unreadable_checkpoint(name, file.refusal, release)
+        if outcome is not None:
+            return f"{_ENDS[outcome.outcome]}: {outcome.reason}"
         if name == REPLICATION_OFFSET:
             return f"{name} cannot be read by the broker: {file.refusal}"
     return None

@@ -19,13 +19,14 @@ from kcheck.core.truncation_plans import (
 )
 from kcheck.documents.answer import Answer
 from kcheck.documents.truncation import plan_row
-from kcheck.errors import UnreadableError, UsageError
+from kcheck.errors import UsageError
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
@@ -65,7 +66,7 @@ class Truncation(Answer):
         """Return the answer as rows."""
         leader = self.election.leader
         broker_id = java_int(leader or "")
-        asked = {
+        query = {
             "profile": str(self.release.profile),
             "leader": leader if broker_id is None else broker_id,
             "live": self.election.live,
@@ -73,7 +74,7 @@ class Truncation(Answer):
         return Report(
             verb="truncation",
             kafka=self.release.name,
-            body={**asked, "partitions": map(plan_row, self.plans)},
+            body={**query, "partitions": map(plan_row, self.plans)},
             collected=self.collected,
             kinds={"partitions": "partition"},
             checked=self.checked,
@@ -244,13 +245,13 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     ours, theirs = state.log_end_offset, leading.log_end_offset
     assert ours is not None
     assert theirs is not None
-    found = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
+    by_epochs = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
     end = Offset(min(ours, theirs))
     try:
-        parts = shared(leading.logs, state.logs, end) if found.common_prefix is None else None
+        shared_end = shared(leading.logs, state.logs, end) if by_epochs.common_prefix is None else None
     except UnreadableError:
-        return found
-    return found if parts is None else Fork(parts, parts if parts < end else None)
+        return by_epochs
+    return by_epochs if shared_end is None else Fork(shared_end, shared_end if shared_end < end else None)
 
 
 def _lineage(state: ReplicaState) -> Lineage:

@@ -57,11 +57,11 @@ def outcome(name: str, error: str, release: Release) -> Outcome:
 
 
 def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
-    if release.version < (0, 9):
+    if release.aborts_on_bad_recovery_point:
         return Severity.FATAL, "does not start"
     if error == OUT_OF_MEMORY:
         return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
-    if release.version < (1,) or error not in IO_ERRORS:
+    if not release.has_offline_log_dirs or error not in IO_ERRORS:
         return Severity.WARNING, _EMPTY_RECOVERY_POINT
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
@@ -69,17 +69,17 @@ def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
 def _log_start(error: str, release: Release) -> tuple[Severity, str]:
     if error == OUT_OF_MEMORY:
         return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
-    if release.version < (1,) or error not in IO_ERRORS:
+    if not release.has_offline_log_dirs or error not in IO_ERRORS:
         return Severity.ERROR, _EMPTY_LOG_START
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
 
 def _high_watermark(error: str, release: Release) -> tuple[Severity, str]:
-    if release.version >= (1,) and error in IO_ERRORS:
+    if release.has_offline_log_dirs and error in IO_ERRORS:
         return Severity.FATAL, f"{LOG_DIR_OFFLINE}. This happens when the first partition becomes leader or follower"
-    if release.version < (4,):
+    if not release.is_kraft_only:
         request = "cannot make the partitions of this log dir leaders or followers: each LeaderAndIsr request fails"
-        if release.version < (3, 1):
+        if not release.runs_on_without_high_watermarks:
             return Severity.ERROR, request
         return Severity.ERROR, f"{request}. In KRaft mode the process runs on with only some of its replicas started"
     words = (
@@ -90,7 +90,7 @@ def _high_watermark(error: str, release: Release) -> tuple[Severity, str]:
 
 
 def _cleaner(error: str, release: Release) -> tuple[Severity, str]:
-    if release.version >= (1,) and error in IO_ERRORS:
+    if release.has_offline_log_dirs and error in IO_ERRORS:
         return Severity.FATAL, f"treats the file as empty and {LOG_DIR_OFFLINE}"
     words = (
         "loses every cleaner thread at the first cleaning pass: compaction stops on all log dirs of the broker, with "
@@ -102,13 +102,13 @@ def _cleaner(error: str, release: Release) -> tuple[Severity, str]:
 def _leader_epoch(error: str, release: Release) -> tuple[Severity, str]:
     if error == OUT_OF_MEMORY:
         return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
-    if error not in IO_ERRORS or release.version < (3, 2, 1):
+    if error not in IO_ERRORS or not release.outlives_bad_partition_files:
         return Severity.FATAL, "does not start: one such file, in one partition, aborts the start of the whole broker"
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
 
 def _open_transaction(release: Release) -> str:
-    return OPEN_TRANSACTION if release.version >= (3,) else ""
+    return OPEN_TRANSACTION if release.aborts_on_open_transactions_offline else ""
 
 
 _STOP = "Stop the broker and keep a copy of the file outside of every log dir."

@@ -1,4 +1,4 @@
-"""The entries of a checkpoint, with the lines they stand in."""
+"""The entries of a checkpoint, with their lines."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,7 @@ from kcheck.rules._checkpoints import OFFSET_CHECKPOINT_KIND
 from kcheck.rules._words import counted, escaped, listed
 
 HEADER_LINES = 2
-"""The version and the count stand above the entries."""
+"""The version and the count come before the entries."""
 
 TopicPartition = tuple[str, int]
 
@@ -17,22 +17,22 @@ _NOTHING = OffsetCheckpoint(None, (), (), ())
 
 
 def line_of(index: int) -> int:
-    """Return the line of the entry with that index; right for every file that the broker reads."""
+    """Return the line of the entry with that index; correct for every file that the broker reads."""
     return HEADER_LINES + 1 + index
 
 
 def on_line(view: FileView, index: int) -> Location:
-    """Return where an entry stands."""
+    """Return the location of an entry."""
     return view.where._replace(line=line_of(index))
 
 
 def readable(view: FileView) -> bool:
-    """Whether the broker's own reader accepts the file; False too where this release has no reader for it."""
+    """Whether the broker's reader accepts the file; False if this release has no reader for it."""
     return view.reads is not None and view.reads.error is None
 
 
 def offset_entries(view: FileView | None) -> OffsetCheckpoint:
-    """Return the entries of an offset checkpoint that could be read; none for another file or none at all."""
+    """Return the readable entries of an offset checkpoint; none for another file or no file."""
     if view is None or view.kind != OFFSET_CHECKPOINT_KIND:
         return _NOTHING
     value = view.parsed.value
@@ -41,22 +41,22 @@ def offset_entries(view: FileView | None) -> OffsetCheckpoint:
 
 
 def holds_nothing(view: FileView) -> bool:
-    """Whether a readable checkpoint has no count: 0 bytes, or a version line alone."""
+    """Whether a readable checkpoint has no count: it has 0 bytes or only a version line."""
     return view.size < len(b"0\n0\n") and all(defect.line != HEADER_LINES for defect in view.parsed.defects)
 
 
 def repeated(view: FileView) -> Mapping[TopicPartition, tuple[int, ...]]:
     """Return the partitions that an offset checkpoint lists more than once, with the indexes of their entries."""
     if all(defect.accepted for defect in view.parsed.defects):
-        return {}  # A repeated partition is a defect: the usual file needs no second look.
+        return {}  # A repeated partition is a defect, so a file without defects needs no search.
     indexes: dict[TopicPartition, list[int]] = {}
     for index, entry in enumerate(offset_entries(view)):
         indexes.setdefault((entry.topic, entry.partition), []).append(index)
-    return {key: tuple(found) for key, found in indexes.items() if len(found) > 1}
+    return {key: tuple(entries) for key, entries in indexes.items() if len(entries) > 1}
 
 
-def repeated_in_words(view: FileView) -> str:
-    """Return `2 partitions are listed more than once: a-0 and b-1`, empty where there are none."""
+def repeated_text(view: FileView) -> str:
+    """Return `2 partitions are listed more than once: a-0 and b-1`, empty if there are none."""
     keys = repeated(view)
     if not keys:
         return ""
@@ -70,7 +70,7 @@ def partition_name(topic: str, partition: int) -> str:
     return escaped(f"{topic}-{partition}")
 
 
-def offsets_in_words(view: FileView, indexes: tuple[int, ...]) -> Iterator[str]:
+def offset_texts(view: FileView, indexes: tuple[int, ...]) -> Iterator[str]:
     """Return `20 in line 4` for each of these entries."""
     entries = offset_entries(view)
     return (f"{entries[index].offset} in line {line_of(index)}" for index in indexes)

@@ -1,8 +1,8 @@
 """What the log dirs of a broker say about themselves, in their meta.properties."""
 
-from collections.abc import Collection
 from typing import NamedTuple
 
+from kcheck.core.meta_properties import names_nothing
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.views import FileView, LogDirView
 
@@ -23,14 +23,6 @@ class Identity(NamedTuple):
     def get(self, key: str) -> str | None:
         """Return an entry of the file."""
         return dict(self.properties).get(key)
-
-
-KNOWN_KEYS = frozenset(("version", "broker.id", "node.id", "cluster.id"))
-
-
-def names_nothing(properties: Collection[str]) -> bool:
-    """Whether a meta.properties has no entry that means anything: it is empty, or holds only zero bytes."""
-    return KNOWN_KEYS.isdisjoint(properties)
 
 
 def identity(view: LogDirView) -> Identity | None:

@@ -1,4 +1,4 @@
-"""What the rules on records share: a batch whose CRC matches, and what is wrong inside of it."""
+"""Shared by the rules on records: a batch whose CRC matches, and what is wrong inside it."""
 
 from collections.abc import Callable
 
@@ -10,25 +10,25 @@ from kcheck.rules._segments import KEEP_A_COPY, REFETCH
 from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 ADVICE = (
-    f"{KEEP_A_COPY} Compare the batch with the other replicas. {REFETCH} If all hold the same one, it came so from its "
-    "producer: consumers have to seek behind it."
+    f"{KEEP_A_COPY} Compare the batch with the other replicas. {REFETCH} If all replicas have the same batch, it came "
+    "from its producer: consumers must seek past it."
 )
 
 UNDECODED_PAGE = """
 What the broker does:
 
-- A start, a follower and a fetch of a consumer take the batch as it is: none of them decodes records.
+- A start, a follower and a fetch of a consumer use the batch as it is: none of them decodes records.
 - A consumer fails at the first offset of the batch that it cannot decode (InvalidRecordException, KafkaException),
-  again and again. It can only seek behind it.
-- Compaction fails when it decodes the batch. From 2.1 on the cleaner leaves this partition out from then on; before,
-  its thread ends, and no partition is compacted until the broker is started anew.
+  again and again. It can only seek past it.
+- Compaction fails when it decodes the batch. From 2.1 on the cleaner then skips this partition. Before 2.1 its thread
+  ends, and the broker compacts no partition until it restarts.
 - Coordinators that load `__consumer_offsets` or `__transaction_state` fail to load the partition.
 
-What to do: compare the batch with the other replicas. Where one holds it right, stop the broker, move this partition
-directory out of the log dir, and let the broker fetch it anew. Where all hold the same, it came from its producer:
-consumers have to seek behind it.
+What to do: compare the batch with the other replicas. If another replica has it right, stop the broker, move this
+partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
+came from its producer: consumers must seek past it.
 """
-"""The end of the page of each rule about a batch that cannot be decoded."""
+"""The end of the page of every rule about a batch that cannot be decoded."""
 
 
 def records_finding(
@@ -40,11 +40,11 @@ def records_finding(
     advice: str = ADVICE,
     severity: Severity | None = None,
 ) -> list[Finding]:
-    """Return the one finding about the batches with these faults inside, none where there are none."""
-    found = [] if view.records is None else [each for each in view.records.faults if each.fault in faults]
-    if view.records is None or not found:
+    """Return one finding about the batches with these faults inside; an empty list if there are none."""
+    batches = [] if view.records is None else [batch for batch in view.records.faults if batch.fault in faults]
+    if view.records is None or not batches:
         return []
-    first = min(found, key=lambda each: each.position)
+    first = min(batches, key=lambda batch: batch.position)
     count = sum(view.records.counts.get(fault, 0) for fault in faults)
     record = "" if first.record is None else f", record {first.record}"
     return [
@@ -55,7 +55,7 @@ def records_finding(
             effect=effect(first),
             advice=advice,
             severity=severity,
-            data={"count": count, "batches": tuple(_row(each) for each in found[:DATA_MAX])},
+            data={"count": count, "batches": tuple(_row(batch) for batch in batches[:DATA_MAX])},
         )
     ]
 
@@ -71,12 +71,12 @@ def _row(batch: FaultyRecord) -> dict[str, object]:
 
 
 def undecoded(release: Release) -> Callable[[FaultyRecord], str]:
-    """Return what becomes of a batch that cannot be decoded: who needs no record does not notice it."""
-    cleaner = "leaves the partition out" if release.version >= (2, 1) else "ends, for every partition"
+    """Return what happens to a batch that cannot be decoded: only readers of its records notice it."""
+    cleaner = "skips the partition" if release.cleaner_skips_bad_partitions else "ends, for every partition"
 
     def effect(batch: FaultyRecord) -> str:
         return (
-            f"{kafka(release)} does not decode it at a start, and followers take it over as it is. Consumers fail at "
+            f"{kafka(release)} does not decode it at startup, and followers copy it as it is. Consumers fail at "
             f"offset {batch.base_offset} again and again; if the topic is compacted, the cleaner {cleaner}."
         )
 

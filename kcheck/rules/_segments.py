@@ -1,4 +1,4 @@
-"""What the rules on a segment share: which batches and entries are faulty, and what the next start makes of it."""
+"""Shared by the rules on segments: findings about faulty batches and index entries, and what the next start does."""
 
 from collections.abc import Callable
 
@@ -11,28 +11,28 @@ from kcheck.rules._contract import Rule
 from kcheck.rules._partition import offset_range
 from kcheck.rules._words import DATA_MAX, and_further, counted, kafka
 
-COMPARE = "Compare the log end with the other replicas."
-KEEP_A_COPY = "Stop the broker and keep a copy of the partition directory outside of every log dir."
+COMPARE = "Compare the log end offset with the other replicas."
+KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
 REFETCH = (
     "If another replica is in sync, move this directory out of the log dir with the broker stopped, and let the broker "
-    "fetch it anew."
+    "re-replicate it."
 )
 
 
-def made_of_size(size: int, release: Release) -> tuple[Severity, str] | None:
-    """Return what a broker makes of a `.log` that has more bytes than one may have, None if it has not."""
+def oversized_log(size: int, release: Release) -> tuple[Severity, str] | None:
+    """Return what a broker does with a `.log` above the size limit; None if it is not above."""
     if size <= LOG_SIZE_MAX:
         return None
-    seen = seen_log_size(size, release)
-    if seen is None:
+    size_seen = seen_log_size(size, release)
+    if size_seen is None:
         return Severity.FATAL, f"{kafka(release)} does not start, now or later."
-    return Severity.ERROR, f"{kafka(release)} takes it for a file of {seen} bytes."
+    return Severity.ERROR, f"{kafka(release)} reads it as a file of {size_seen} bytes."
 
 
 def is_plain_segment(view: SegmentView) -> bool:
-    """Whether all that is known of a segment agrees, so that no rule about a segment finds anything in any release.
+    """Whether everything known about a segment agrees, so that no segment rule has a finding in any release.
 
-    Nothing has a fault, both indexes were cut behind their entries, the last of which has the largest timestamp, and no
+    Nothing has a fault, both indexes are trimmed, the last time index entry has the largest timestamp, and no
     transaction was aborted.
     """
     offsets, times, transactions = view.offset_index, view.time_index, view.transactions
@@ -46,24 +46,24 @@ def batches_finding(
     rule: Rule,
     view: SegmentView,
     faults: tuple[BatchFault, ...],
-    saying: Callable[[FaultyBatch], str],
+    message: Callable[[FaultyBatch], str],
     *,
     effect: str,
     advice: str,
 ) -> list[Finding]:
-    """Return the one finding about the batches with these faults, none where there are none."""
-    found = [batch for batch in view.faults if batch.fault in faults]
-    if not found:
+    """Return one finding about the batches with these faults; an empty list if there are none."""
+    batches = [batch for batch in view.faults if batch.fault in faults]
+    if not batches:
         return []
-    first = min(found, key=lambda batch: batch.position)
+    first = min(batches, key=lambda batch: batch.position)
     count = sum(view.counts.get(fault, 0) for fault in faults)
     return [
         rule.finding(
             view.where._replace(position=first.position),
-            f"position {first.position}: {saying(first)}{and_further(count, 'batch', 'batches')}",
+            f"position {first.position}: {message(first)}{and_further(count, 'batch', 'batches')}",
             effect=effect,
             advice=advice,
-            data={"count": count, "batches": tuple(_row(batch) for batch in found[:DATA_MAX])},
+            data={"count": count, "batches": tuple(_row(batch) for batch in batches[:DATA_MAX])},
         )
     ]
 
@@ -83,33 +83,33 @@ def _row(batch: FaultyBatch) -> dict[str, object]:
 
 
 def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: Offset | None = None) -> str:
-    """Return what becomes of a segment that a recovery cuts, at `end` if that is not where any release cuts it."""
+    """Return what happens to a segment that recovery cuts; `end` is the offset if it is not the usual one."""
     end = recovered_end(view) if end is None else end
-    cut = f"cuts the log at offset {end} and deletes every segment behind this one"
+    cut = f"cuts the log at offset {end} and deletes every later segment"
     if view.scanned is None:
-        return f"After an unclean stop {kafka(release)} {cut}; after a clean one it does not look: {unnoticed}."
+        return f"After an unclean shutdown {kafka(release)} {cut}; after a clean one it does not check: {unnoticed}."
     if view.scanned:
-        return f"{kafka(release)} reads this segment at its next start, because the stop was unclean: it {cut}."
+        return f"{kafka(release)} recovers this segment at its next start, because the shutdown was unclean: it {cut}."
     return f"{kafka(release)} does not read this segment at its next start: {unnoticed}."
 
 
 def recovered_end(view: SegmentView) -> Offset:
-    """Return where a recovery of the segment ends its batches: LogSegment.recover cuts at the first wrong CRC."""
+    """Return the end offset after recovery of the segment: LogSegment.recover cuts at the first wrong CRC."""
     return next((batch.base_offset for batch in view.faults if batch.fault is BatchFault.CRC), view.end_offset)
 
 
-def beyond_in_words(view: SegmentView) -> str:
-    """Return what stands whole behind the end of valid data."""
+def batches_after_damage(view: SegmentView) -> str:
+    """Return how many complete batches follow the end of valid data; empty if none does."""
     if view.beyond is None:
         return ""
-    there = view.beyond
-    held = offset_range(there.base_offset, there.last_offset + 1)
-    batches = counted(there.batches, "whole batch", "whole batches")
-    return f"; behind it, from position {there.position}, {batches} with {held}"
+    beyond = view.beyond
+    offsets = offset_range(beyond.base_offset, beyond.last_offset + 1)
+    batches = counted(beyond.batches, "complete batch", "complete batches")
+    return f"; after it, from position {beyond.position}, {batches} with {offsets}"
 
 
 def beyond_row(view: SegmentView) -> dict[str, object] | None:
-    """Return the same as values."""
+    """Return the batches after the damage as values for scripts."""
     return None if view.beyond is None else view.beyond._asdict()
 
 
@@ -118,42 +118,42 @@ def entries_finding(
     view: SegmentView,
     index: IndexView | None,
     faults: tuple[EntryFault, ...],
-    saying: Callable[[FaultyEntry], str],
+    message: Callable[[FaultyEntry], str],
     *,
     slot_size: int,
     unnoticed: str,
     release: Release,
 ) -> list[Finding]:
-    """Return the one finding about the entries with these faults, none where there are none.
+    """Return one finding about the entries with these faults; an empty list if there are none.
 
-    A start that reads the segment makes its indexes anew: then it is a warning.
+    It is a warning if the next start reads the segment and so rebuilds its indexes.
     """
-    found = [] if index is None else [entry for entry in index.faults if entry.fault in faults]
-    if index is None or not found:
+    entries = [] if index is None else [entry for entry in index.faults if entry.fault in faults]
+    if index is None or not entries:
         return []
     count = sum(index.counts.get(fault, 0) for fault in faults)
-    position = found[0].number * slot_size
+    position = entries[0].number * slot_size
     effect, severity = rebuilt_or_unnoticed(view, release, unnoticed), Severity.ERROR
     if rebuilt(view, release):
-        severity = Severity.INFO if view.scanned and _left_behind(view, index) else Severity.WARNING
+        severity = Severity.INFO if view.scanned and _left_by_truncation(view, index) else Severity.WARNING
         if severity is Severity.INFO:
-            effect += " A truncation leaves such entries in the file of the active segment."
+            effect += " Truncation leaves such entries in the index of the active segment."
     return [
         rule.finding(
             index.where._replace(position=position),
-            f"entry {found[0].number} {saying(found[0])}{and_further(count, 'entry', 'entries')}",
+            f"entry {entries[0].number} {message(entries[0])}{and_further(count, 'entry', 'entries')}",
             effect=effect,
             advice=REBUILD,
             severity=severity,
-            data={"count": count, "entries": tuple(entry._asdict() for entry in found[:DATA_MAX])},
+            data={"count": count, "entries": tuple(entry._asdict() for entry in entries[:DATA_MAX])},
         )
     ]
 
 
-def _left_behind(view: SegmentView, index: IndexView) -> bool:
-    """Whether faulty entries can be what a truncation of the log left: all up to the last one, in the active segment.
+def _left_by_truncation(view: SegmentView, index: IndexView) -> bool:
+    """Whether a truncation of the log can have left the faulty entries: all up to the last, in the active segment.
 
-    AbstractIndex.truncateToEntries (0.10.2 to 4.3.1) forgets entries and leaves their bytes; later ones overwrite some.
+    AbstractIndex.truncateToEntries (0.10.2 to 4.3.1) drops entries but keeps their bytes; later ones overwrite some.
     """
     if not view.active or not index.room:
         return False
@@ -165,17 +165,17 @@ def _left_behind(view: SegmentView, index: IndexView) -> bool:
 
 
 REBUILD = (
-    "Let the broker rebuild it: stop the broker, make sure that every batch of the .log is whole (kcheck check --depth "
-    "crc), move both indexes of the segment aside, out of the log dir, and start it. While the .log has a batch that "
-    "is not whole, never remove an index: the broker would cut the log there."
+    "Let the broker rebuild it: stop the broker, check that every batch of the .log is intact (kcheck check --depth "
+    "crc), move both indexes of the segment out of the log dir, and start it. While the .log has a batch that is not "
+    "intact, never remove an index: the broker would cut the log there."
 )
 
 
 def rebuilt(view: SegmentView, release: Release) -> bool:
-    """Whether the next start is known to make the indexes of a segment anew, because it recovers the segment.
+    """Whether the next start is known to rebuild the indexes of a segment, because it recovers the segment.
 
-    Up to 2.2 also where it finds one of them wrong by itself (OffsetIndex.sanityCheck, TimeIndex.sanityCheck): it has
-    bytes behind its last slot, or this holds zeros. Those of an `.index` are no offset up to 1.1.
+    Up to 2.2 it also does so if one of them fails OffsetIndex.sanityCheck or TimeIndex.sanityCheck: it has bytes
+    after its last slot, or that slot holds zeros. In an `.index` zeros are not a valid offset up to 1.1.
     """
     offsets, times = view.offset_index, view.time_index
     torn = any(index is not None and index.torn for index in (offsets, times))
@@ -185,30 +185,34 @@ def rebuilt(view: SegmentView, release: Release) -> bool:
 
 
 def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str) -> str:
-    """Return what becomes of a wrong index."""
+    """Return what happens to a wrong index."""
     if not view.scanned and rebuilt(view, release):
-        return f"{kafka(release)} finds an index of this segment wrong at its next start, and rebuilds all of them."
+        return (
+            f"{kafka(release)} finds a wrong index of this segment at its next start, and rebuilds all of its indexes."
+        )
     if view.scanned is None:
-        return f"After an unclean stop {kafka(release)} rebuilds it; after a clean one it does not look: {unnoticed}."
+        return (
+            f"After an unclean shutdown {kafka(release)} rebuilds it; after a clean one it does not check: {unnoticed}."
+        )
     if view.scanned:
-        return f"{kafka(release)} rebuilds it at its next start, because the stop was unclean."
+        return f"{kafka(release)} rebuilds it at its next start, because the shutdown was unclean."
     return f"{kafka(release)} does not check it at its next start: {unnoticed}."
 
 
 def closed(view: SegmentView) -> bool:
-    """Whether a broker has closed the segment, and cut and ended its indexes: it rolled, or it stopped cleanly."""
+    """Whether a broker has closed the segment and trimmed its indexes: it rolled, or the shutdown was clean."""
     return not view.active or view.scanned is False
 
 
 def torn_finding(rule: Rule, view: SegmentView, index: IndexView | None, release: Release) -> list[Finding]:
-    """Return the finding about bytes behind the last whole slot of an index."""
+    """Return the finding about bytes after the last complete entry of an index."""
     if index is None or not index.torn:
         return []
     return [
         rule.finding(
             index.where._replace(position=index.size - index.torn),
-            f"position {index.size - index.torn}: {counted(index.torn, 'byte')} behind the last whole entry",
-            effect=rebuilt_or_unnoticed(view, release, "it takes no notice of these bytes"),
+            f"position {index.size - index.torn}: {counted(index.torn, 'byte')} after the last complete entry",
+            effect=rebuilt_or_unnoticed(view, release, "it ignores these bytes"),
             advice=REBUILD,
             severity=Severity.WARNING,
             data={"torn": index.torn, "size": index.size},

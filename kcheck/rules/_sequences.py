@@ -1,4 +1,4 @@
-"""What the rules on sequence numbers share."""
+"""Shared by the rules on sequence numbers."""
 
 from collections.abc import Iterable
 
@@ -14,19 +14,19 @@ from kcheck.rules._words import DATA_MAX, and_further, kafka
 def sequence_finding(
     rule: Rule, view: PartitionView, fault: SequenceFault, effect: str, advice: str, release: Release
 ) -> Iterable[Finding]:
-    """Yield the one finding about the batches with this fault, none where there are none."""
+    """Yield one finding about the batches with this fault; none if there are nfirst."""
     if view.producers is None or not served(view):
         return
-    found = [faulty for faulty in view.producers.sequences if faulty.fault is fault]
-    if not found:
+    batches = [faulty for faulty in view.producers.sequences if faulty.fault is fault]
+    if not batches:
         return
-    count, one = view.producers.counts[fault], found[0]
+    count, first = view.producers.counts[fault], batches[0]
     yield rule.finding(
         view.where,
-        f"the batch at offset {one.base_offset} begins with sequence {one.first_sequence} of producer "
-        f"{one.producer_id}, epoch {one.producer_epoch}; the batch before ends at offset {one.offset_before} with "
-        f"sequence {one.sequence_before}{and_further(count, 'batch', 'batches')}",
+        f"the batch at offset {first.base_offset} begins with sequence {first.first_sequence} of producer "
+        f"{first.producer_id}, epoch {first.producer_epoch}; the previous batch ends at offset {first.offset_before} "
+        f"with sequence {first.sequence_before}{and_further(count, 'batch', 'batches')}",
         effect=f"{kafka(release)} {effect}.",
         advice=advice,
-        data={"count": count, "batches": tuple(faulty._asdict() for faulty in found[:DATA_MAX])},
+        data={"count": count, "batches": tuple(faulty._asdict() for faulty in batches[:DATA_MAX])},
     )

@@ -1,58 +1,58 @@
-"""A file or directory could not be read.
+"""kcheck could not read a file or directory.
 
-The operating system refused it, it is a symbolic link or a device, or it is far larger than any broker writes. What
-kcheck says about the rest holds; about this one it says nothing, and it ends with exit code 3. What vanished from a
-partition while kcheck looked is an information: a broker that runs removes segments and partitions.
+What is wrong: the operating system refused access, the path is a symbolic link or a device, or the file is far larger
+than any broker writes. Findings about other files still hold. kcheck says nothing about this one and exits with code
+3. A file or directory that disappears from a partition during the check is only information, because a running broker
+removes segments and partitions.
 
-What the broker will do: the same user meets the same refusal, but for a file that is too large for kcheck. An I/O
-error or a missing permission takes the log dir offline, or ends the start when it is met while logs are loaded. A
-symbolic link to a directory is followed by the broker, not by kcheck, unless it stays inside of the log dir.
+What the broker does: a broker running as this user fails the same way, unless the file is only too large for kcheck.
+An I/O error or a missing permission takes the log dir offline, or aborts the start when it happens while logs are
+loaded. The broker follows a symbolic link to a directory. kcheck follows it only if the target is inside the log dir.
 
-What to do: run kcheck as the user of the broker; look into the kernel's log for I/O errors; name the target of a link
-as a path of its own.
+What to do: run kcheck as the broker's user. Check the kernel log for I/O errors. Pass the target of a link as its own
+path.
 """
 
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.rules._contract import Rule, Scope
 
 
 def check(view: object, release: Release) -> Iterator[Finding]:
-    """Nothing: a view is made of what could be read. The scan makes the finding where it was refused."""
+    """Find nothing: a view holds only what could be read. The scan reports what could not."""
     del view, release
     return iter(())
 
 
-GONE = "No such file or directory"
-"""It was listed, so it was there."""
+GONE = Unreadable(UnreadableCause.MISSING, "No such file or directory")
+"""The directory listed it, so it existed."""
 
-LINK = "a link out of the log dir: not followed"
-"""It leads to a directory."""
-_NOT_FOLLOWED = "not followed"
-_TOO_LARGE = "too many for a file of this kind"
+LINK = Unreadable(UnreadableCause.LINK, "a symbolic link out of the log dir: not followed")
+"""The link leads to a directory."""
 
 
-def finding(where: Location, why: str) -> Finding:
+def finding(where: Location, why: Unreadable) -> Finding:
     """Return the finding for a file or directory that could not be read."""
-    if why.endswith(GONE) and where.dir is not None:
+    if why.cause is UnreadableCause.MISSING and where.dir is not None:
         return RULE.finding(
             where,
-            "it was removed while kcheck looked",
-            effect="None: a broker that runs removes segments and partitions.",
-            advice="Nothing.",
+            "removed while kcheck was running",
+            effect="None: a running broker removes segments and partitions.",
+            advice="Nothing to do.",
             severity=Severity.INFO,
         )
-    effect = "A broker under the same user meets the same; an I/O error takes its log dir offline."
-    advice = "Run kcheck as the broker's user, and look into the kernel's log for I/O errors."
-    if why.endswith(_NOT_FOLLOWED):
-        effect = "The broker follows it; kcheck looks at nothing that stands elsewhere."
-        advice = "Name what it leads to as a path of its own."
-    elif why.endswith(_TOO_LARGE):
-        effect = "Only kcheck refuses it: a broker reads the file where its heap has room for what stands in it."
-        advice = "Find out what wrote it: no broker writes so much."
-    return RULE.finding(where, f"cannot be read: {why}", effect=effect, advice=advice)
+    effect = "A broker running as this user fails the same way; an I/O error takes its log dir offline."
+    advice = "Run kcheck as the broker's user, and check the kernel log for I/O errors."
+    if why.cause is UnreadableCause.LINK:
+        effect = "The broker follows the link; kcheck reads nothing outside the log dir."
+        advice = "Pass the target of the link as its own path."
+    elif why.cause is UnreadableCause.TOO_LARGE:
+        effect = "Only kcheck refuses it: a broker reads the file if its contents fit in the heap."
+        advice = "Find out what wrote it: no broker writes a file this large."
+    return RULE.finding(where, f"cannot be read: {why.words}", effect=effect, advice=advice)
 
 
 RULE = Rule(id="KC001", name="unreadable", severity=Severity.ERROR, scope=Scope.FILE, check=check, page=__doc__)

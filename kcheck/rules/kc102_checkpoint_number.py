@@ -1,25 +1,25 @@
-"""A number in a checkpoint file cannot be read, and the error escapes the broker's own handling.
+"""A checkpoint file has an invalid number, and the broker does not handle the error.
 
-What is wrong: a line has the right shape, but a field of it is not a number that fits (letters, a digit lost to a bit
-flip, a value beyond 32 or 64 bits), or the count in the second line is negative or enormous.
+What is wrong: a line has the right shape, but one of its fields is not a valid number: letters, a digit changed by a
+bit flip, or a value beyond 32 or 64 bits. Or the count in the second line is negative or enormous.
 
-What the broker does: up to 3.0 this is an unreadable checkpoint like any other (KC101). From 3.1 on the error is of a
-kind that nobody catches, and the result depends on the file:
+What the broker does: up to 3.0 this is an unreadable checkpoint like any other (KC101). From 3.1 on no code catches
+the exception, and the result depends on the file:
 
-- recovery-point-offset-checkpoint: counts as empty, the log dir stays online. After an unclean stop everything is
-  scanned.
-- log-start-offset-checkpoint: counts as empty, the log dir stays online. Records that DeleteRecords removed can be
-  read again.
-- replication-offset-checkpoint: the broker starts and runs on half initialised. In KRaft mode leaders are not started
-  and each follower fails alone; with ZooKeeper every LeaderAndIsr request fails.
+- recovery-point-offset-checkpoint: the file counts as empty and the log dir stays online. After an unclean shutdown
+  the broker scans every segment.
+- log-start-offset-checkpoint: the file counts as empty and the log dir stays online. Consumers can read records again
+  that DeleteRecords removed.
+- replication-offset-checkpoint: the broker starts and runs half initialised. In KRaft mode it does not start leaders,
+  and each follower fails on its own. With ZooKeeper every LeaderAndIsr request fails.
 - cleaner-offset-checkpoint: every cleaner thread dies at its first pass. Compaction stops on the whole broker.
 - leader-epoch-checkpoint: the whole broker does not start.
 
-An enormous count ends in an OutOfMemoryError: recovery point, log start and leader epochs then abort the start. A
-broker of 0.8.2 or 0.9 lets a number that cannot be read escape too.
+An enormous count ends in an OutOfMemoryError: in a recovery point, log start or leader epoch checkpoint it aborts the
+start. Brokers of 0.8.2 and 0.9 do not catch the error of an unreadable number either.
 
-What to do: as for an unreadable checkpoint. Do not wait because the broker seems to run: a dead cleaner or a half
-initialised broker says so in its log only.
+What to do: follow the advice for an unreadable checkpoint. Do not wait because the broker seems to run: a dead
+cleaner or a half-initialised broker shows only in the broker's log.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ from kcheck.rules._words import at, defect_rows, first_of
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find the checkpoint whose reader raises something that is no IOException."""
+    """Find the checkpoint whose reader throws something other than an IOException."""
     if view.refusal is None or view.refusal in IO_ERRORS:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]

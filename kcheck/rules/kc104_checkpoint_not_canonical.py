@@ -1,18 +1,17 @@
-"""The broker reads this checkpoint, but no broker has written it like this.
+"""The broker reads this checkpoint file, but no broker wrote it in this form.
 
-What is wrong: carriage returns at the line ends, plus signs, leading zeros, digits of another script, tabs or several
-spaces, or no newline after the last line. Somebody edited the file, or a tool copied it as text.
+What is wrong: the file has carriage returns at the line ends, plus signs, leading zeros, digits of another script,
+tabs or several spaces, or no newline after the last line. Somebody edited the file, or a tool copied it as text.
 
-A missing newline at the end is the case to worry about: if the file was cut there, the last number may have lost
-digits, and 18437 became 184 without any error. The same holds for a file that only this release reads and others
-refuse.
+Take a missing newline at the end seriously. If the file was truncated there, the last number may have lost digits:
+18437 became 184 without any error. The same holds for a file that this release reads and others refuse.
 
-What the broker does, in every release: it reads the file without a warning, and writes it anew in its own way.
+What the broker does, in every release: it reads the file without a warning, and rewrites it in its own form.
 
-What to do: nothing for line ends, signs and spaces. If the last newline is missing, compare the last line with the
-log and with a backup before the broker starts. In a recovery-point, replication-offset or cleaner-offset-checkpoint a
-value that is too low is safe; in log-start-offset-checkpoint it makes removed records readable again, and in a
-leader-epoch-checkpoint a wrong offset makes replicas truncate wrongly.
+What to do: nothing about line ends, signs and spaces. If the last newline is missing, compare the last line with the
+log and with a backup before the broker starts. In recovery-point-offset-checkpoint, replication-offset-checkpoint and
+cleaner-offset-checkpoint a value that is too low is safe. In log-start-offset-checkpoint it makes removed records
+readable again. A wrong offset in a leader-epoch-checkpoint makes replicas truncate wrongly.
 """
 
 from collections.abc import Iterable
@@ -27,28 +26,28 @@ from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find the defects that the reader of this release passes over."""
+    """Find the defects that the reader of this release accepts."""
     if not readable(view) or holds_nothing(view):
         return
     if view.kind == LEADER_EPOCH_KIND and not release.epoch_cache:
         return
     refused = [] if repeated(view) else [defect for defect in view.parsed.defects if not defect.accepted]
-    odd = [defect for defect in view.parsed.defects if defect.accepted]
-    if not refused and not odd:
+    accepted = [defect for defect in view.parsed.defects if defect.accepted]
+    if not refused and not accepted:
         return
-    # Where the last line has no end, the defect stands behind the last byte.
-    cut = [defect for defect in odd if defect.position == view.size]
-    first = (refused or cut or odd)[0]
-    others = [defect for defect in (*refused, *odd) if defect is not first]
-    why = "other releases refuse it" if refused else "no broker has written it"
+    # If the last line has no newline, the defect is at the end of the file.
+    cut = [defect for defect in accepted if defect.position == view.size]
+    first = (refused or cut or accepted)[0]
+    others = [defect for defect in (*refused, *accepted) if defect is not first]
+    why = "other releases refuse it" if refused else "no broker writes it like this"
     yield RULE.finding(
         at(view, first),
-        f"{view.name} is read, but {why}: {first_of([first, *others])}",
-        effect=f"{kafka(release)} reads it without a warning and writes it anew."
-        + (" If the file was cut there, the last number is too small." if cut else ""),
+        f"{view.name} is readable, but {why}: {first_of([first, *others])}",
+        effect=f"{kafka(release)} reads it without a warning and rewrites it."
+        + (" If the file was truncated there, the last number is too small." if cut else ""),
         advice="Compare the file with the log and with a backup before the broker starts."
         if refused or cut
-        else "Nothing: the broker writes the file anew.",
+        else "Nothing: the broker rewrites the file.",
         severity=Severity.WARNING if refused or cut else Severity.INFO,
         data={"defect_count": 1 + len(others), "defects": defect_rows([first, *others])},
     )

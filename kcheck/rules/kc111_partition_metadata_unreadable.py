@@ -1,25 +1,25 @@
-"""A partition.metadata is damaged so that the broker cannot read it.
+"""The broker cannot read a damaged partition.metadata.
 
-What is wrong: the file has two lines, `version: 0` and `topic_id: ` with 22 characters. A line is missing or
-malformed, or the id is not one. An empty file is what a full disk or a power failure leaves behind.
+What is wrong: the file must have two lines, `version: 0` and `topic_id: ` with 22 characters. Here a line is missing
+or malformed, or the id is invalid. A full disk or a power failure leaves an empty file.
 
-What the broker does, from 2.8 on (older ones do not look):
+What the broker does, from 2.8 on (older releases do not read the file):
 
-- A line is missing (also: the file is empty), or the id is not 16 bytes in base64: the whole broker does not start,
+- A line is missing (also in an empty file), or the id is not 16 bytes in base64: the whole broker does not start
   because of this one file in one partition.
-- Anything else (a malformed line, a version that is not known, an id of only zeros): it takes the log dir offline
-  from 3.2.1 on, and does not start from 2.8.0 to 3.2.0.
+- Any other damage (a malformed line, an unknown version, an id of only zeros): from 3.2.1 on the broker takes the log
+  dir offline. From 2.8.0 to 3.2.0 it does not start.
 
-The file is read in -delete and -stray directories too.
+The broker also reads the file in -delete and -stray directories.
 
-What to do: stop the broker, and copy partition.metadata from another partition of the same topic, on this broker or
-another: all partitions of a topic have the same id. Never invent an id. Do not delete the file on a KRaft broker: the
-partition would be taken for a stray one and served no more. With ZooKeeper it may be deleted.
+What to do: stop the broker, and copy partition.metadata from another partition of the same topic, on this or another
+broker: all partitions of a topic have the same id. Never invent an id. Do not delete the file on a KRaft broker: the
+broker would treat the partition as stray and stop serving it. With ZooKeeper you may delete it.
 """
 
 from collections.abc import Iterable
 
-from kcheck.core.startup import IO_ERRORS
+from kcheck.core.startup import Outcome, failed_read
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import FileView
@@ -28,7 +28,6 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 KIND = "partition-metadata"
-ONE_PARTITION_IS_NOT_FATAL = (3, 2, 1)
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
@@ -36,18 +35,18 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     if view.refusal is None:
         return
     refused = [defect for defect in view.parsed.defects if not defect.accepted]
-    offline = view.refusal in IO_ERRORS and release.version >= ONE_PARTITION_IS_NOT_FATAL
+    offline = failed_read(view.name, view.refusal, release).outcome is Outcome.OFFLINE
     what = (
         f"{LOG_DIR_OFFLINE}{OPEN_TRANSACTION}"
         if offline
-        else "does not start: one such file, in one partition, aborts the start of the whole broker"
+        else "does not start: one such file in one partition aborts the start of the whole broker"
     )
     yield RULE.finding(
         at(view, refused[0] if refused else None),
         f"{view.name} is unreadable: {first_of(refused) if refused else 'this release does not know its version'}",
         effect=f"{kafka(release)} {what} ({view.refusal}).",
-        advice="Stop the broker and copy the file from another partition of the same topic. Never invent an id, and do "
-        "not delete the file on a KRaft broker.",
+        advice="Stop the broker and copy the file from another partition of the same topic. Never invent an id. Do not "
+        "delete the file on a KRaft broker.",
         data={"error": view.refusal, "defects": defect_rows(refused)},
     )
 

@@ -1,14 +1,14 @@
-"""The marker of a clean shutdown is there, but the broker epoch in it is not.
+"""The clean shutdown marker is present, but it has no broker epoch.
 
 What is wrong: from 3.7 on `.kafka_cleanshutdown` holds the epoch that the broker had in the cluster. Here the file is
-empty or holds something else. An empty file is normal after the upgrade from a release up to 3.6.
+empty or holds something else. An empty file is normal after an upgrade from a release up to 3.6.
 
-What the broker does: it takes the stop for a clean one all the same, because the existence of the file alone decides
-about recovery. From 3.7 on it registers without its old epoch. From 4.0 on the controller may then treat the restart
-as an unclean one, and remove the broker from the eligible leader replicas of its partitions, if that feature is on.
+What the broker does: it still treats the shutdown as clean, because only the existence of the file decides about
+recovery. From 3.7 on it registers without its old epoch. From 4.0 on the controller may then treat the restart as
+unclean, and remove the broker from the eligible leader replicas of its partitions, if that feature is on.
 
-What to do: nothing. If you do not trust the stop, delete the file while the broker is stopped: the next start then
-scans segments. Never create one.
+What to do: nothing. If you do not trust the shutdown, delete the file while the broker is stopped: the next start
+then scans segments. Never create the file.
 """
 
 from collections.abc import Iterable
@@ -20,22 +20,20 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 KIND = "clean-shutdown"
-HOLDS_EPOCH = (3, 7)
-HAS_ELIGIBLE_LEADERS = (4,)
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find the marker without an epoch, for a release that writes one."""
-    if release.version < HOLDS_EPOCH or view.parsed.value.broker_epoch is not None:
+    """Find the marker without a broker epoch, for releases that write one."""
+    if not release.writes_broker_epoch_at_stop or view.parsed.value.broker_epoch is not None:
         return
     defects = view.parsed.defects
-    unclean = release.version >= HAS_ELIGIBLE_LEADERS
+    unclean = release.has_eligible_leader_replicas
     yield RULE.finding(
         at(view, defects[0] if defects else None),
-        f"{view.name} names no broker epoch: {first_of(defects) if defects else 'it is empty, as up to 3.6'}",
-        effect=f"{kafka(release)} takes the stop for a clean one and registers without its old epoch."
+        f"{view.name} has no broker epoch: {first_of(defects) if defects else 'it is empty, as up to 3.6'}",
+        effect=f"{kafka(release)} treats the shutdown as clean and registers without its old epoch."
         + (" With eligible leader replicas the controller may treat the restart as unclean." if unclean else ""),
-        advice="Nothing. If you do not trust the stop, delete the file while the broker is stopped; never create one.",
+        advice="Nothing. If you do not trust the shutdown, stop the broker and delete the file; never create it.",
         severity=Severity.WARNING if defects else Severity.INFO,
         data={"defects": defect_rows(defects)},
     )

@@ -1,18 +1,18 @@
-"""The CRC of a batch does not match its bytes: records were changed on disk.
+"""The CRC of a batch does not match its bytes: records changed on disk.
 
-What is wrong: each batch names a CRC over its attributes and records. The bytes that stand there give another one. A
-disk, a controller, a copy or an editor has changed them.
+What is wrong: the header of a batch holds a CRC of its attributes and records. The bytes on disk have a different
+CRC. A disk, a controller, a copy or an editor changed them.
 
 What the broker does:
 
-- At a start after an unclean stop it reads the segments from the recovery point on. At the first batch that is wrong
-  it cuts the log and deletes every later segment, whatever stands behind.
-- After a clean stop, and in segments below the recovery point, it does not look. Consumers and followers that reach
-  the batch fail there, again and again, and compaction leaves the partition out.
+- After an unclean shutdown, log recovery reads the segments from the recovery point on. At the first corrupt batch it
+  cuts the log and deletes every later segment, whatever follows.
+- After a clean shutdown, and in segments below the recovery point, it does not check. Consumers and followers that
+  reach the batch fail there, again and again. Compaction skips the partition.
 
-What to do: do not let this replica lead while another one is in sync. Best: stop the broker, move this partition
-directory out of the log dir, and let the broker fetch it anew. If this is the only replica, keep a copy first: what
-stands behind the batch is lost with it when the broker cuts there.
+What to do: do not let this replica lead while another one is in sync. The best repair: stop the broker, move this
+partition directory out of the log dir, and let the broker re-replicate it. If this is the only replica, keep a copy
+first: when the broker cuts the log there, everything after the batch is lost too.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     first = next((batch for batch in view.faults if batch.fault is BatchFault.CRC), None)
     if first is None:
         return []
-    unnoticed = f"whoever reads offset {first.base_offset} fails there"
+    unnoticed = f"every read of offset {first.base_offset} fails"
     return batches_finding(
         RULE,
         view,

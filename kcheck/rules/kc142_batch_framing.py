@@ -1,19 +1,19 @@
-"""A segment holds bytes that cannot be a batch: nothing behind them can be read.
+"""A segment holds bytes that are not a batch: nothing after them can be read.
 
-What is wrong: each batch names its length, and the next one begins behind it. Here a length is impossible, so the
-file can be read no further. Either a length was destroyed, or something else was written over the batches. Zeros at
-the end of a file are KC143.
+What is wrong: each batch states its length, and the next one begins where it ends. Here a length is impossible, so
+the rest of the file is unreadable. Either a length is corrupt, or something overwrote the batches. Zeros at the end
+of a file are KC143.
 
 What the broker does:
 
-- At a start after an unclean stop it cuts the log there, in the segments from the recovery point on, and deletes
+- After an unclean shutdown, log recovery cuts the log there, in the segments from the recovery point on, and deletes
   every later segment.
-- After a clean stop it reads only the end of the last segment, behind its last index entry. Damage there makes the
-  start fail, and the broker stops; the start after that is an unclean one.
-- Elsewhere it does not look. Reads fail there with CorruptRecordException, again and again.
+- After a clean shutdown it reads only the end of the last segment, after its last index entry. Damage there aborts
+  the start. The start after that one is an unclean one.
+- Elsewhere it does not check. Reads fail there with CorruptRecordException, again and again.
 
-What to do: keep a copy. kcheck tells whether whole batches stand behind the damage: they are intact, but no broker
-will find them. If another replica is in sync, let this one be fetched anew.
+What to do: keep a copy. kcheck reports whether complete batches follow the damage: they are intact, but no broker
+will find them. If another replica is in sync, re-replicate this one.
 """
 
 from collections.abc import Iterable
@@ -22,20 +22,20 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, EntryFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row, cut_or_unnoticed
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, cut_or_unnoticed
 from kcheck.rules._words import counted, kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the place where a segment stops to be batches."""
+    """Find the position where the batches of a segment end in corrupt bytes."""
     if view.end is not End.CORRUPT or view.zeros:
         return
     fatal = view.active and view.scanned is False and not _is_passed(view)
     left = counted(view.size - view.valid_size, "byte")
     yield RULE.finding(
         view.where._replace(position=view.valid_size),
-        f"position {view.valid_size}: what stands there is no batch, {left} cannot be read{beyond_in_words(view)}",
-        effect=f"{kafka(release)} fails on it at its next start and stops; the start after that cuts the log there."
+        f"position {view.valid_size}: no valid batch, {left} cannot be read{batches_after_damage(view)}",
+        effect=f"{kafka(release)} stops at its next start with an error; the start after that cuts the log there."
         if fatal
         else cut_or_unnoticed(view, release, f"reads from offset {view.end_offset} on fail"),
         advice=f"{KEEP_A_COPY} {REFETCH}",
@@ -45,7 +45,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _is_passed(view: SegmentView) -> bool:
-    """Whether the last index entry points behind the damage: the end of the log is then looked for from there."""
+    """Whether the last index entry points past the damage: the broker then searches the log end from there."""
     return view.offset_index is not None and EntryFault.BEYOND in view.offset_index.counts
 
 

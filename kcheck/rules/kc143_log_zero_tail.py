@@ -1,19 +1,19 @@
 """A segment ends in zeros.
 
-What is wrong: behind the last batch there is nothing but zeros. A broker with `preallocate` that was killed leaves
-them, and so does a file system after a power failure: it has kept the length of the file but not the bytes.
+What is wrong: only zeros follow the last batch. A killed broker with `preallocate` leaves them. So does a file system
+after a power failure, when it kept the length of the file but not its bytes.
 
 What the broker does:
 
-- After an unclean stop it cuts the zeros off at its next start, in the last segment and in those from the recovery
-  point on. If they stand where records stood, these are gone.
-- After a clean stop it does not look for them. In the last segment, 18 zeros or more make the start fail, and the
-  broker stops; the start after that is an unclean one and cuts them off. In an older segment readers fail there.
-- With more than 2147483647 bytes in the file, what it makes of that comes first (KC230).
+- After an unclean shutdown it cuts the zeros off at its next start, in the last segment and in those from the
+  recovery point on. If they replaced records, those records are lost.
+- After a clean shutdown it does not look for them. In the last segment, 18 zeros or more abort the start. The start
+  after that one is unclean and cuts them off. In an older segment readers fail there.
+- A file of more than 2147483647 bytes: what the broker does with such a file comes first (KC230).
 
-What to do: after an unclean stop nothing, except to compare with the other replicas. After a clean one: stop the
-broker, keep a copy, and remove the file .kafka_cleanshutdown, so that the broker recovers its logs; it will read the
-segments from their recovery points on.
+What to do: after an unclean shutdown, only compare with the other replicas. After a clean one, stop the broker, keep
+a copy, and remove the file .kafka_cleanshutdown, so that the broker recovers its logs. It will read the segments from
+their recovery points on.
 """
 
 from collections.abc import Iterable
@@ -22,21 +22,21 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, made_of_size, recovered_end
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, oversized_log, recovered_end
 from kcheck.rules._words import counted, kafka
 
 _READABLE_SIZE_MAX = 17
-"""A reader takes so many bytes for the end of the file."""
+"""A reader treats up to this many trailing bytes as the end of the file."""
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find zeros behind the last batch."""
+    """Find zeros after the last batch."""
     if not view.zeros:
         return
     severity, effect = _effect(view, release)
     yield RULE.finding(
         view.where._replace(position=view.valid_size),
-        f"position {view.valid_size}: {counted(view.size - view.valid_size, 'zero byte')} behind the last batch",
+        f"position {view.valid_size}: {counted(view.size - view.valid_size, 'zero byte')} after the last batch",
         effect=effect,
         advice=COMPARE if severity is Severity.INFO else f"{KEEP_A_COPY} {REFETCH}",
         severity=severity,
@@ -46,20 +46,20 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
-    too_large = made_of_size(view.size, release)
+    too_large = oversized_log(view.size, release)
     if too_large is not None:
         return too_large
     if view.scanned is None:
-        return Severity.WARNING, f"After an unclean stop {who} cuts them off; after a clean one it fails on them."
+        return Severity.WARNING, f"After an unclean shutdown {who} cuts them off; after a clean one it fails on them."
     if view.scanned and view.active:
-        return Severity.INFO, f"{who} cuts them off at its next start: the log ends at offset {end}."
+        return Severity.INFO, f"{who} cuts them off at its next start: the log then ends at offset {end}."
     if view.scanned:
         return Severity.ERROR, f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
     if not view.active:
-        return Severity.ERROR, f"{who} does not look: readers that reach offset {end} fail."
+        return Severity.ERROR, f"{who} does not check: readers that reach offset {end} fail."
     if view.size - view.valid_size > _READABLE_SIZE_MAX:
-        return Severity.FATAL, f"{who} fails on them at its next start and stops; the start after that cuts them off."
-    return Severity.ERROR, f"{who} leaves them there and appends behind them: what is produced then cannot be read."
+        return Severity.FATAL, f"{who} stops at its next start with an error; the start after that cuts them off."
+    return Severity.ERROR, f"{who} keeps them and appends after them: new records cannot be read."
 
 
 RULE = Rule(

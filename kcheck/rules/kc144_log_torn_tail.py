@@ -1,16 +1,17 @@
-"""A segment ends inside of a batch.
+"""A segment ends in an incomplete batch.
 
-What is wrong: the last batch is cut short by the end of the file, or so few bytes are left there that they cannot be
-one. A broker that was killed while it wrote leaves this in its last segment.
+What is wrong: the file ends before its last batch does, or too few bytes are left for a batch. A broker that was
+killed while writing leaves this in its last segment.
 
 What the broker does:
 
-- After an unclean stop it cuts the rest off at its next start, in the last segment. That batch was never whole.
-- After a clean stop it does not look. It appends behind the rest: what is produced then cannot be read.
-- In a segment that is not the last one, readers go on in the next segment: the offsets between are gone.
+- After an unclean shutdown it cuts the rest off at its next start, in the last segment. That batch was never
+  complete.
+- After a clean shutdown it does not check. It appends after the incomplete batch: new records cannot be read.
+- In a segment that is not the last one, readers continue in the next segment: the offsets between are lost.
 
-What to do: after an unclean stop nothing, except to compare with the other replicas. Otherwise keep a copy, and let
-the replica be fetched anew if another one is in sync.
+What to do: after an unclean shutdown, only compare with the other replicas. Otherwise keep a copy, and re-replicate
+this replica if another one is in sync.
 """
 
 from collections.abc import Iterable
@@ -19,19 +20,19 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, beyond_in_words, beyond_row, recovered_end
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, recovered_end
 from kcheck.rules._words import counted, kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find a segment whose last batch is not whole."""
+    """Find a segment whose last batch is incomplete."""
     if view.end is not End.TORN or view.zeros:
         return
     severity, effect = _effect(view, release)
     left = counted(view.size - view.valid_size, "byte")
     yield RULE.finding(
         view.where._replace(position=view.valid_size),
-        f"position {view.valid_size}: {left} behind the last whole batch{beyond_in_words(view)}",
+        f"position {view.valid_size}: {left} after the last complete batch{batches_after_damage(view)}",
         effect=effect,
         advice=COMPARE if severity is Severity.INFO else f"{KEEP_A_COPY} {REFETCH}",
         severity=severity,
@@ -42,15 +43,18 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
     if view.scanned is None:
-        return Severity.WARNING, f"After an unclean stop {who} cuts it off; after a clean one it appends behind it."
+        return Severity.WARNING, f"After an unclean shutdown {who} cuts it off; after a clean one it appends after it."
     if view.scanned and view.active:
         severity = Severity.INFO if view.beyond is None else Severity.ERROR
-        return severity, f"{who} cuts it off at its next start: the log ends at offset {end}."
+        return severity, f"{who} cuts it off at its next start: the log then ends at offset {end}."
     if view.scanned:
         return Severity.ERROR, f"{who} cuts the log at offset {end} at its next start and deletes every later segment."
     if view.active:
-        return Severity.ERROR, f"{who} does not look and appends behind it: what is produced then cannot be read."
-    return Severity.ERROR, f"{who} does not look: readers go on in the next segment, without what stood from {end} on."
+        return Severity.ERROR, f"{who} does not check and appends after it: new records cannot be read."
+    return (
+        Severity.ERROR,
+        f"{who} does not check: readers continue in the next segment, without the records from offset {end} on.",
+    )
 
 
 RULE = Rule(

@@ -1,11 +1,11 @@
-"""A batch has a magic that no Kafka knows.
+"""A batch has a magic byte that no Kafka release knows.
 
-What is wrong: the byte that tells the message format is 0, 1 or 2. The CRC does not cover it.
+What is wrong: the byte for the message format must be 0, 1 or 2. The CRC does not cover it.
 
-What the broker does: its file reader takes 3 to 127 for format 2, and everything else for an old message, and goes
-on, at a recovery too. Consumers, followers and compaction refuse the batch, again and again.
+What the broker does: its file reader treats 3 to 127 as format 2 and every other value as an old message, and
+continues, also during recovery. Consumers, followers and compaction refuse the batch, again and again.
 
-What to do: if another replica is in sync, let this one be fetched anew.
+What to do: if another replica is in sync, re-replicate this one.
 """
 
 from collections.abc import Iterable
@@ -19,13 +19,13 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches of an unknown magic."""
+    """Find the batches with an unknown magic."""
     return batches_finding(
         RULE,
         view,
         (BatchFault.MAGIC,),
-        lambda batch: f"the batch at offset {batch.base_offset} has the magic {batch.magic}, known are 0, 1 and 2",
-        effect=f"{kafka(release)} does not notice it at a start; consumers and followers fail there.",
+        lambda batch: f"the batch at offset {batch.base_offset} has magic {batch.magic}; only 0, 1 and 2 are known",
+        effect=f"{kafka(release)} does not notice it at startup; consumers and followers fail there.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

@@ -1,13 +1,13 @@
-"""The offsets of a segment's batches do not rise.
+"""The offsets of the batches in a segment do not increase.
 
-What is wrong: each batch begins above the last offset of the one before it, also in a compacted log. Here one begins
-at or below it, or ends below its own beginning. The base offset is not covered by the CRC, so a flipped bit goes
-unnoticed; or a log was written over, or put together from two.
+What is wrong: each batch begins above the last offset of the previous one, also in a compacted log. Here one begins
+at or below it, or ends below its own base offset. The CRC does not cover the base offset, so it does not reveal a
+flipped bit. Or a log was overwritten, or combined from two.
 
-What the broker does: it does not notice it, in any release. Readers get records twice, or not at all; followers
-refuse such a batch and their fetcher fails, again and again. If it is the last batch, the log end is wrong.
+What the broker does: no release notices it. Readers get records twice, or not at all. Followers refuse such a batch,
+and their fetcher fails again and again. If it is the last batch, the log end offset is wrong.
 
-What to do: do not let this replica lead while another one is in sync. Let it be fetched anew.
+What to do: do not let this replica lead while another one is in sync. Re-replicate it.
 """
 
 from collections.abc import Iterable
@@ -21,20 +21,20 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches whose offsets do not lie above those before them."""
+    """Find the batches whose offsets are not above those of the batches before them."""
     return batches_finding(
         RULE,
         view,
         (BatchFault.ORDER, BatchFault.DELTA),
-        _saying,
-        effect=f"{kafka(release)} does not notice it: readers get records twice or not at all, followers fail there.",
+        _message,
+        effect=f"{kafka(release)} does not notice it: readers get records twice or not at all; followers fail there.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 
 
-def _saying(batch: FaultyBatch) -> str:
+def _message(batch: FaultyBatch) -> str:
     if batch.fault is BatchFault.DELTA:
-        return f"the batch at offset {batch.base_offset} ends at offset {batch.last_offset}, below its own beginning"
+        return f"the batch at offset {batch.base_offset} ends at offset {batch.last_offset}, below its base offset"
     return f"the batch at offset {batch.base_offset} follows offset {batch.before}"
 
 

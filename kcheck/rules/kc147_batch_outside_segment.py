@@ -1,14 +1,14 @@
-"""A batch has offsets that its segment cannot hold.
+"""A batch has offsets outside the range of its segment.
 
-What is wrong: a segment is named by an offset that lies at or below all of its own, and holds offsets up to
-2147483647 above that one. Here some are outside: the file was renamed or copied under another name, or an offset was
-destroyed.
+What is wrong: the name of a segment is an offset at or below all of its own. The segment can hold offsets up to
+2147483647 above its name. Here some are outside that range: somebody renamed the file or copied it under another
+name, or an offset is corrupt.
 
-What the broker does: nothing at a clean start; lookups in this segment miss the records. At a recovery, which writes
-the indexes anew, the relative offset does not fit and the start fails.
+What the broker does: nothing at a clean start; lookups in this segment miss the records. Recovery rebuilds the
+indexes: the relative offset does not fit, and the start fails.
 
-What to do: if the first batch of the file tells that it belongs under another name, and no file has that name, rename
-all files of the segment with the broker stopped. Otherwise let the replica be fetched anew.
+What to do: if the first batch of the file shows that it belongs under another name, and no file has that name, rename
+all files of the segment with the broker stopped. Otherwise re-replicate this replica.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         lambda batch: (
             f"the batch holds offsets {batch.base_offset} to {batch.last_offset}, its segment is {view.base_offset}"
         ),
-        effect=f"{kafka(release)} finds these records by no lookup; a recovery of this segment fails.",
+        effect=f"{kafka(release)} does not find these records by lookup; recovery of this segment fails.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

@@ -1,13 +1,13 @@
-"""A batch names more records than it has offsets for, or fewer than none.
+"""A batch states more records than it has offsets, or a negative number.
 
-What is wrong: a batch holds at most one record for each of its offsets; compaction can only remove some. Its CRC
-covers the number, so if that matches, the batch was made wrong by what produced it.
+What is wrong: a batch holds at most one record for each of its offsets; compaction can only remove some. The CRC
+covers the number. If the CRC matches, the producer created the batch with the wrong number.
 
-What the broker does: it does not notice it, and hands the batch to followers. Consumers and compaction fail when they
-decode it, if it names fewer than none, or does not hold as many as it names: `--depth records` tells. Where it does,
-they read all of them.
+What the broker does: it does not notice it, and sends the batch to followers. If the number is negative, or the batch
+does not hold that many records, consumers and compaction fail when they decode it: `--depth records` tells. If it
+does hold them, they read all of them.
 
-What to do: no repair in place can be proven. If another replica has the batch right, let this one be fetched anew.
+What to do: kcheck cannot prove any repair in place. If another replica has a correct batch, re-replicate this one.
 """
 
 from collections.abc import Iterable
@@ -21,15 +21,15 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches whose number of records cannot be."""
+    """Find the batches with an impossible number of records."""
     return batches_finding(
         RULE,
         view,
         (BatchFault.COUNT,),
         lambda batch: (
-            f"the batch of offsets {batch.base_offset} to {batch.last_offset} names {batch.record_count} records"
+            f"the batch of offsets {batch.base_offset} to {batch.last_offset} states {batch.record_count} records"
         ),
-        effect=f"{kafka(release)} does not notice it at a start; consumers fail if the batch does not hold so many.",
+        effect=f"{kafka(release)} does not notice it at startup; consumers fail if the batch does not hold that many.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

@@ -1,13 +1,13 @@
-"""The leader epochs of a segment's batches fall.
+"""The leader epochs of the batches in a segment decrease.
 
-What is wrong: a leader has a larger epoch than every leader before it, so the epochs in a log never fall, and none is
-below -1. The CRC does not cover the epoch: a flipped bit goes unnoticed.
+What is wrong: each new leader has a larger epoch than all leaders before it, so the epochs in a log never decrease,
+and none is below -1. The CRC does not cover the epoch, so it does not reveal a flipped bit.
 
-What the broker does: as long as its leader-epoch-checkpoint stands, nothing. A recovery of the segment takes the
-wrong epoch into that file, and the truncation of this replica or of its followers then goes to wrong offsets. A
-negative one it leaves out; a follower that fetches the batch refuses it, and its partition is marked as failed.
+What the broker does: nothing, as long as its leader-epoch-checkpoint exists. Recovery of the segment writes the wrong
+epoch to that file. This replica or its followers then truncate to wrong offsets. Recovery skips a negative epoch, but
+a follower that fetches the batch refuses it, and its partition is marked as failed.
 
-What to do: do not let this replica lead while another one is in sync. Let it be fetched anew.
+What to do: do not let this replica lead while another one is in sync. Re-replicate it.
 """
 
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches with an epoch below one before them, or below -1."""
+    """Find the batches whose epoch is below that of an earlier batch, or below -1."""
     negative = any(batch.fault is BatchFault.EPOCH and batch.epoch < 0 for batch in view.faults)
-    effect = f"A recovery by {kafka(release)} takes the wrong epoch over, and truncations go to wrong offsets."
+    effect = f"Recovery by {kafka(release)} uses the wrong epoch, and replicas truncate to wrong offsets."
     if negative:
         effect += " Followers refuse a batch with a negative epoch."
     return batches_finding(
@@ -31,7 +31,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view,
         (BatchFault.EPOCH,),
         lambda batch: (
-            f"the batch at offset {batch.base_offset} has epoch {batch.epoch}, one before it has {batch.before}"
+            f"the batch at offset {batch.base_offset} has epoch {batch.epoch}, an earlier one has {batch.before}"
         ),
         effect=effect,
         advice=f"{KEEP_A_COPY} {REFETCH}",

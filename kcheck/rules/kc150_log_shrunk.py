@@ -1,11 +1,11 @@
-"""A segment became shorter while it was read.
+"""A segment became shorter while kcheck read it.
 
-What is wrong: probably nothing. A broker that runs truncates logs as a follower, and deletes old segments. What was
-read of this segment is not one state of it.
+What is wrong: probably nothing. A running broker truncates logs as a follower, and deletes old segments. kcheck read
+a mixture of two states of this segment.
 
-What the broker does: it goes on.
+What the broker does: it continues.
 
-What to do: stop the broker, or check a snapshot of the disk, if you want to know what stands there.
+What to do: for a consistent result, stop the broker, or check a snapshot of the disk.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ from kcheck.rules._contract import Rule, Scope
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find a segment that had fewer bytes than it had when it was opened."""
+    """Find a segment that lost bytes after it was opened."""
     del release
     if view.end is not End.SHRUNK:
         return
     yield RULE.finding(
         view.where._replace(position=view.valid_size),
-        f"it became shorter than {view.size} bytes while it was read: somebody writes here",
-        effect="This says nothing about the broker.",
+        f"became shorter than {view.size} bytes while kcheck read it: a process is writing here",
+        effect="None: kcheck read a changing file.",
         advice="Stop the broker, or check a snapshot of the disk.",
         data={"size": view.size, "valid_size": view.valid_size},
     )

@@ -1,13 +1,13 @@
-"""The entries of an offset index do not rise, or its last one is cut short.
+"""The entries of an offset index do not increase, or the last one is incomplete.
 
-What is wrong: each entry of an `.index` has a larger offset and a larger position than the one before it. Here one
-has not, or it holds a negative number, or the file ends inside of an entry.
+What is wrong: each entry of an `.index` has a larger offset and a larger position than the one before it. Here an
+entry does not, or it holds a negative number, or the file ends within an entry.
 
-What the broker does: from 2.3 on it does not check the file at a start. Lookups take it as it stands: reads begin at
-wrong places, miss records or fail. A start after an unclean stop builds it anew for the segments from the recovery
-point on. Up to 2.2 a file of a length that is no multiple of 8 is built anew at every start.
+What the broker does: from 2.3 on it does not check the file when it starts. Lookups use it as it is: reads begin at
+wrong positions, miss records or fail. A start after an unclean shutdown rebuilds it for the segments from the
+recovery point on. Up to 2.2 every start rebuilds a file whose length is not a multiple of 8.
 
-What to do: the file can be built anew from the `.log`, if every batch of that is whole.
+What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable
@@ -21,14 +21,14 @@ from kcheck.rules._segments import entries_finding, torn_finding
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find entries that do not lie above the one before them, and a torn end."""
-    unnoticed = "lookups in it go wrong, and reads miss records or fail"
+    """Find entries that are not above the previous one, and an incomplete last entry."""
+    unnoticed = "lookups return wrong positions, and reads miss records or fail"
     yield from entries_finding(
         RULE,
         view,
         view.offset_index,
         (EntryFault.ORDER,),
-        lambda entry: f"(offset {entry.offset}, position {entry.value}) does not lie above the one before it",
+        lambda entry: f"(offset {entry.offset}, position {entry.value}) is not above the previous entry",
         slot_size=OFFSET_INDEX_ENTRY.size,
         unnoticed=unnoticed,
         release=release,

@@ -1,14 +1,14 @@
-"""An entry of an offset index points to a place where no batch begins.
+"""An entry of an offset index points to a position where no batch begins.
 
-What is wrong: the position of an entry is inside of a batch, or behind the last one. The index belongs to another
-file, or the end of the `.log` was lost.
+What is wrong: the position of an entry is inside a batch, or after the last one. The index belongs to another file,
+or the end of the `.log` was lost.
 
-What the broker does: from 2.3 on it does not check this at a start. A read that begins at such a place takes records
-for headers and fails. If the last entry of the last segment points behind the data, a clean start takes the segment's
-base offset for the log end: new records get offsets that others have already.
+What the broker does: from 2.3 on it does not check this when it starts. A read that begins at such a position parses
+records as headers and fails. If the last entry of the last segment points past the data, a clean start uses the
+segment's base offset as the log end offset: new records get offsets that other records already have.
 
-What to do: the file can be built anew from the `.log`, if every batch of that is whole. Do not start the broker
-before.
+What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact. Do not start the
+broker before that.
 """
 
 from collections.abc import Iterable
@@ -22,27 +22,27 @@ from kcheck.rules._segments import entries_finding
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find entries that point to no batch, unless batches end too early for all of them: that is told already."""
+    """Find entries that point to no batch; another finding covers a log that itself ends too early."""
     if view.end in (End.SHRUNK, End.CORRUPT):
         return
     unnoticed = "reads that begin there fail"
     if view.active:
-        unnoticed += ", and the log end can fall to the base offset of the segment"
+        unnoticed += ", and the log end offset can fall to the base offset of the segment"
     yield from entries_finding(
         RULE,
         view,
         view.offset_index,
         (EntryFault.NO_BATCH, EntryFault.BEYOND),
-        _saying,
+        _message,
         slot_size=OFFSET_INDEX_ENTRY.size,
         unnoticed=unnoticed,
         release=release,
     )
 
 
-def _saying(entry: FaultyEntry) -> str:
+def _message(entry: FaultyEntry) -> str:
     if entry.fault is EntryFault.BEYOND:
-        return f"(offset {entry.offset}, position {entry.value}) points behind the last batch"
+        return f"(offset {entry.offset}, position {entry.value}) points past the last batch"
     return f"(offset {entry.offset}) points to position {entry.value}, where no batch begins"
 
 

@@ -1,12 +1,12 @@
-"""An entry of an offset index leads past its offset.
+"""An offset index entry points past the batch that holds its offset.
 
-What is wrong: whoever looks for an offset begins to read at the position of the largest entry that is not above it.
-Here the batch that holds the offset of an entry lies before its position, or no batch holds it.
+What is wrong: a lookup of an offset begins to read at the position of the largest entry at or below it. Here the
+batch with the offset of an entry is before that position, or no batch holds it.
 
-What the broker does: it does not check this at a start. Lookups begin behind the records that they look for, and
-these are never found: readers go on with later ones.
+What the broker does: it does not check this when it starts. Lookups begin after the records they look for and never
+find them: readers continue with later records.
 
-What to do: the file can be built anew from the `.log`, if every batch of that is whole.
+What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable
@@ -20,23 +20,23 @@ from kcheck.rules._segments import entries_finding
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find entries whose offset stands before their position, or nowhere."""
+    """Find entries whose offset is before their position, or in no batch."""
     return entries_finding(
         RULE,
         view,
         view.offset_index,
         (EntryFault.SKIPS, EntryFault.GAP),
-        _saying,
+        _message,
         slot_size=OFFSET_INDEX_ENTRY.size,
-        unnoticed="lookups skip records, as if they were not there",
+        unnoticed="lookups skip records as if they did not exist",
         release=release,
     )
 
 
-def _saying(entry: FaultyEntry) -> str:
+def _message(entry: FaultyEntry) -> str:
     if entry.fault is EntryFault.GAP:
         return f"names offset {entry.offset}, which no batch holds"
-    return f"names offset {entry.offset}, but its batch lies before position {entry.value}"
+    return f"names offset {entry.offset}, but its batch is before position {entry.value}"
 
 
 RULE = Rule(

@@ -1,12 +1,12 @@
-"""The entries of a time index do not rise, or its last one is cut short.
+"""The entries of a time index do not increase, or the last one is incomplete.
 
 What is wrong: each entry of a `.timeindex` has a larger timestamp than the one before it, and an offset that is not
-smaller. Here one has not, or it holds a negative number, or the file ends inside of an entry.
+smaller. Here an entry does not, or it holds a negative number, or the file ends within an entry.
 
-What the broker does: from 2.3 on it does not check the file at a start. Lookups by time give wrong offsets. The last
-entry tells how old the segment is: retention deletes it too early or never.
+What the broker does: from 2.3 on it does not check the file when it starts. Lookups by time return wrong offsets. The
+last entry gives the age of the segment: retention deletes the segment too early or never.
 
-What to do: the file can be built anew from the `.log`, if every batch of that is whole.
+What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable
@@ -20,15 +20,15 @@ from kcheck.rules._segments import entries_finding, torn_finding
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find entries that do not lie above the one before them, and a torn end."""
+    """Find entries that are not above the previous one, and an incomplete last entry."""
     yield from entries_finding(
         RULE,
         view,
         view.time_index,
         (EntryFault.ORDER,),
-        lambda entry: f"(timestamp {entry.value}, offset {entry.offset}) does not lie above the one before it",
+        lambda entry: f"(timestamp {entry.value}, offset {entry.offset}) is not above the previous entry",
         slot_size=TIME_INDEX_ENTRY.size,
-        unnoticed="lookups by time go wrong, and retention may delete the segment too early or never",
+        unnoticed="lookups by time return wrong offsets, and retention may delete the segment too early or never",
         release=release,
     )
     yield from torn_finding(RULE, view, view.time_index, release)

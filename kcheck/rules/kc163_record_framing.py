@@ -1,11 +1,12 @@
-"""The records of a batch cannot be read, though its CRC matches.
+"""The records of a batch cannot be read, although its CRC matches.
 
-What is wrong: a batch holds as many records as its header names, each as long as its own length tells, with fields
-that fill it. Here a length leads out of the batch, fields do not end where their record does, records are missing, or
-bytes stand behind the last one. The CRC covers all that: the batch was made wrong, or was changed with its CRC.
+What is wrong: a batch holds as many records as its header states. Each record is as long as its own length states,
+and its fields fill it. Here a length points out of the batch, the fields do not end where their record does, records
+are missing, or bytes follow the last one. The CRC covers all of this: the producer created the batch like this, or
+something changed it together with its CRC.
 
-Where a batch names no record, or bytes stand behind the last whole message in a wrapper of magic 0 or 1, no reader
-fails: all pass over these bytes, and whoever wrote something there has lost it.
+If a batch states no records, or bytes follow the last complete message in a wrapper of magic 0 or 1, no reader fails:
+all of them skip these bytes, and whatever was written there is lost.
 """
 
 from collections.abc import Iterable
@@ -19,10 +20,10 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches whose records do not fill them."""
+    """Find the batches whose records do not fill them exactly."""
     yield from records_finding(RULE, view, (RecordFault.FRAMING,), undecoded(release))
-    passed = f"{kafka(release)} passes over these bytes: nobody gets what stands there."
-    yield from records_finding(RULE, view, (RecordFault.PASSED,), lambda _: passed)
+    skipped = f"{kafka(release)} skips these bytes: no consumer gets them."
+    yield from records_finding(RULE, view, (RecordFault.PASSED,), lambda _: skipped)
 
 
 RULE = Rule(

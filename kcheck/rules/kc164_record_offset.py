@@ -1,16 +1,17 @@
-"""The offsets of the records in a batch do not rise, or leave the batch.
+"""The offsets of the records in a batch do not increase, or leave the batch.
 
-What is wrong: each record says how far its offset lies above that of the batch. In a batch these numbers rise, from 0
-at least to the last offset of the batch at most; only compaction leaves gaps. A leader checks them in compressed
-batches alone: a faulty producer can write them, or the batch was changed together with its CRC.
+What is wrong: each record states how far its offset is above that of the batch. Within a batch these numbers
+increase, from 0 or more up to at most the last offset of the batch; only compaction leaves gaps. A leader checks them
+only in compressed batches: a faulty producer can write wrong ones, or something changed the batch together with its
+CRC.
 
-What the broker does: it does not notice it. A consumer skips records whose offsets it has had already, so that they are
-lost to it; a record above the last offset of its batch makes it skip records of the next one. Compaction keeps wrong
-records of a key.
+What the broker does: it does not notice it. A consumer skips records at offsets that it already has, so it never gets
+them. A record above the last offset of its batch makes the consumer skip records of the next batch. Compaction keeps
+wrong records of a key.
 
-What to do: compare the batch with the other replicas. Where one holds it right, stop the broker, move this partition
-directory out of the log dir, and let the broker fetch it anew. Where all hold the same, it came from its producer:
-consumers have to seek behind it.
+What to do: compare the batch with the other replicas. If another replica has it right, stop the broker, move this
+partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
+came from its producer: consumers must seek past it.
 """
 
 from collections.abc import Iterable
@@ -24,14 +25,14 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches with a record that is out of order."""
+    """Find the batches with a record out of order."""
     return records_finding(
         RULE,
         view,
         (RecordFault.OFFSET,),
         lambda _: (
-            f"{kafka(release)} does not notice it. Consumers skip every record that is not above the one before: "
-            "they never get it."
+            f"{kafka(release)} does not notice it. Consumers skip every record whose offset is not above the "
+            "previous one and never get it."
         ),
     )
 

@@ -1,15 +1,15 @@
 """The largest timestamp of a batch is not that of its records.
 
-What is wrong: where timestamps are those of the producers (CreateTime), the header of a batch names the largest one of
-its records, -1 where none is above it. A leader sets it for every batch that it writes, and compaction sets it anew.
-Batches with the time of the broker (LogAppendTime) are not compared.
+What is wrong: with producer timestamps (CreateTime), the header of a batch states the largest timestamp of its
+records, -1 if none is above it. A leader sets it for every batch that it writes, and compaction sets it again. kcheck
+does not compare batches with the broker's timestamp (LogAppendTime).
 
-What the broker does: it does not notice it. Retention by time and lookups by time go by the header: records are kept
-too long or deleted too early, and a consumer that asks for a time can be sent behind records that it should get.
+What the broker does: it does not notice it. Retention by time and lookups by time use the header. Records are kept
+too long or deleted too early, and a consumer that asks for a time can start after records that it should get.
 
-What to do: compare the batch with the other replicas. Where one holds it right, stop the broker, move this partition
-directory out of the log dir, and let the broker fetch it anew. Where all hold the same, it came from its producer:
-consumers have to seek behind it.
+What to do: compare the batch with the other replicas. If another replica has it right, stop the broker, move this
+partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
+came from its producer: consumers must seek past it.
 """
 
 from collections.abc import Iterable
@@ -23,12 +23,12 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches whose header names another largest timestamp."""
+    """Find the batches whose header states another largest timestamp."""
     return records_finding(
         RULE,
         view,
         (RecordFault.TIMESTAMP,),
-        lambda _: f"{kafka(release)} does not notice it. Retention and lookups by time go by the header.",
+        lambda _: f"{kafka(release)} does not notice it. Retention and lookups by time use the header.",
     )
 
 

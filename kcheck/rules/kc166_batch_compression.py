@@ -1,7 +1,7 @@
-"""A batch cannot be decompressed, though its CRC matches.
+"""A batch cannot be decompressed, although its CRC matches.
 
-What is wrong: the records of the batch are compressed as one, and what stands there breaks off, is none of the codec
-that the header names, or does not have its own checksum. Up to 2.0 no release knows zstd.
+What is wrong: the records of the batch are compressed together. Here the compressed data is truncated, is not in the
+codec that the header names, or does not match its own checksum. Up to 2.0 no release knows zstd.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from kcheck.rules._records import UNDECODED_PAGE, records_finding, undecoded
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches that do not decompress."""
+    """Find the batches that cannot be decompressed."""
     return records_finding(RULE, view, (RecordFault.COMPRESSION,), undecoded(release))
 
 

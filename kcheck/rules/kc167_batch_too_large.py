@@ -1,13 +1,13 @@
-"""A batch has more bytes of records than kcheck looks into.
+"""A batch has more bytes of records than kcheck reads.
 
-What is wrong: perhaps nothing. kcheck holds at most 10 MiB of records of one batch in memory, after decompression, and
-did not look at the records of this one. A small batch that grows so much can be a decompression bomb: whoever reads it
-needs that memory.
+What is wrong: perhaps nothing. kcheck keeps at most 10 MiB of decompressed records of one batch in memory, and did
+not read the records of this one. A small batch that grows this much can be a decompression bomb: every reader needs
+that much memory.
 
-What the broker does: it stores and serves the batch as it is. `max.message.bytes` bounds the compressed size alone.
-Consumers need the memory for the largest record in it, and some clients for the whole batch.
+What the broker does: it stores and serves the batch as it is. `max.message.bytes` limits only the compressed size.
+Consumers need memory for the largest record in it, and some clients for the whole batch.
 
-What to do: if the batch is not expected to be so large, find its producer.
+What to do: if you do not expect a batch this large, find its producer.
 """
 
 from collections.abc import Iterable
@@ -21,13 +21,13 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches that were not looked into."""
+    """Find the batches whose records kcheck did not read."""
     return records_finding(
         RULE,
         view,
         (RecordFault.SIZE,),
         lambda _: f"{kafka(release)} serves it as it is.",
-        advice="If so large a batch is not expected, find its producer.",
+        advice="If you do not expect a batch this large, find its producer.",
     )
 
 

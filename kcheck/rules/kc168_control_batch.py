@@ -1,23 +1,24 @@
-"""A control batch holds what no broker writes: the end of a transaction, or a record of KRaft, cannot be read.
+"""A control batch holds what no broker writes: an unreadable end of a transaction, or an unreadable KRaft record.
 
-What is wrong: a control batch holds records for Kafka itself. One with a producer id ends a transaction: its one record
-has a key of version and type (ABORT or COMMIT), and a value of version and coordinator epoch. One without belongs to
-KRaft. Here key or value are missing, too short, or of a type that does not belong there. The CRC matches.
+What is wrong: a control batch holds records for Kafka itself. One with a producer id ends a transaction: its only
+record has a key (version and type, ABORT or COMMIT) and a value (version and coordinator epoch). One without a
+producer id belongs to KRaft. Here the key or value is missing, too short, or of a type that does not belong there.
+The CRC matches.
 
-What the broker does, with the end of a transaction:
+What the broker does with the end of a transaction:
 
-- A recovery after an unclean stop, and every append of a follower, decodes it. A key that is too short, or a version
-  below 0, counts as a corrupt batch: the log is cut behind it, and every later segment deleted. Then the producers are
-  read anew, the batch with them, and the same exception keeps the broker from starting.
-- A key or value of null, or another type, keeps it from starting at once. So does a value that is too short from 4.1
-  on; before, it counts as a corrupt batch.
-- Consumers that read committed records alone fail at a bad key.
+- Recovery after an unclean shutdown, and every append of a follower, decodes it. A key that is too short, or a
+  version below 0, counts as a corrupt batch: the broker cuts the log after it and deletes every later segment. Then
+  it reads the producers again, including this batch, and the same exception aborts the start.
+- A null key or value, or another type, aborts the start at once. So does a value that is too short, from 4.1 on;
+  before, it counts as a corrupt batch.
+- A read_committed consumer fails at a bad key.
 
-With a record of KRaft: a controller or broker that reads it fails. What is merely unusual, as a compressed control
-batch or a type that is not known, is told, and taken by every reader.
+With a KRaft record: a controller or broker that reads it fails. kcheck also reports what is only unusual, such as a
+compressed control batch or an unknown type; every reader accepts it.
 
-What to do: do not let a broker start on it after an unclean stop without a copy. If another replica is in sync, let
-this one be fetched anew.
+What to do: after an unclean shutdown, do not let a broker start on it without a copy. If another replica is in sync,
+re-replicate this one.
 """
 
 from collections.abc import Iterable
@@ -36,7 +37,7 @@ _ADVICE = f"{KEEP_A_COPY} {REFETCH}"
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     """Find control batches that a reader refuses, and those that no broker writes."""
     refused, fatal = [RecordFault.CONTROL], [RecordFault.MARKER]
-    (fatal if release.version >= (4, 1) else refused).append(RecordFault.SHORT)
+    (fatal if release.aborts_on_short_markers else refused).append(RecordFault.SHORT)
     who = kafka(release)
 
     def cut(batch: FaultyRecord) -> str:
@@ -54,20 +55,21 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from records_finding(RULE, view, tuple(refused), cut, advice=_ADVICE, severity=severity)
     failing = f"A controller or broker of {who} that reads it fails."
     yield from records_finding(RULE, view, (RecordFault.RAFT,), lambda _: failing, advice=_ADVICE)
-    taken = f"{who} takes it as it is."
+    accepted = f"{who} accepts it as it is."
     advice = "Find out what wrote it: no broker does."
     yield from records_finding(
-        RULE, view, (RecordFault.UNUSUAL,), lambda _: taken, advice=advice, severity=Severity.INFO
+        RULE, view, (RecordFault.UNUSUAL,), lambda _: accepted, advice=advice, severity=Severity.INFO
     )
 
 
 def _at_start(view: SegmentView, release: Release, failing: str) -> str:
-    """Return what becomes of it at the next start; nobody else notices it but followers."""
+    """Return what the next start does with it; otherwise only followers notice it."""
     who = kafka(release)
     if view.scanned is None:
-        return f"After an unclean stop {who} {failing}; after a clean one it does not look. Followers cannot append it."
+        skipped = "after a clean one it does not check. Followers cannot append it."
+        return f"After an unclean shutdown {who} {failing}; {skipped}"
     if view.scanned:
-        return f"{who} reads this segment at its next start, because the stop was unclean: it {failing}."
+        return f"{who} recovers this segment at its next start, because the shutdown was unclean: it {failing}."
     return f"{who} does not read this segment at its next start. Followers cannot append it."
 
 

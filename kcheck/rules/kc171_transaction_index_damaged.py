@@ -1,15 +1,14 @@
 """A transaction index is damaged.
 
 What is wrong: a `.txnindex` lists the aborted transactions of its segment, 34 bytes each. Here an entry has an
-unknown version, numbers that cannot be, or the file ends inside of an entry.
+unknown version or impossible numbers, or the file ends within an entry.
 
-What the broker does: a version that it does not know makes its start fail. Everything else it takes as it stands, and
-appends behind a torn entry, so that all later ones are wrong too. Consumers that read committed records alone get
-aborted ones.
+What the broker does: an unknown version aborts its start. It accepts everything else as it is, and appends after an
+incomplete entry, so that all later entries are wrong too. A read_committed consumer gets aborted records.
 
-What to do: stop the broker, and keep a copy. If every batch of the `.log` is whole (kcheck check --depth crc), a
-start after an unclean stop writes the file anew for the segments from the recovery point on. If another replica is in
-sync, let this one be fetched anew.
+What to do: stop the broker, and keep a copy. If every batch of the `.log` is intact (kcheck check --depth crc), a
+start after an unclean shutdown rewrites the file for the segments from the recovery point on. If another replica is
+in sync, re-replicate this one.
 """
 
 from collections.abc import Iterable
@@ -27,7 +26,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     if not view.parsed.defects:
         return
     refused = view.refusal is not None
-    effect = "fails at its next start" if refused else "takes it as it stands: consumers get aborted records"
+    effect = "fails at its next start" if refused else "accepts it as it is: consumers get aborted records"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),
         first_of(view.parsed.defects),

@@ -1,15 +1,15 @@
 """A transaction index lacks aborted transactions of its segment.
 
 What is wrong: for each ABORT marker that ends a transaction with records, the `.txnindex` of its segment has an
-entry. Here entries are missing, or one begins too late: the file was removed, cut or not copied.
+entry. Here entries are missing, or one begins too late: somebody removed, truncated or did not copy the file.
 
-What the broker does: it does not notice it. Consumers that read committed records alone get the aborted ones too. A
-start after an unclean stop writes the file anew for the segments from the recovery point on.
+What the broker does: it does not notice it. A read_committed consumer gets the aborted records too. A start after an
+unclean shutdown rewrites the file for the segments from the recovery point on.
 
 What to do: if another replica is in sync, stop the broker, move this partition directory out of the log dir, and let
-the broker fetch it anew. Otherwise, with the broker stopped, every batch of the `.log` whole (kcheck check --depth
-crc) and a copy kept, move the `.index` of the segment aside: the segment is then read through and its indexes are
-written.
+the broker re-replicate it. Otherwise stop the broker, check that every batch of the `.log` is intact (kcheck check
+--depth crc), keep a copy, and move the `.index` of the segment aside: the broker then reads the whole segment and
+rebuilds its indexes.
 """
 
 from collections.abc import Iterable
@@ -30,25 +30,25 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     if not view.files or view.transactions is None:
         return
     stated = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in view.stated}
-    lacking = []
-    for txn in view.transactions.aborted:
-        if txn.first_offset is not None:
-            first = stated.get((txn.producer_id, txn.last_offset))
-            if first is None or first > txn.first_offset:
-                lacking.append(txn)
-    if not lacking:
+    missing = []
+    for aborted in view.transactions.aborted:
+        if aborted.first_offset is not None:
+            first_offset = stated.get((aborted.producer_id, aborted.last_offset))
+            if first_offset is None or first_offset > aborted.first_offset:
+                missing.append(aborted)
+    if not missing:
         return
-    one = lacking[0]
-    late = (one.producer_id, one.last_offset) in stated
-    unnoticed = "consumers that read committed records alone get the aborted ones too"
+    txn = missing[0]
+    late = (txn.producer_id, txn.last_offset) in stated
+    unnoticed = "read_committed consumers get the aborted records too"
     yield RULE.finding(
         view.where._replace(file=(view.where.file or "").removesuffix(".log") + ".txnindex"),
-        f"the transaction of producer {one.producer_id} from offset {one.first_offset}, aborted at offset "
-        f"{one.last_offset}, {'begins later there' if late else 'is missing'}{and_further(len(lacking), 'one')}",
+        f"the transaction of producer {txn.producer_id} from offset {txn.first_offset}, aborted at offset "
+        f"{txn.last_offset}, {'begins too late there' if late else 'is missing'}{and_further(len(missing), 'one')}",
         effect=rebuilt_or_unnoticed(view, release, unnoticed),
         advice=f"{KEEP_A_COPY} {REFETCH}",
         severity=Severity.WARNING if rebuilt(view, release) else Severity.ERROR,
-        data={"count": len(lacking), "transactions": tuple(txn._asdict() for txn in lacking[:DATA_MAX])},
+        data={"count": len(missing), "transactions": tuple(aborted._asdict() for aborted in missing[:DATA_MAX])},
     )
 
 

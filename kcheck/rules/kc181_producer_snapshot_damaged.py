@@ -1,14 +1,14 @@
 """A producer snapshot is damaged.
 
-What is wrong: a `.snapshot` holds what the broker knows of each producer at an offset, under a CRC. Here the CRC does
-not match, the version is unknown, or the entries cannot be.
+What is wrong: a `.snapshot` holds the state of each producer at an offset, with a CRC. Here the CRC does not match,
+the version is unknown, or the entries are impossible.
 
-What the broker does: a file that it cannot read it deletes, and takes the next older one; without any it reads the
-log again from its start, which may take long; 0.11.0.0 does not start where the version is unknown or bytes are
-missing. A file whose CRC matches it believes: duplicates get in, or producers are refused.
+What the broker does: it deletes a file that it cannot read, and loads the next older one. Without any it reads the
+log from its start, which may take long. 0.11.0.0 does not start if the version is unknown or bytes are missing. It
+trusts a file whose CRC matches: it accepts duplicates, or refuses producers.
 
-What to do: nothing for a file that the broker refuses. Keep a copy of the others, and remove them with the broker
-stopped, as long as an older one is left.
+What to do: nothing for a file that the broker refuses. Copy the others, and remove them with the broker stopped, as
+long as an older one remains.
 """
 
 from collections.abc import Iterable
@@ -25,16 +25,16 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find a producer snapshot with a defect."""
     if not view.parsed.defects:
         return
-    severity, effect = Severity.WARNING, "deletes it and takes an older one"
+    severity, effect = Severity.WARNING, "deletes it and loads an older one"
     if view.refusal is None:
-        severity, effect = Severity.ERROR, "believes it: duplicates get in"
+        severity, effect = Severity.ERROR, "trusts it and accepts duplicates"
     elif view.refusal != CORRUPT:
-        severity, effect = Severity.FATAL, "does not start once it reads it"
+        severity, effect = Severity.FATAL, "does not start when it reads it"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),
         first_of(view.parsed.defects),
         effect=f"{kafka(release)} {effect}.",
-        advice="Keep a copy. An older snapshot must be left before this one is removed.",
+        advice="Keep a copy. Remove this snapshot only while an older one remains.",
         severity=severity,
         data={"defect_count": len(view.parsed.defects), "defects": defect_rows(view.parsed.defects)},
     )

@@ -1,14 +1,14 @@
-"""A producer's sequence numbers run backwards: a batch stands in the log twice.
+"""The sequence numbers of a producer go backwards: the log has a batch twice.
 
-What is wrong: an idempotent producer numbers its records, and a broker takes each number of an epoch once. Here a batch
-has numbers that the batch of the same producer and epoch before it already had, or earlier ones. The broker had lost
-what it knew of the producer and took a batch again, or bytes were copied into the log. A batch that begins at 0 is
-not told: group coordinators write no other, and old producers began again there.
+What is wrong: an idempotent producer numbers its records, and a broker accepts each number of an epoch once. Here a
+batch has numbers that the previous batch of the same producer and epoch already had, or earlier ones. The broker lost
+the state of the producer and accepted a batch again, or bytes were copied into the log. kcheck does not report a
+batch that begins at 0: group coordinators write no other number, and old producers started again at 0.
 
 What the broker does: it does not notice it. Consumers get these records twice.
 
-What to do: compare with the other replicas. If they have it too, the duplicate was taken by the leader: tell the
-applications that read the topic. If not, let this replica be fetched anew.
+What to do: compare with the other replicas. If they have the batch too, the leader accepted the duplicate: inform the
+applications that read the topic. If not, re-replicate this replica.
 """
 
 from collections.abc import Iterable
@@ -22,13 +22,13 @@ from kcheck.rules._sequences import sequence_finding
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Tell the batches whose sequences are not above those before."""
+    """Find the batches whose sequence numbers are not above the previous ones."""
     return sequence_finding(
         RULE,
         view,
         SequenceFault.REPEATED,
         "does not notice it: consumers get records twice",
-        "Compare with the other replicas; if they do not have it, let this one be fetched anew.",
+        "Compare with the other replicas; if they do not have it, re-replicate this one.",
         release,
     )
 

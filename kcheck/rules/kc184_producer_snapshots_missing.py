@@ -1,15 +1,16 @@
 """A log with idempotent or transactional producers has no producer snapshot.
 
-What is wrong: a broker writes a `.snapshot` when it rolls a segment (the newest few up to 2.7) and when it stops
-cleanly. Here there is none, although batches name producers: the files were removed or not copied.
+What is wrong: a broker writes a `.snapshot` when it rolls a segment (up to 2.7 it keeps only the newest few) and when
+it shuts down cleanly. Here there is none, although batches have producer ids: somebody removed the files, or did not
+copy them.
 
-What the broker does: after a clean stop it does not read the log again, but forgets every producer and every open
-transaction. It takes batches again that a producer repeats, and consumers that read committed records alone get those
-of open transactions. After an unclean stop it reads the whole log through to find them.
+What the broker does: after a clean shutdown it does not read the log again, but forgets every producer and every open
+transaction. It accepts batches again when a producer repeats them, and read_committed consumers get the records of
+open transactions. After an unclean shutdown it reads the whole log to find the producers.
 
-What to do: if another replica is in sync, let this one be fetched anew. Otherwise, with the broker stopped, a copy
-kept and every batch whole (kcheck check --depth crc), remove `.kafka_cleanshutdown` of the log dir: the next start
-reads the log through.
+What to do: if another replica is in sync, re-replicate this one. Otherwise stop the broker, keep a copy, check that
+every batch is intact (kcheck check --depth crc), and remove `.kafka_cleanshutdown` of the log dir: the next start
+reads the whole log.
 """
 
 from collections.abc import Iterable
@@ -24,27 +25,29 @@ from kcheck.rules._words import counted, kafka
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find a log with producers and without a snapshot; with one that it refuses a broker reads the log through.
+    """Find a log with producers and without a snapshot. With a refused snapshot a broker reads the whole log anyway.
 
-    Where the log start reached the log end every snapshot is deleted, and nothing is left to know.
+    When the log start reaches the log end, the broker deletes every snapshot, and there is no state to lose.
     """
-    found = view.producers
-    if found is None or not found.known or not served(view) or not release.has_producer_state:
+    producers = view.producers
+    if producers is None or not producers.known or not served(view) or not release.has_producer_state:
         return
     parsed = map(parse_file, files_beside_segments(view.files))
     if any(file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix for file in parsed):
         return
     if view.log_start_offset == view.log_end_offset:
         return
-    forgets = f"{kafka(release)} forgets them at its next start, and {counted(found.open or 0, 'open transaction')}."
-    reads = f"{kafka(release)} reads the whole log after an unclean stop; after a clean one it forgets the producers."
+    forgets = f"{kafka(release)} forgets them and {counted(producers.open or 0, 'open transaction')} at its next start."
+    reads = (
+        f"{kafka(release)} reads the whole log after an unclean shutdown; after a clean one it forgets the producers."
+    )
     yield RULE.finding(
         view.where,
-        f"{counted(found.known, 'producer')} in the log, and no .snapshot",
+        f"{counted(producers.known, 'producer')} in the log, but no .snapshot",
         effect=forgets if view.clean_shutdown else reads,
-        advice="Let the replica be fetched anew, or remove .kafka_cleanshutdown so that the log is read through.",
-        severity=Severity.INFO if not view.clean_shutdown else Severity.ERROR if found.open else Severity.WARNING,
-        data={"producers": found.known, "open": found.open},
+        advice="Re-replicate this replica, or remove .kafka_cleanshutdown so that the broker reads the whole log.",
+        severity=Severity.INFO if not view.clean_shutdown else Severity.ERROR if producers.open else Severity.WARNING,
+        data={"producers": producers.known, "open": producers.open},
     )
 
 

@@ -1,12 +1,12 @@
-"""A producer snapshot is of an offset that the log does not reach.
+"""A producer snapshot is above the log end offset.
 
-What is wrong: the `.snapshot` was written to the disk, and batches before it were not when the power failed; or the
-end of the log was cut or damaged.
+What is wrong: the `.snapshot` was written to disk, but batches before it were not when the power failed. Or the end
+of the log was cut or damaged.
 
-What the broker does: it deletes it at its next start, and takes an older one.
+What the broker does: it deletes the snapshot at its next start, and loads an older one.
 
-What to do: nothing for the snapshot. But the log had reached that offset once: see whether what is missing is on
-another replica before this one leads.
+What to do: nothing for the snapshot. But the log once reached that offset: before this replica leads, check whether
+another replica has the missing records.
 """
 
 from collections.abc import Iterable
@@ -28,15 +28,15 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     parsed = ((parse_file(name), name) for name in files_beside_segments(view.files))
     names = [
         name
-        for found, name in parsed
-        if found.kind is FileKind.PRODUCER_SNAPSHOT and not found.suffix and (found.offset or 0) > end
+        for file, name in parsed
+        if file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix and (file.offset or 0) > end
     ]
     if names:
         yield RULE.finding(
             view.where,
-            f"{counted(len(names), 'producer snapshot')} above the log end {end}: {listed(names)}",
-            effect=f"{kafka(release)} deletes what is above its log end at its next start.",
-            advice="See whether another replica has what is missing, before this one leads.",
+            f"{counted(len(names), 'producer snapshot')} above the log end offset {end}: {listed(names)}",
+            effect=f"{kafka(release)} deletes every snapshot above its log end offset at its next start.",
+            advice="Before this replica leads, check whether another one has the missing records.",
             data={"log_end_offset": end, "count": len(names), "files": tuple(names[:DATA_MAX])},
         )
 

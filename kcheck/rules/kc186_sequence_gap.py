@@ -1,13 +1,13 @@
-"""A producer's sequence numbers have a gap where no offset is missing.
+"""The sequence numbers of a producer have a gap where no offset is missing.
 
-What is wrong: maybe nothing. A broker takes any number of a producer that it does not know any more: because it expired
-(producer.id.expiration.ms), or because its snapshots were lost. But records of the producer can also be missing that it
-was told are there.
+What is wrong: maybe nothing. A broker accepts any number from a producer that it no longer knows, because the
+producer expired (producer.id.expiration.ms) or its snapshots were lost. But acknowledged records of the producer can
+also be missing.
 
 What the broker does: it does not notice it.
 
-What to do: nothing, if the producer had rested. Otherwise compare with the other replicas, and ask the application
-that produced whether it lacks records.
+What to do: nothing, if the producer was idle. Otherwise compare with the other replicas, and ask the owners of the
+producing application whether it lacks records.
 """
 
 from collections.abc import Iterable
@@ -21,13 +21,13 @@ from kcheck.rules._sequences import sequence_finding
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Tell the batches that do not go on from the one before, though no offset is missing between them."""
+    """Find the batches that skip sequence numbers although no offset is missing before them."""
     return sequence_finding(
         RULE,
         view,
         SequenceFault.GAP,
         "does not notice it",
-        "Compare with the other replicas, unless the producer had rested long enough to expire.",
+        "Compare with the other replicas, unless the producer was idle long enough to expire.",
         release,
     )
 

@@ -1,18 +1,18 @@
-"""A snapshot of KRaft's metadata is damaged.
+"""A snapshot of the KRaft metadata is damaged.
 
 What is wrong: a `.checkpoint` in `__cluster_metadata-0` holds the metadata of the cluster up to an offset, in batches
-that each have a CRC. Here a CRC does not match, bytes are no batch, or the records that begin and end every snapshot
-are not there: it was cut.
+that each have a CRC. Here a CRC does not match, bytes are not a batch, or the records that begin and end every
+snapshot are missing: the file was truncated.
 
-What the broker does: 3.8 and later read the newest snapshot at every start. A CRC that does not match ends it, as do
-bytes that begin no batch. Of one that was cut they take what is there: topics, configurations and access rules are
-missing then, or the start stands still at the first record behind that needs them, and that of a controller ends. Up to
-3.7 all that depends on what stands in the log. Older snapshots are only kept. `bootstrap.checkpoint` at the top of a
-log dir is read at every start from 3.3 on, without a look at the CRC: a start ends where a record in it cannot be read,
-or none names a metadata.version.
+What the broker does: 3.8 and later read the newest snapshot at every start. A CRC that does not match aborts the
+start, as do bytes that are not the start of a batch. From a truncated snapshot they load the records that exist:
+topics, configurations and access rules are then missing. Or the start hangs at the first later record that needs
+them; a controller aborts its start there. Up to 3.7 all this depends on the log. The broker only keeps older
+snapshots. From 3.3 on every start reads `bootstrap.checkpoint` at the top of a log dir without checking the CRC: the
+start ends if a record in it cannot be read, or if none gives a metadata.version.
 
-What to do: keep a copy of the whole directory. If the other controllers are well, start this one with an empty
-directory, formatted anew, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
+What to do: copy the whole directory. If the other controllers are healthy, start this one with an empty, newly
+formatted directory, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
 """
 
 from collections.abc import Iterable
@@ -31,11 +31,13 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     if not defects:
         return
     if view.name == FileKind.BOOTSTRAP:
-        effect = f"{kafka(release)} does not start, if it cannot read it or finds no metadata.version in it."
+        effect = f"{kafka(release)} does not start if it cannot read the file or finds no metadata.version in it."
         advice = "Copy the file from another node of the cluster."
     else:
-        effect = f"If it is the newest, {kafka(release)} does not start, or takes a part of the metadata for all."
-        advice = "Keep a copy of the directory. If the other controllers are well, let this one fetch everything anew."
+        effect = f"If it is the newest, {kafka(release)} does not start, or starts with only a part of the metadata."
+        advice = (
+            "Keep a copy of the directory. If the other controllers are healthy, let this one fetch everything again."
+        )
     yield RULE.finding(
         at(view, defects[0]),
         first_of(defects),

@@ -1,14 +1,14 @@
-"""What a node of KRaft knows of the last election is damaged.
+"""A KRaft node's record of the last election is damaged.
 
 What is wrong: `quorum-state` in `__cluster_metadata-0` holds the leader, its epoch and the vote of the node, as one
-JSON object. Here an entry is missing or makes no sense, or the file is cut.
+JSON object. Here an entry is missing or invalid, or the file is truncated.
 
-What the broker does: it does not start. From 3.0 to 3.7 a file that is no JSON object at all is deleted, and what it
-said is forgotten.
+What the broker does: it does not start. From 3.0 to 3.7 it deletes a file that is not a JSON object at all, and
+forgets its content.
 
-What to do: keep a copy of the file. A broker that is no controller learns the leader anew: remove the file. A
-controller that forgets its vote may vote twice in one epoch: if the other controllers are well, start it with an empty
-directory of metadata, formatted anew, and it fetches everything.
+What to do: keep a copy of the file. On a broker that is not a controller, remove the file: the broker finds the
+leader again. A controller that forgets its vote may vote twice in one epoch: if the other controllers are healthy,
+start it with an empty, newly formatted metadata directory, and it fetches everything.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find a quorum-state that the node refuses or forgets."""
+    """Find a quorum-state that the node refuses or deletes."""
     assert view.reads is not None
     forgotten = view.reads.value
     why = view.reads.error or forgotten
@@ -31,9 +31,9 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         view.where,
         why,
         severity=Severity.WARNING if forgotten else Severity.FATAL,
-        effect=f"{kafka(release)} {'removes it, and forgets what it said' if forgotten else 'does not start'}.",
-        advice="Keep a copy of the file. Remove it only if the node is no controller; a controller must not forget its "
-        "vote: if the others are well, let it fetch everything anew.",
+        effect=f"{kafka(release)} {'deletes the file and forgets its content' if forgotten else 'does not start'}.",
+        advice="Keep a copy of the file. Remove it only if the node is not a controller: a controller must not forget "
+        "its vote. If the other controllers are healthy, let this one fetch everything again.",
         data={"error": why},
     )
 

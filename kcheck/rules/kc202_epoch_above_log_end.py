@@ -24,9 +24,6 @@ from kcheck.rules._epochs import entry_rows, entry_words, loaded_lines
 from kcheck.rules._partition import offset_range, served
 from kcheck.rules._words import and_further, counted, kafka
 
-BACKGROUND_WRITE = (3, 8)
-"""From here on a truncation writes the file in the background, so a kill leaves the old one."""
-
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the epochs that the load drops because they start above the log end."""
@@ -36,7 +33,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     above = tuple(entry for entry in loaded_lines(view, release) if entry.start_offset > end)
     if not above:
         return
-    killed = view.clean_shutdown is False and release.version >= BACKGROUND_WRITE
+    killed = view.clean_shutdown is False and release.writes_epochs_in_background
     assert view.epochs is not None
     yield RULE.finding(
         view.epochs.where,

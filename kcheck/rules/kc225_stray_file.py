@@ -45,7 +45,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     for name in files_beside_segments(view.files):
         found = parse_file(name)
-        as_snapshot = view.is_metadata_log and release.version >= (3,) and name.endswith(SNAPSHOT_ENDINGS)
+        as_snapshot = view.is_metadata_log and release.has_kraft and name.endswith(SNAPSHOT_ENDINGS)
         fails = ends_start(name, release) or (as_snapshot and parse_metadata_snapshot(name) is None)
         told = found.suffix in _TOLD or (found.suffix == SWAP and found.kind is not FileKind.LOG)
         if not fails and (found.canonical or told):

@@ -19,7 +19,7 @@ from kcheck.model.names import log_name
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, made_of_size
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, oversized_log
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -27,7 +27,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if view.size <= LOG_SIZE_MAX:
         return
     for segment in view.segments:
-        told = made_of_size(segment.size, release)
+        told = oversized_log(segment.size, release)
         if told is None:
             continue
         severity, effect = told

@@ -27,8 +27,6 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._entries import offset_entries, on_line, partition_name, readable
 from kcheck.rules._words import DATA_MAX, counted, kafka, listed
 
-CLEANER_DIES = (4, 1)
-
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Compare each offset checkpoint with the directories."""
@@ -63,7 +61,7 @@ def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding
 def _effect(name: str, release: Release) -> str:
     if name != CLEANER_OFFSET:
         return "does not look them up, and drops them when it writes the file next"
-    if release.version < CLEANER_DIES:
+    if not release.cleaner_dies_of_duplicates:
         return "may use them in place of the value in the partition's own log dir, if this broker has it in another one"
     return "loses every cleaner thread if another log dir of this broker has and lists such a partition"
 

@@ -28,8 +28,6 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, kafka, listed
 
-KRAFT_ONLY = (4,)
-STRAY_IS_KEPT = (3, 7)
 ADVICE = (
     "Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep copies of the directories with another id "
     "outside of every log dir before the broker starts."
@@ -95,12 +93,12 @@ def _path(where: Location) -> dict[str, object]:
 
 def _effect(release: Release) -> str:
     stray = "renames the directories whose id the cluster does not know to -stray: their data is served no more"
-    if release.version >= KRAFT_ONLY:
+    if release.is_kraft_only:
         return stray
     refused = "with ZooKeeper the replica neither leads nor follows (INCONSISTENT_TOPIC_ID)"
-    if release.version >= STRAY_IS_KEPT:
+    if release.keeps_strays:
         return f"{stray}; {refused}"
-    if release.version >= (3,):
+    if release.has_kraft:
         return f"DELETES the directories whose id the cluster does not know, in KRaft mode; {refused}"
     return f"does not use the directories whose id the cluster does not know: {refused}"
 

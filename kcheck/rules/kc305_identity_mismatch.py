@@ -29,12 +29,6 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import KRAFT_VERSION, Identity, identity
 from kcheck.rules._words import kafka, listed
 
-COMPARES_CLUSTER = (2, 4)
-COMPARES_ALL = (2, 8)
-KRAFT_COMPARES_IDS_ONLY = (3, 4)
-COMPARES_IDS_ONLY = (3, 7)
-KRAFT_ONLY = (4,)
-
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     """Compare what the log dirs say about themselves."""
@@ -57,9 +51,9 @@ def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | N
     """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
     if not found and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # By itself it may be no log dir, but copies of partitions; KC121 tells of a file that is empty.
-    if release.version >= KRAFT_ONLY or (found and _of_kraft(found) and release.version >= COMPARES_ALL):
+    if release.is_kraft_only or (found and _of_kraft(found) and release.needs_meta_properties_in_kraft):
         return "there is no readable meta.properties in"
-    compared = META_PROPERTIES in view.files and COMPARES_ALL <= release.version < COMPARES_IDS_ONLY
+    compared = META_PROPERTIES in view.files and release.compares_meta_properties
     return "nothing stands in the meta.properties of" if compared else None
 
 
@@ -68,13 +62,12 @@ Difference = tuple[str, list[Identity], list[str]]
 
 def _different_ids(found: list[Identity], release: Release) -> Iterator[Difference]:
     yield from _different("broker ids", [(known, known.broker_id) for known in found])
-    if release.version >= COMPARES_CLUSTER:
+    if release.compares_cluster_ids:
         yield from _different("cluster ids", [(known, known.get("cluster.id")) for known in found])
 
 
 def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Difference]:
-    limit = KRAFT_COMPARES_IDS_ONLY if _of_kraft(found) else COMPARES_IDS_ONLY
-    if COMPARES_ALL <= release.version < limit:
+    if release.compares_meta_properties_in_kraft if _of_kraft(found) else release.compares_meta_properties:
         for key in sorted({key for known in found for key, _ in known.properties}):
             yield from _different(f"values of {key}", [(known, known.get(key) or "none") for known in found])
 

@@ -19,12 +19,10 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._identity import Identity, identity
 from kcheck.rules._words import kafka, listed
 
-FIRST_RELEASE = (3, 7)
-
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     """Find the ids that several log dirs have."""
-    if release.version < FIRST_RELEASE:
+    if not release.has_directory_ids:
         return
     by_id: dict[str, list[Identity]] = {}
     for view in views:

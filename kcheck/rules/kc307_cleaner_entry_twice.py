@@ -27,8 +27,6 @@ from kcheck.rules._entries import line_of, offset_entries, on_line, partition_na
 from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, and_further, kafka, listed
 
-CLEANER_DIES = (4, 1)
-
 Listed = list[tuple[LogDirView, int, int]]
 """Where a partition is listed: log dir, index of the entry, offset."""
 
@@ -56,7 +54,7 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
     left_over = _left_over(key, found)
     places = listed(f"{offset} in {view.where.log_dir}" for view, _, offset in found)
     differs = any(len({offset for _, _, offset in items}) > 1 for items in twice.values())
-    dies = release.version >= CLEANER_DIES
+    dies = release.cleaner_dies_of_duplicates
     return RULE.finding(
         on_line(left_over[0].files[CLEANER_OFFSET], left_over[1]),
         f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(found)} log dirs: {places}"

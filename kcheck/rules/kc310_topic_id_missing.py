@@ -26,15 +26,10 @@ from kcheck.rules._identity import formatted_for_kraft
 from kcheck.rules._partition import has_data, served
 from kcheck.rules._words import counted, kafka
 
-FIRST_RELEASE = (3,)
-ONLY_LOGS = (3, 3)
-ABORTS = (3, 7)
-RENAMES = (3, 7, 1)
-
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the partitions without an id in a log dir that is KRaft's."""
-    if release.version < FIRST_RELEASE or not formatted_for_kraft(view):
+    if not release.has_kraft or not formatted_for_kraft(view):
         return
     for partition in view.partitions:
         nameless = partition.topic_id is None and PARTITION_METADATA not in partition.files
@@ -58,12 +53,12 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
 
 
 def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str]:
-    if release.version >= RENAMES:
+    if release.sets_nameless_logs_aside:
         held = counted(partition.size, "byte")
         return Severity.ERROR, f"will RENAME THE DIRECTORY to -stray and serve it no more ({held})"
-    if release.version >= ABORTS:
+    if release.aborts_on_nameless_logs:
         return Severity.FATAL, "does not start"
-    if release.version >= ONLY_LOGS:
+    if release.passes_over_nameless_logs:
         return Severity.WARNING, 'logs "Error deleting stray partitions" and goes on'
     return Severity.ERROR, "fails to publish the cluster metadata to its partitions"
 

@@ -21,12 +21,10 @@ from kcheck.rules._identity import formatted_for_kraft
 from kcheck.rules._partition import served
 from kcheck.rules._words import kafka
 
-FIRST_RELEASE = (3,)
-
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Look at the id of the log of KRaft, in a log dir that is KRaft's."""
-    if release.version < FIRST_RELEASE or not formatted_for_kraft(view):
+    if not release.has_kraft or not formatted_for_kraft(view):
         return
     for partition in view.partitions:
         of_kraft = partition.is_metadata_log and partition.partition == 0 and served(partition)

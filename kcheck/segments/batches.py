@@ -5,11 +5,11 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from kcheck.core.segments import WARM_SIZE, floor_slot
-from kcheck.errors import UnreadableError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 from kcheck.model.entries import Batch, Offset, OffsetPosition
 from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8

@@ -6,10 +6,10 @@ import numpy as np
 
 from kcheck.disk.read import opened
 from kcheck.disk.walk import folder_of, join
-from kcheck.errors import UnreadableError
 from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import Different, PartitionView
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 

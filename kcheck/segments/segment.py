@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcheck.disk.read import opened, read_filled
-from kcheck.errors import UnreadableError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
 from kcheck.model.source import Filled, Source
+from kcheck.model.unreadable import Unreadable, UnreadableError
 from kcheck.segments import plain_segment as small
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def examine(
     `cuts` are the offsets behind its first at which the producers are asked for.
     """
     with opened(path, follow=where.dir is None) as source:
-        unread: dict[str, str] = {}
+        unread: dict[str, Unreadable] = {}
         stem = path.removesuffix(".log")
         indexes = {".index": _index(stem, ".index", unread), ".timeindex": _index(stem, ".timeindex", unread)}
         found = None
@@ -51,10 +51,10 @@ def _records(source: Source, *, reads_zstd: bool) -> "Records":
     return Records(source, reads_zstd=reads_zstd)
 
 
-def _index(stem: str, ending: str, unread: dict[str, str]) -> Filled | None:
+def _index(stem: str, ending: str, unread: dict[str, Unreadable]) -> Filled | None:
     """Return the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
     try:
         return read_filled(stem + ending)
     except UnreadableError as error:
-        unread[ending] = str(error)
+        unread[ending] = error.why
         return None

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from kcheck.disk.walk import join
-from kcheck.errors import UnreadableError
 from kcheck.model.finding import Finding
 from kcheck.model.names import SWAP, FileKind, files_beside_segments, parse_file
 from kcheck.model.segments import SegmentView
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.segment import examine
@@ -21,4 +21,4 @@ def read_swaps(view: PartitionView, folder: str, collected: list[Finding], *, ve
             try:
                 yield examine(join(folder, name), where, found.offset, verify=verify)._replace(producers=None)
             except UnreadableError as error:
-                collected.append(kc001_unreadable.finding(where, str(error)))
+                collected.append(kc001_unreadable.finding(where, error.why))

@@ -4,11 +4,11 @@ from functools import partial
 from typing import NamedTuple
 
 from kcheck.disk.read import opened, read_filled
-from kcheck.errors import UnreadableError
 from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
+from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches import Walk, index_path, tail_of
 
 _TAIL_SIZE_MAX = 1 << 20

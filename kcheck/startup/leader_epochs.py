@@ -28,7 +28,7 @@ class EpochCache:
         self._hold(())
         self._unwritten: Content | None = None
         if not release.epoch_cache:
-            if release.version >= (2, 1, 1):
+            if release.drops_epochs_of_old_formats:
                 folder.remove(LEADER_EPOCHS)
             return
         if LEADER_EPOCHS not in folder:
@@ -63,7 +63,7 @@ class EpochCache:
         The broker writes the file for each of them: only the last of these files is made, by `write`.
         """
         for epoch, start_offset in found if self._release.epoch_cache else ():
-            if epoch > self.latest and (epoch or self._release.recovers_epoch_zero):
+            if epoch > self.latest and (epoch or not self._release.recovery_skips_epoch_zero):
                 new, how = EpochEntry(Epoch(epoch), Offset(start_offset)), self._release.assign
                 self._unsorted = assign_to(self._entries, new, how=how, unsorted=self._unsorted)
                 self._taken = True
@@ -91,7 +91,7 @@ class EpochCache:
         From 3.8 on (KAFKA-16541) it is written in the background, before that at once.
         """
         self._hold(())
-        if self._unwritten is not None and self._release.version >= (3, 8):
+        if self._unwritten is not None and self._release.writes_epochs_in_background:
             self._folder.put(LEADER_EPOCHS, self._unwritten)
 
     def clear(self) -> None:

@@ -80,7 +80,11 @@ class LogLoader:
                 if self.context.release.needs_segment_to_delete:
                     raise StartError("NullPointerException: the directory is to be deleted, and has no segment")
                 self._add(Segment(self.folder, 0, self.context))
-            end = 0 if self.context.release.version >= (1,) else self.segments[self.segments.order[-1]].next_offset()
+            end = (
+                0
+                if self.context.release.takes_deleted_logs_as_empty
+                else self.segments[self.segments.order[-1]].next_offset()
+            )
         else:
             end = self._retry(self._recover)
             self.segments[self.segments.order[-1]].resize_indexes()
@@ -91,7 +95,7 @@ class LogLoader:
             remote_storage=self.context.settings.remote_storage,
         )  # fmt: skip
         start = log_start_offset(self._told_start, Offset(first), tiered=tiered)
-        epochs_from = self._log_start if release.version >= (3,) else start
+        epochs_from = self._log_start if release.cuts_epochs_at_log_start_checkpoint else start
         self.epochs.truncate(end=end, start=epochs_from)
         if release.keeps_snapshot_per_segment:
             self.producers.remove_stray(self.segments)
@@ -103,8 +107,8 @@ class LogLoader:
             at_end=self._clean and self._end_found, checkpoint=self._recovery_point, end=end, start=max(start, first),
             release=release,
         )  # fmt: skip
-        if self.deleted and release.version >= (2, 4, 1):
-            point = max(0 if release.version >= (3,) else self._recovery_point, start, first)
+        if self.deleted and release.bounds_recovery_point:
+            point = max(0 if release.forgets_recovery_point_of_deleted_logs else self._recovery_point, start, first)
         elif self.deleted or self._was_empty:
             point = self._recovery_point
         return LoadedLog(
@@ -132,7 +136,7 @@ class LogLoader:
             except SegmentOverflowError as error:
                 self.reasons.append(f"{error}: the segment is split")
                 replaced = split(error.segment, self.segments)
-                if replaced is not None and self.context.release.version >= (3,):
+                if replaced is not None and self.context.release.deletes_snapshots_with_segments:
                     self.producers.mark_deleted(replaced)
         raise StartError(ENDLESS)
 
@@ -177,8 +181,7 @@ class LogLoader:
             segment = Segment(self.folder, number, self.context)
             why = self._insane(segment, found)
             if why is not None:
-                # Up to 2.8 the epochs are left alone here.
-                with_epochs = self.context.release.version >= (3,)
+                with_epochs = self.context.release.recovers_epochs_without_index
                 self.reasons.append(why)
                 self.recover_segment(segment, self.epochs if with_epochs else None, ends_start=True)
             self._add(segment)
@@ -232,7 +235,7 @@ class LogLoader:
                 why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
                 # Elsewhere their snapshots are deleted with all others, at once.
                 self._delete(list(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
-                if self.context.release.version >= (2, 8):
+                if self.context.release.forgets_epochs_of_wiped_logs:
                     self.epochs.clear()
                     self.producers.start_at(self._log_start)
                 end = None
@@ -299,5 +302,5 @@ class LogLoader:
             segment = self.segments.pop(base)
             self._cut(segment, 0, why)
             segment.mark_deleted()
-            if with_snapshots and self.context.release.version >= (3,):
+            if with_snapshots and self.context.release.deletes_snapshots_with_segments:
                 self.producers.mark_deleted(base)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
+from kcheck.core.meta_properties import names_nothing, outcome_of
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, unreadable_checkpoint
 from kcheck.disk.walk import join
@@ -29,8 +30,6 @@ from kcheck.rules import (
     kc305_identity_mismatch,
     kc306_directory_id_duplicate,
 )
-from kcheck.rules._checkpoints import LOG_DIR_OFFLINE
-from kcheck.rules._identity import names_nothing
 from kcheck.startup.inputs import Context, LoadInputs, load_inputs
 from kcheck.views.log_dir import LogDir
 from kcheck.views.recheck import has_left
@@ -100,7 +99,7 @@ def loaded(
         else:
             yield found
             if found.unread:
-                collected.append(kc001_unreadable.finding(where, found.reason or ""))
+                collected.append(kc001_unreadable.finding(where, found.unread))
 
 
 def mode_of_log_dir(
@@ -146,12 +145,11 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Unreada
             if found is not None:
                 yield found
     meta = log_dir.view.files.get(META_PROPERTIES)
-    # With ZooKeeper a file that says nothing is written anew.
-    accepted = meta is None or (mode is Mode.ZOOKEEPER and names_nothing(meta.parsed.value.properties))
-    for finding in () if meta is None or accepted else kc121_meta_properties_unreadable.check(meta, release):
-        offline = LOG_DIR_OFFLINE in finding.effect
-        if offline or "does not start" in finding.effect:
-            yield UnreadableOutcome(Outcome.OFFLINE if offline else Outcome.ABORT, finding.message)
+    fault = None if meta is None else kc121_meta_properties_unreadable.fault_in(meta, release)
+    if meta is not None and fault is not None:
+        outcome = outcome_of(fault, release, mode=mode, empty=names_nothing(meta.parsed.value.properties))
+        if outcome is not Outcome.OK:
+            yield UnreadableOutcome(outcome, kc121_meta_properties_unreadable.message(meta, fault))
     bootstrap = log_dir.view.files.get(FileKind.BOOTSTRAP)
     # It is read beside the log of KRaft alone.
     read = mode is Mode.KRAFT and any(is_metadata_log(*each, release) for each in log_dir.directories)
@@ -178,7 +176,7 @@ def log_dir_start(
     touched = next((each.touched for each in partitions if each.touched is not None), None)
     unread = [each.where for each in log_dir.findings if each.severity is Severity.ERROR]
     uncertain = f"{unread[0].dir or unread[0].file or path} cannot be read" if unread else None
-    if offline and touched is not None and release.version >= (3,):
+    if offline and touched is not None and release.aborts_on_open_transactions_offline:
         # Reading or renaming it raises KafkaStorageException, because its log dir is already given up.
         why = f"{touched}, and its log dir is already given up"
         if any(each.queued for each in readings):

@@ -36,11 +36,11 @@ def finish(loader: LogLoader, log: LoadedLog, topic_id: str | None) -> LoadedLog
         raise StartError(f"InconsistentTopicIdException: {PARTITION_METADATA} names another topic id, {topic_id}")
     kept = _sorted_out(folder, log, release)
     log = _begun_anew(loader, log, kept)
-    if kept and release.version >= (3, 8):
+    if kept and release.reads_metadata_snapshot_at_start:
         newest = _name(max(kept))
         if newest in folder:
             _refused(newest, _metadata_snapshot.broker_reads(folder.read_whole(newest), release))
-        elif release.version < (4, 3):
+        elif release.aborts_on_misnamed_snapshots:
             raise _misnamed(kept[max(kept)], newest)
     forgotten = _elections(folder, release)
     if PARTITION_METADATA not in folder:
@@ -112,7 +112,7 @@ def _sorted_out(folder: Folder, log: LoadedLog, release: Release) -> dict[tuple[
         else:
             kept[snapshot[1], snapshot[0]] = name
     covered = not log.log_start_offset or (kept and max(kept)[1] >= log.log_start_offset)
-    if not covered and release.version >= (3, 3):
+    if not covered and release.needs_snapshot_of_cut_metadata:
         raise StartError(f"IllegalStateException: no snapshot covers the offsets below {log.log_start_offset}")
     for name in unneeded:
         folder.remove(name)

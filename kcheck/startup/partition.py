@@ -10,7 +10,6 @@ from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import Outcome, nameless
 from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, no_files
-from kcheck.errors import UnreadableError
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
@@ -22,6 +21,7 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
@@ -47,7 +47,7 @@ def start_partition(
     try:
         folder = folder or _folder(path)
     except UnreadableError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
@@ -61,7 +61,7 @@ def start_partition(
         if is_metadata:
             log = start_metadata.finish(loader, log, topic_id)
     except UnseenError as error:
-        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=True)
+        return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     except StartError as error:
         outcome = Outcome.OFFLINE if error.offline and not is_metadata else Outcome.ABORT
         queued = isinstance(error, QueuedError) and error.queued
@@ -91,7 +91,7 @@ def start_partition(
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
     """Whether a future log takes the place of the current one, because the cluster believes that it has."""
-    judge, known = context.judge, context.release.version >= (3, 7, 1)
+    judge, known = context.judge, context.release.promotes_future_logs
     if judge is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not known:
         return False
     return judge.promotes(topic_id, directory.partition)
@@ -133,7 +133,7 @@ def _outcome(
     reason = "; ".join(log.reasons) or None
     if name.endswith("-delete"):
         return Outcome.DELETED, "the directory is marked to be deleted", None
-    if directory.state is DirectoryState.STRAY and context.release.version >= (3, 6, 1):
+    if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
         return Outcome.STRAY, "the directory was set aside before: nobody serves it", None
     if not skipped_by_broker(name, context.release):
         unnamed = nameless(mode=context.mode, release=context.release)

@@ -54,7 +54,7 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
     for each in bases:
         read += _follow(producers, segments[each], max(each, producers.map_end))
     producers.map_end = base
-    if release.version >= (1,):
+    if release.recovery_takes_snapshots:
         producers.take_snapshot()
     return read
 

@@ -331,7 +331,7 @@ def _unusual(segment: Segment, data: bytes, position: int, marker: Marker) -> Ma
     value = bytes(first.value)
     if len(value) < _MARKER_VALUE_SIZE:
         negative = len(value) >= 2 and value[0] >= 0x80
-        if segment.context.release.version >= (4, 1) and not negative:
+        if segment.context.release.aborts_on_short_markers and not negative:
             raise StartError(f"BufferUnderflowException: {where} has a value of {len(value)} bytes")
         return f"{where} has a value of {len(value)} bytes"
     if value[0] >= 0x80:

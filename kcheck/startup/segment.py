@@ -172,7 +172,7 @@ class Segment:
 
         It needs their first offsets, and so fails on what it cannot decompress.
         """
-        if self.context.release.version < (4,) or int(columns.magic.min()) >= 2:
+        if not self.context.release.decodes_wrappers_in_search or int(columns.magic.min()) >= 2:
             return columns
         reached = columns.last_offset > offset
         end = int(np.argmax(reached)) + 1 if reached.any() else len(reached)

@@ -12,13 +12,13 @@ from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_
 from kcheck.core.startup import Outcome, nameless, recovery_point
 from kcheck.disk.read import read_whole, readable_size
 from kcheck.disk.walk import join
-from kcheck.errors import UnreadableError
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.virtual_files import SNAPSHOT
@@ -42,7 +42,8 @@ def unchanged_prediction(
     read whole.
     """
     release, settings = context.release, context.settings
-    plain = stored.clean and release.version >= (3,) and release.epoch_cache
+    # Earlier releases cut the epochs at the first segment too, which is not done here.
+    plain = stored.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
     plain = plain and (stored.log_start is None or not settings.remote_storage)
     if not plain or directory.state not in LIVE:
         return None

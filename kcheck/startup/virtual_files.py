@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import opened, read_filled, small_size_max
+from kcheck.disk.read import opened, read_filled, small_size_max, too_large
 from kcheck.disk.walk import join
-from kcheck.errors import UnreadableError
 from kcheck.model.release import Release
 from kcheck.model.source import Source
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.startup.sorted_map import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -27,6 +27,11 @@ class StartError(Exception):
 
 class UnseenError(StartError):
     """We cannot read a file, which says nothing of the broker: what becomes of the partition is not known."""
+
+    def __init__(self, reason: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
+        """Take the reason, and its cause."""
+        super().__init__(reason)
+        self.why = Unreadable(cause, reason)
 
 
 class QueuedError(StartError):
@@ -162,7 +167,7 @@ def read_content(name: str, content: Content) -> tuple[bytes, int]:
         return content.data, content.size
     with unreadable(name):
         if content.size > small_size_max(name):  # who asks may write out the zeros
-            raise UnreadableError(f"{content.size} bytes are too many for a file of this kind")
+            raise too_large(content.size)
         data, _ = read_filled(content.path)
     return data[: content.filled], content.size
 
@@ -173,4 +178,4 @@ def unreadable(name: str) -> Iterator[None]:
     try:
         yield
     except UnreadableError as error:
-        raise UnseenError(f"{name}: {error}") from error
+        raise UnseenError(f"{name}: {error}", error.cause) from error

@@ -38,14 +38,14 @@ def _types() -> "Mapping[str, pa.DataType]":
 def arrays(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "list[pa.Array]":
     """Return an array for each column."""
     values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    return [_array(each, column) for each, column in zip(values, columns, strict=True)]
+    return [_array(column_values, column) for column_values, column in zip(values, columns, strict=True)]
 
 
 def nested(rows: Sequence[Sequence[Sequence[Any]]], columns: Sequence[Column]) -> "pa.ListArray":
     """Return an array of lists: of each item its rows."""
     import pyarrow as pa
 
-    flat = [row for each in rows for row in each]
+    flat = [row for inner in rows for row in inner]
     offsets = pa.array([0, *accumulate(map(len, rows))], pa.int32())
     inner = pa.StructArray.from_arrays(arrays(flat, columns), names=[column.name for column in columns])
     return pa.ListArray.from_arrays(offsets, inner)
@@ -70,8 +70,8 @@ def to_bytes(batch: "pa.RecordBatch") -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    found: bytes = sink.getvalue().to_pybytes()
-    return found
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def from_bytes(data: bytes) -> "Iterator[pa.RecordBatch]":

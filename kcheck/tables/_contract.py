@@ -1,4 +1,4 @@
-"""What a module of this package provides."""
+"""What every public module of this package provides: a `TABLE`."""
 
 from typing import NamedTuple
 
@@ -6,17 +6,18 @@ from kcheck.model.report import Column
 
 
 class Table(NamedTuple):
-    """A table: each row has these columns, in this order. `title` says what a row is.
-
-    `in_run`: the columns with which a row begins in a run of `fleet scan`; None if it is no table of a run. `version`
-    is raised when a column changes its meaning or goes; columns that come do not change it.
-    """
+    """A table: every row has these columns, in this order."""
 
     name: str
+    """The name of the table."""
     title: str
+    """What a row stands for, in a sentence."""
     columns: tuple[Column, ...]
+    """The columns."""
     in_run: tuple[Column, ...] | None = None
+    """The columns that precede them in a run of `fleet scan`; None if a run has no such table."""
     version: int = 1
+    """Increased when a column changes its meaning or is removed; a new column does not change it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -29,19 +30,19 @@ class Table(NamedTuple):
         return (*(self.in_run or ()), *self.columns)
 
 
-PATH = Column("path", "string", "The file, as it was named.")
-ENTRY = Column("entry", "int64", "Its number in the file, from 0.")
+PATH = Column("path", "string", "The file, as named on the command line.")
+ENTRY = Column("entry", "int64", "The number of the entry in the file, from 0.")
 PLACE = (
-    Column("cluster", "string", "The cluster, as the layout or the inventory names it, else its cluster.id."),
-    Column("broker", "string", "The broker, as the layout or the inventory names it, else its id."),
+    Column("cluster", "string", "The cluster's name in the layout or the inventory, otherwise its cluster.id."),
+    Column("broker", "string", "The broker's name in the layout or the inventory, otherwise its id."),
 )
 LOG_DIR = (
-    Column("broker_id", "int64", "The id of the broker."),
+    Column("broker_id", "int64", "The broker id."),
     Column("log_dir", "string", "The log dir."),
 )
 DIRECTORY = (
     *LOG_DIR,
-    Column("dir", "string", "The partition directory in it."),
+    Column("dir", "string", "The partition directory in the log dir."),
     Column("topic", "string", "The topic."),
-    Column("partition", "int64", "The partition."),
+    Column("partition", "int64", "The partition number."),
 )

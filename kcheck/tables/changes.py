@@ -1,4 +1,4 @@
-"""What is different between two runs of a fleet."""
+"""What changed between two runs of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
 from kcheck.tables import findings
@@ -6,11 +6,11 @@ from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
     "changes",
-    "A finding that two runs of `fleet scan` do not share, as `fleet diff` tells it.",
+    "A finding that differs between two runs of `fleet scan`, as shown by `fleet diff`.",
     (
         Column("change", "string", "new, gone or changed."),
         *PLACE,
         *findings.TABLE.columns,
-        Column("before", "json", "Of one that changed: severity, line, position, message and data before."),
+        Column("before", "json", "For a changed finding: its previous severity, line, position, message and data."),
     ),
 )

@@ -1,4 +1,4 @@
-"""An entry of an offset checkpoint of a fleet."""
+"""An entry of an offset checkpoint, in a run of `kcheck fleet scan`."""
 
 from collections.abc import Iterator
 
@@ -9,20 +9,20 @@ from kcheck.tables._contract import LOG_DIR, PLACE, Table
 
 TABLE = Table(
     "checkpoints",
-    "An entry of an offset checkpoint that can be read, whether or not its partition is there.",
+    "A readable entry of an offset checkpoint, whether or not its partition exists.",
     (
         *LOG_DIR,
-        Column("file", "string", "The checkpoint."),
+        Column("file", "string", "The name of the checkpoint file."),
         Column("topic", "string", "The topic."),
-        Column("partition", "int64", "The partition."),
-        Column("offset", "int64", "The offset that it names."),
+        Column("partition", "int64", "The partition number."),
+        Column("offset", "int64", "The offset of the entry."),
     ),
     in_run=PLACE,
 )
 
 
 def rows(view: LogDirView) -> Iterator[tuple[object, ...]]:
-    """Yield the entries of the checkpoints of a log dir."""
+    """Yield the rows of a log dir: the entries of its checkpoints."""
     where = view.where
     for name in sorted(set(OFFSET_CHECKPOINTS) & set(view.files)):
         for entry in view.files[name].parsed.value.entries:

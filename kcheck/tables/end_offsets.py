@@ -1,20 +1,20 @@
-"""What a replica answers to OffsetsForLeaderEpoch."""
+"""What a replica answers to an OffsetsForLeaderEpoch request."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import Table
 
 TABLE = Table(
     "end_offsets",
-    "What a replica answers to OffsetsForLeaderEpoch.",
+    "A replica's answer to an OffsetsForLeaderEpoch request.",
     (
-        Column("broker_id", "int64", "The replica."),
+        Column("broker_id", "int64", "The broker id of the replica."),
         Column("topic", "string", "The topic."),
-        Column("partition", "int64", "The partition."),
-        Column("requested_epoch", "int64", "The epoch that is asked for."),
+        Column("partition", "int64", "The partition number."),
+        Column("requested_epoch", "int64", "The epoch in the request."),
         Column("epoch", "int64", "The epoch in the answer; -1 is none."),
-        Column("end_offset", "int64", "Where it ends; -1 is not known."),
-        Column("error", "string", "The error code, NONE if there is none."),
-        Column("log_end_offset", "int64", "Of the replica."),
-        Column("problem", "string", "Why it cannot answer."),
+        Column("end_offset", "int64", "The end offset of that epoch; -1 is unknown."),
+        Column("error", "string", "The error code in the answer; NONE is no error."),
+        Column("log_end_offset", "int64", "The log end offset of the replica."),
+        Column("problem", "string", "Why the replica cannot answer."),
     ),
 )

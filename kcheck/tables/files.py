@@ -1,9 +1,9 @@
-"""A file of which nothing could be dumped."""
+"""A file without any rows to dump."""
 
 from kcheck.tables._contract import PATH, Table
 
 TABLE = Table(
     "files",
-    "A file of which nothing could be dumped.",
+    "A file without any rows to dump.",
     (PATH,),
 )

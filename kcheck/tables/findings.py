@@ -1,4 +1,4 @@
-"""Something that is wrong."""
+"""A finding: something that is wrong."""
 
 import json
 
@@ -8,30 +8,30 @@ from kcheck.tables._contract import PLACE, Table
 
 TABLE = Table(
     "findings",
-    "Something that is wrong.",
+    "A finding: something that is wrong.",
     (
-        Column("id", "string", "The rule."),
-        Column("name", "string", "Its name."),
+        Column("id", "string", "The id of the rule."),
+        Column("name", "string", "The name of the rule."),
         Column("severity", "string", "info, warning, error or fatal."),
-        Column("broker_id", "int64", "The broker."),
+        Column("broker_id", "int64", "The broker id."),
         Column("log_dir", "string", "The log dir."),
-        Column("dir", "string", "The partition directory in it."),
-        Column("file", "string", "The file in that."),
+        Column("dir", "string", "The partition directory in the log dir."),
+        Column("file", "string", "The file in the partition directory, or in the log dir."),
         Column("line", "int64", "The line in a text file, from 1."),
-        Column("position", "int64", "Bytes from the start of the file."),
+        Column("position", "int64", "The position in the file, in bytes."),
         Column("topic", "string", "The topic."),
-        Column("partition", "int64", "The partition."),
-        Column("message", "string", "What stands there."),
+        Column("partition", "int64", "The partition number."),
+        Column("message", "string", "What is wrong."),
         Column("effect", "string", "What the broker does about it."),
         Column("advice", "string", "What to do."),
-        Column("data", "json", "The same as values; they differ by rule."),
-        Column("repair", "json", "What would repair it."),
+        Column("data", "json", "The facts of the message as values; the fields depend on the rule."),
+        Column("repair", "json", "The repair that fixes it, if there is one."),
     ),
     in_run=PLACE,
 )
 
 
 def row(finding: Finding) -> tuple[object, ...]:
-    """Return the row of a finding: as JSON shows it, what is JSON in it as a text."""
+    """Return the row of a finding: the values of its JSON, with nested JSON as text."""
     *values, data, repair = finding_row(finding).values()
     return (*values, json.dumps(data), None if repair is None else json.dumps(repair))

@@ -1,4 +1,4 @@
-"""An entry of a leader-epoch-checkpoint of a fleet."""
+"""An entry of a leader-epoch-checkpoint, in a run of `kcheck fleet scan`."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,10 @@ OWN = (
     Column("start_offset", "int64", "The first offset of the epoch."),
 )
 
-TABLE = Table(
-    "leader_epochs", "An entry of a leader-epoch-checkpoint that can be read.", (*DIRECTORY, *OWN), in_run=PLACE
-)
+TABLE = Table("leader_epochs", "A readable entry of a leader-epoch-checkpoint.", (*DIRECTORY, *OWN), in_run=PLACE)
 
 
 def rows(view: PartitionView) -> Iterator[tuple[object, ...]]:
-    """Yield the entries of a partition directory: what its row and theirs do not share."""
+    """Yield the entries of a partition directory, without the columns that identify the directory."""
     for number, entry in enumerate(view.leader_epochs):
         yield number, entry.epoch, entry.start_offset

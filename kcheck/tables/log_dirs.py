@@ -1,4 +1,4 @@
-"""A log dir of a fleet."""
+"""A log dir, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
 from kcheck.model.views import LogDirView
@@ -9,18 +9,20 @@ TABLE = Table(
     "A log dir.",
     (
         *LOG_DIR,
-        Column("cluster_id", "string", "cluster.id of its meta.properties."),
-        Column("directory_id", "string", "directory.id of its meta.properties."),
-        Column("clean_shutdown", "bool", "Whether the broker left the mark of a clean stop."),
+        Column("cluster_id", "string", "The cluster.id in its meta.properties."),
+        Column("directory_id", "string", "The directory.id in its meta.properties."),
+        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists: the broker shut down cleanly."),
         Column("locked", "bool", "Whether a process held its .lock."),
-        Column("directories", "int64", "Partition directories in it that were asked for, links to elsewhere too."),
+        Column(
+            "directories", "int64", "Number of partition directories in it that were selected, symbolic links included."
+        ),
     ),
     in_run=PLACE,
 )
 
 
 def row(view: LogDirView, directories: int) -> tuple[object, ...]:
-    """Return the row of a log dir that has so many partition directories."""
+    """Return the row of a log dir with this number of partition directories."""
     where = view.where
     identity = (where.broker_id, where.log_dir, view.cluster_id, view.directory_id)
     return (*identity, view.clean_shutdown, view.locked_by is not None, directories)

@@ -9,8 +9,8 @@ TABLE = Table(
     (
         PATH,
         ENTRY,
-        Column("offset", "int64", "An offset."),
-        Column("position", "int64", "Where in the `.log` to begin to look for it, in bytes."),
-        Column("valid", "bool", "Whether it lies above the entry before it."),
+        Column("offset", "int64", "The absolute offset."),
+        Column("position", "int64", "Where in the `.log` to start searching for the offset, in bytes."),
+        Column("valid", "bool", "Whether the entry is above the one before it."),
     ),
 )

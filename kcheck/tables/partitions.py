@@ -1,4 +1,4 @@
-"""A partition directory of a fleet."""
+"""A partition directory, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Column
@@ -10,20 +10,20 @@ TABLE = Table(
     "A partition directory that could be listed.",
     (
         *DIRECTORY,
-        Column("state", "string", f"{', '.join(DirectoryState)}: as the suffix of the directory says."),
-        Column("topic_id", "string", "That of its partition.metadata."),
+        Column("state", "string", f"{', '.join(DirectoryState)}: by the suffix of the directory name."),
+        Column("topic_id", "string", "The topic id in its partition.metadata."),
         Column("log_start_checkpoint", "int64", "Its entry in log-start-offset-checkpoint."),
-        Column("log_start_offset", "int64", "The larger of that entry and of its first segment."),
+        Column("log_start_offset", "int64", "The larger of that entry and the base offset of the first segment."),
         Column("recovery_point", "int64", "Its entry in recovery-point-offset-checkpoint."),
         Column("high_watermark", "int64", "Its entry in replication-offset-checkpoint."),
-        Column("log_end_offset", "int64", "Where valid batches end."),
-        Column("size", "int64", "Bytes of its .log files."),
-        Column("clean_shutdown", "bool", "Whether the broker left the mark of a clean stop in the log dir."),
-        Column("segments", "int64", "How many segments there are."),
-        Column("leader_epochs", "int64", "How many entries of leader-epoch-checkpoint can be read."),
-        Column("latest_epoch", "int64", "The leader epoch of the last of them."),
+        Column("log_end_offset", "int64", "The offset after the last valid batch."),
+        Column("size", "int64", "Total size of its .log files, in bytes."),
+        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists in the log dir."),
+        Column("segments", "int64", "Number of segments."),
+        Column("leader_epochs", "int64", "Number of readable entries in leader-epoch-checkpoint."),
+        Column("latest_epoch", "int64", "The leader epoch of the last of these entries."),
         Column("last_batch_epoch", "int64", "The leader epoch of the last batch; -1 is none."),
-        Column("complete", "bool", "Whether all that was to be read in it could be read."),
+        Column("complete", "bool", "Whether everything to be read in the directory was readable."),
     ),
     in_run=PLACE,
 )

@@ -1,28 +1,28 @@
-"""What the next start makes of a partition directory, and of each log dir."""
+"""What the next broker start does with a partition directory or a log dir."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import DIRECTORY, PLACE, Table
 
 TABLE = Table(
     "predictions",
-    "A partition directory, or a log dir, that the next start of its broker loads or fails on.",
+    "A partition directory or a log dir, and what the next start of its broker does with it.",
     (
         *DIRECTORY,
         Column(
             "outcome", "string",
-            "ok, repaired, lost, stray, deleted, offline, abort: what becomes of it; unknown where the start reads it "
-            "through, which a scan does to the depth of crc or records.",
+            "ok, repaired, lost, stray, deleted, offline or abort; unknown if it depends on a full read of the log, "
+            "which a scan does only at --depth crc or records.",
         ),
-        Column("reason", "string", "Why it is not simply loaded; of a log dir, whose dir is null, the verdict."),
-        Column("uncertain", "string", "On what else the answer depends, where the files cannot tell."),
-        Column("log_start_offset", "int64", "The log start after the start, null if it is not loaded."),
-        Column("log_end_offset", "int64", "The log end after the start."),
+        Column("reason", "string", "Why the outcome is not ok; for a log dir, where dir is null, the verdict."),
+        Column("uncertain", "string", "What else the outcome depends on, if the files do not decide it."),
+        Column("log_start_offset", "int64", "The log start offset after the start; null if it is not loaded."),
+        Column("log_end_offset", "int64", "The log end offset after the start."),
         Column("recovery_point", "int64", "The recovery point after the start."),
-        Column("high_watermark", "int64", "The high watermark that it begins with."),
-        Column("leader_epochs", "json", "The entries of the epoch cache."),
-        Column("lost", "json", "What it will not have any more: from, to, records, bytes, below_high_watermark."),
-        Column("scan_bytes", "int64", "So many bytes of segments are read at the start."),
-        Column("files", "json", "The files that are created, changed, removed, renamed."),
+        Column("high_watermark", "int64", "The initial high watermark after the start."),
+        Column("leader_epochs", "json", "The entries of the epoch cache after the start."),
+        Column("lost", "json", "What is lost at the start: from, to, records, bytes, below_high_watermark."),
+        Column("scan_bytes", "int64", "Bytes of segments that the start reads."),
+        Column("files", "json", "The files that the start creates, changes, removes or renames."),
     ),
     in_run=PLACE,
 )  # fmt: skip

@@ -9,8 +9,8 @@ TABLE = Table(
     (
         PATH,
         ENTRY,
-        Column("timestamp", "int64", "In ms since 1970; no record up to the offset has a larger one."),
-        Column("offset", "int64", "An offset."),
-        Column("valid", "bool", "Whether it lies above the entry before it."),
+        Column("timestamp", "int64", "A timestamp in ms since 1970; no record up to the offset has a larger one."),
+        Column("offset", "int64", "The absolute offset."),
+        Column("valid", "bool", "Whether the entry is above the one before it."),
     ),
 )

@@ -9,11 +9,11 @@ TABLE = Table(
     (
         PATH,
         ENTRY,
-        Column("version", "int64", "0."),
-        Column("producer_id", "int64", "Its producer."),
-        Column("first_offset", "int64", "Of its first batch."),
-        Column("last_offset", "int64", "Of its marker."),
-        Column("last_stable_offset", "int64", "Of the log when the marker was written."),
-        Column("valid", "bool", "Whether its version is known and its offsets are in order."),
+        Column("version", "int64", "The version of the entry: 0."),
+        Column("producer_id", "int64", "The producer of the transaction."),
+        Column("first_offset", "int64", "Offset of its first batch."),
+        Column("last_offset", "int64", "Offset of its ABORT marker."),
+        Column("last_stable_offset", "int64", "The last stable offset of the log when the marker was written."),
+        Column("valid", "bool", "Whether the version is known and the offsets are in order."),
     ),
 )

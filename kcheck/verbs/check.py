@@ -19,6 +19,7 @@ from kcheck.model.views import Different, PartitionView, ReplicasView
 from kcheck.segments.time_span import TimeSpan
 from kcheck.tables import findings
 from kcheck.views.coverage import CheckedCounts, Coverage, Progress
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import check_replicas, check_segment
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, format_of
@@ -88,6 +89,7 @@ def check(
     wanted: PartitionFilter,
     release: Release,
     reading: ReadOptions | None = None,
+    log_dirs: LogDirs | None = None,
 ) -> CheckReport:
     """Run every rule over everything that is named; an interrupt ends the reading, and the report says so.
 
@@ -101,7 +103,7 @@ def check(
     interrupted = False
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
-        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions)
+        survey = Survey(wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs)
         cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
         try:
             for target in targets:
@@ -155,8 +157,8 @@ def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
     """Survey at a `.log` that was named by itself."""
     base = parse_file(split(target.path)[1]).offset
     where = Location(broker_id=target.broker_id, file=target.path)
-    for found in scan.segment(target.path, where, base or Offset(0)):
-        survey.collected.extend((found,) if isinstance(found, Finding) else check_segment(found, survey.release))
+    for segment in scan.segment(target.path, where, base or Offset(0)):
+        survey.collected.extend((segment,) if isinstance(segment, Finding) else check_segment(segment, survey.release))
 
 
 class _Cluster:
@@ -187,8 +189,8 @@ class _Cluster:
     def findings(self, release: Release) -> Iterator[Finding]:
         """Yield what the rules about replicas find."""
         for (replicas, count), answers in self._workers.run(self._groups()):
-            yield from (found for found in answers if isinstance(found, Finding))
-            different = tuple(found for found in answers if isinstance(found, Different))
+            yield from (answer for answer in answers if isinstance(answer, Finding))
+            different = tuple(answer for answer in answers if isinstance(answer, Different))
             yield from check_replicas(ReplicasView(replicas, different, count), release)
 
     def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[Different | None], ...]]]:

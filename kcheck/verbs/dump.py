@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
-from kcheck.disk.read import opened
+from kcheck.disk.read import opened, unreadable
 from kcheck.disk.walk import exists, split
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
 from kcheck.dumps.records import columns
 from kcheck.dumps.rows import KINDS, DumpKind
-from kcheck.errors import UnreadableError, UsageError
+from kcheck.errors import UsageError
 from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column, Report, Row, Rows
+from kcheck.model.unreadable import UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.tables import files
 from kcheck.views.survey import format_of
@@ -133,7 +134,7 @@ def _files(
                     }
                     damage.extend(file.damage)
         except UnreadableError as error:
-            collected.append(kc001_unreadable.finding(Location(file=path), str(error)))
+            collected.append(kc001_unreadable.finding(Location(file=path), error.why))
 
 
 def _rows(file: File, kind: DumpKind, wanted: Filter, shown: DumpDetail, collected: list[Finding]) -> Iterator[Row]:
@@ -151,5 +152,4 @@ def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Itera
         yield from parts
     except OSError as error:
         # The disk does not answer; `opened` is not told, because it waits in another generator.
-        why = error.strerror or str(error)
-        collected.append(kc001_unreadable.finding(Location(file=file.path), why))
+        collected.append(kc001_unreadable.finding(Location(file=file.path), unreadable(error).why))

@@ -40,11 +40,11 @@ def every_rule() -> RulePages:
 
 def one_rule(wanted: str) -> RulePages:
     """Return the answer of `kcheck explain`; UsageError lists the known."""
-    found = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
-    if not found:
+    rules = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
+    if not rules:
         known = ", ".join(rule.id for rule in all_rules())
         raise UsageError(f"{wanted} is not a rule; known are {known}")
-    return RulePages(verb="explain", rules=tuple(found))
+    return RulePages(verb="explain", rules=tuple(rules))
 
 
 def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:

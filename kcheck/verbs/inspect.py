@@ -16,13 +16,13 @@ from kcheck.documents.inspection import (
     InspectedPartition,
     InspectedSegment,
 )
-from kcheck.errors import UnreadableError
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.segments.batches import Walk
 from kcheck.views.partition import batches_of

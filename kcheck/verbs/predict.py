@@ -16,7 +16,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.tables import predictions as predictions_table
-from kcheck.views.log_dir import open_log_dir, open_single_partition, report_links, wanted_directories
+from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
@@ -62,57 +62,65 @@ def predict(arguments: list[str], options: StartOptions) -> Prediction:
     for target in targets:
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target.path, "a start")
-    return _prediction(targets, options)
+    return _prediction(targets, options, LogDirs(options.release))
 
 
-def predict_directories(arguments: list[str], options: StartOptions) -> Prediction:
+def predict_directories(arguments: list[str], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return what becomes of the log dirs that the paths hold; files are passed over."""
     targets = tuple(target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE)
-    return _prediction(targets, options)
+    return _prediction(targets, options, log_dirs)
 
 
-def _prediction(targets: tuple[Target, ...], options: StartOptions) -> Prediction:
+def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return what becomes of the targets, as the start of one broker or of several."""
     collected: list[Finding] = []
-    options = with_copies(targets, options)
-    starts = combined_starts([start_of(target, options, collected) for target in targets], options.release)
-    return Prediction(release=options.release, log_dirs=tuple(starts), collected=collected, checked=paths_of(targets))
+    options = with_copies(targets, options, log_dirs)
+    starts = [start_of(target, options, collected, log_dirs) for target in targets]
+    return Prediction(
+        release=options.release,
+        log_dirs=tuple(combined_starts(starts, options.release)),
+        collected=collected,
+        checked=paths_of(targets),
+    )
 
 
-def with_copies(targets: Iterable[Target], wish: StartOptions) -> StartOptions:
-    """Return the wish with the copies of the metadata of clusters that stand in the log dirs (3.3 and later).
+def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> StartOptions:
+    """Return the options with the copies of cluster metadata in the log dirs (3.3 and later).
 
-    Up to 3.6 nothing is done with strays where a log names no topic: there are none then.
+    Up to 3.6 a broker leaves strays alone if a log names no topic id: then there are no copies.
     """
-    found: dict[str, tuple[MetadataCopy, ...]] = {}
+    copies: dict[str, tuple[MetadataCopy, ...]] = {}
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
-    for path, target in paths.items() if wish.release.version >= (3, 3) else ():
-        log_dir = open_log_dir(path, target.broker_id, wish.release)
+    for path, target in paths.items() if options.release.kraft_is_production_ready else ():
+        log_dir = log_dirs.open(path, target.broker_id)
         cluster = log_dir.view.cluster_id or ""
         for name, directory in log_dir.directories if cluster else ():
-            if is_metadata_log(name, directory, wish.release):
+            if is_metadata_log(name, directory, options.release):
                 copy = read_copy(join(path, name), log_dir.view.where.broker_id)
-                found[cluster] = (*found.get(cluster, ()), *([copy] if copy else ()))
-            elif wish.release.version < (3, 7) and not exists(join(path, name, PARTITION_METADATA)):
-                return wish
-    return wish._replace(copies=found)
+                copies[cluster] = (*copies.get(cluster, ()), *([copy] if copy else ()))
+            elif options.release.passes_over_nameless_logs and not exists(join(path, name, PARTITION_METADATA)):
+                return options
+    return options._replace(copies=copies)
 
 
-def start_of(target: Target, wish: StartOptions, collected: list[Finding]) -> LogDirPrediction:
-    """Return what becomes of one thing that was named; what cannot be looked at goes into `collected`."""
+def start_of(
+    target: Target, options: StartOptions, collected: list[Finding], log_dirs: LogDirs | None = None
+) -> LogDirPrediction:
+    """Return what becomes of one target; what cannot be read goes into `collected`."""
     from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
 
+    log_dirs = log_dirs or LogDirs(options.release)
     if target.kind is TargetKind.LOG_DIR:
-        log_dir = open_log_dir(target.path, target.broker_id, wish.release)
-        found = wanted_directories(log_dir, wish.wanted)
-        report_links(log_dir, wish.wanted)
+        log_dir = log_dirs.open(target.path, target.broker_id)
+        directories = wanted_directories(log_dir, options.wanted)
+        report_links(log_dir, options.wanted)
         collected.extend(log_dir.findings)
-        start = start_log_dir(target.path, log_dir, found, wish, collected, start_partition)
+        start = start_log_dir(target.path, log_dir, directories, options, collected, start_partition)
         return start._replace(broker=broker_of(target, log_dir.view))
-    view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, release=wish.release)
+    view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
     if view is None:
         collected.extend(log_dir.findings)
         return LogDirPrediction(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-    return start_log_dir(parent, log_dir, [(name, directory)], wish, collected, start_partition)
+    return start_log_dir(parent, log_dir, [(name, directory)], options, collected, start_partition)

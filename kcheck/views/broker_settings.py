@@ -16,16 +16,16 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
     UsageError: a file cannot be read, a value makes no sense, or a name that was said is nearly one that is known.
     """
     named = [path for path in paths if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
-    found: dict[str, str] = {}
+    from_files: dict[str, str] = {}
     for path in [config] if config is not None else named[:1]:
-        found |= read_properties(path)
+        from_files |= read_properties(path)
     said: dict[str, str] = {}
     for text in defined:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"-D {text} is no KEY=VALUE")
         said[_known(name.strip())] = value
-    return settings(found | said, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))
+    return settings(from_files | said, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))
 
 
 def _known(name: str) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from kcheck.disk.walk import join, list_directory, sizes, split
-from kcheck.errors import UnreadableError
 from kcheck.model.names import LIVE, parse_directory
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
 
 
@@ -64,11 +64,11 @@ class Coverage:
                     self._plan_partition(target.path, None, deep=deep)
 
     def _plan_partition(self, path: str, wanted: PartitionFilter | None, *, deep: bool) -> None:
-        found = parse_directory(split(path)[1])
-        if found is None or not (wanted is None or wanted.has(found.topic, found.partition)):
+        directory = parse_directory(split(path)[1])
+        if directory is None or not (wanted is None or wanted.has(directory.topic, directory.partition)):
             return
         self.planned["partitions"] += 1
-        if deep and found.state in LIVE:
+        if deep and directory.state in LIVE:
             of_logs = sizes(path, ".log")
             self.planned["segments"] += len(of_logs)
             self.planned["bytes"] += sum(of_logs)

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
 from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
-from kcheck.errors import UnreadableError
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -26,6 +25,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition
@@ -63,13 +63,13 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         listing = list_directory(path)
     except UnreadableError as error:
         listing = Listing((), (), ())
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
     files = _files(path, where, listing, findings, release)
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
         files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
-        findings = [each._replace(where=each.where._replace(broker_id=where.broker_id)) for each in findings]
+        findings = [finding._replace(where=finding.where._replace(broker_id=where.broker_id)) for finding in findings]
     # A broker follows a link to a directory, wherever it leads.
     linked = tuple(name for name in listing.others if is_directory(join(path, name)))
     blocking = tuple(name for name in listing.others if name not in linked)
@@ -85,7 +85,9 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         files=files,
         unparseable=unparseable,
         blocked=tuple(
-            name for name, found in _of_partitions((*listing.files, *blocking)) if found.state is DirectoryState.CURRENT
+            name
+            for name, directory in _of_partitions((*listing.files, *blocking))
+            if directory.state is DirectoryState.CURRENT
         ),
         locked_by=locked_by(path),
     )
@@ -99,9 +101,26 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     )
 
 
+class LogDirs:
+    """The log dirs of one command: each is opened once, whoever asks for it."""
+
+    def __init__(self, release: Release) -> None:
+        """Take the release whose readers are modelled."""
+        self.release = release
+        self._opened: dict[tuple[str, int | None], LogDir] = {}
+
+    def open(self, path: str, broker_id: int | None) -> LogDir:
+        """Return a log dir with the findings of its opening; what is added to them concerns this caller alone."""
+        key = (path, broker_id)
+        if key not in self._opened:
+            self._opened[key] = open_log_dir(path, broker_id, self.release)
+        log_dir = self._opened[key]
+        return log_dir._replace(findings=[*log_dir.findings])
+
+
 def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirectory], ...]:
     parsed = [(name, parse_directory(name)) for name in names]
-    return tuple((name, found) for name, found in parsed if found is not None)
+    return tuple((name, directory) for name, directory in parsed if directory is not None)
 
 
 def partitions(
@@ -125,8 +144,8 @@ def report_links(log_dir: LogDir, wanted: PartitionFilter) -> None:
 
 def wanted_directories(log_dir: LogDir, wanted: PartitionFilter) -> list[tuple[str, PartitionDirectory]]:
     """Return the partition directories that are wanted, sorted by topic and number."""
-    found = [item for item in log_dir.directories if wanted.has(item[1].topic, item[1].partition)]
-    return sorted(found, key=lambda item: (item[1].topic, item[1].partition, item[0]))
+    named = [item for item in log_dir.directories if wanted.has(item[1].topic, item[1].partition)]
+    return sorted(named, key=lambda item: (item[1].topic, item[1].partition, item[0]))
 
 
 def one_partition(
@@ -144,13 +163,14 @@ def one_partition(
 
 
 def open_single_partition(
-    path: str, broker_id: int | None, *, walk_all: bool, release: Release
+    path: str, broker_id: int | None, *, walk_all: bool, log_dirs: LogDirs
 ) -> tuple[PartitionView | None, LogDir]:
     """Return a partition directory that was named by itself, with the log dir around it if there is one."""
     parent, name = split(path)
     directory = parse_directory(name)
     assert directory is not None
-    log_dir = open_log_dir(parent, broker_id, release)._replace(alone=True)
+    release = log_dirs.release
+    log_dir = log_dirs.open(parent, broker_id)._replace(alone=True)
     if log_dir.view.files:
         log_dir.findings.clear()
         return one_partition(log_dir, name, directory, walk_all=walk_all, release=release), log_dir
@@ -164,19 +184,19 @@ def open_single_partition(
 def _files(
     path: str, where: Location, listing: Listing, findings: list[Finding], release: Release
 ) -> dict[str, FileView]:
-    found: dict[str, FileView] = {}
+    views: dict[str, FileView] = {}
     for name, kind in FILES:
         if name not in listing.files and name not in listing.others:
             continue
         large = kind is offset_checkpoint.FORMAT
         try:
-            found[name] = read_small(
+            views[name] = read_small(
                 join(path, name), kind, where._replace(file=name), release,
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
-    return found
+            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
+    return views
 
 
 def checkpoints_of(
@@ -186,13 +206,13 @@ def checkpoints_of(
 
     None from a file that its reader refuses.
     """
-    topics = {found.topic for _, found in directories}
-    found = {
+    topics = {offsets.topic for _, offsets in directories}
+    offsets = {
         name: view.parsed.value.by_topic(topics)
         for name, view in files.items()
         if name in OFFSET_CHECKPOINTS and view.reads is not None and view.reads.error is None
     }
     return Checkpoints(
-        found.get(RECOVERY_POINT, {}), found.get(LOG_START, {}), found.get(REPLICATION_OFFSET, {}),
-        found.get(CLEANER_OFFSET, None if CLEANER_OFFSET in files else {}),
+        offsets.get(RECOVERY_POINT, {}), offsets.get(LOG_START, {}), offsets.get(REPLICATION_OFFSET, {}),
+        offsets.get(CLEANER_OFFSET, None if CLEANER_OFFSET in files else {}),
     )  # fmt: skip

@@ -7,7 +7,6 @@ from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay
 from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, join
-from kcheck.errors import UnreadableError
 from kcheck.formats import _control_record
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
@@ -15,6 +14,7 @@ from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
 from kcheck.model.names import log_name, metadata_snapshots, segment_bases
 from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
@@ -42,10 +42,10 @@ def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
 
 
 def _is_of_kraft(view: LogDirView) -> bool:
-    found, node_id = identity(view), view.where.broker_id
-    if found is None or found.version >= KRAFT_VERSION:
+    own_identity, node_id = identity(view), view.where.broker_id
+    if own_identity is None or own_identity.version >= KRAFT_VERSION:
         return view.of_kraft
-    names = (each.where.dir or "" for each in view.partitions if each.is_metadata_log)
+    names = (partition.where.dir or "" for partition in view.partitions if partition.is_metadata_log)
     copies = (read_copy(join(view.where.log_dir or "", name), node_id) for name in names)
     return any(copy is not None and node_id in copy.image.brokers for copy in copies)
 
@@ -127,7 +127,7 @@ class _CopyReader:
                 said = _control_record.parse(record.key, record.value)
                 self._control, voters = said.name, said.fields.get("voters")
                 if isinstance(voters, tuple):
-                    self.voters = frozenset(each["voter_id"] for each in voters)
+                    self.voters = frozenset(voter["voter_id"] for voter in voters)
             else:
                 self._message(bytes(record.value or b""), offset if offset < 0 else record.offset)
 

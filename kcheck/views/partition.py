@@ -8,7 +8,6 @@ from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, temporary
 from kcheck.disk.read import opened, read_whole
 from kcheck.disk.walk import Directory, join
-from kcheck.errors import UnreadableError
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
 from kcheck.jobs.guard import guarded
@@ -28,6 +27,7 @@ from kcheck.model.names import (
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.batches import TailStart, Walk, index_path, tail_of
@@ -101,7 +101,7 @@ def read_partition(
             segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
             index_size = None if len(files) > len(listing.files) else index_size
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
     entries = () if epochs is None else tuple(epochs.parsed.value.entries)
     tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
@@ -152,11 +152,11 @@ def try_partition(
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
-    found = guarded(
+    read = guarded(
         lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
         where,
     )
-    return (None, (found,)) if isinstance(found, Finding) else found
+    return (None, (read,)) if isinstance(read, Finding) else read
 
 
 def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
@@ -189,7 +189,7 @@ def _small(
     try:
         return view_of(folder.read_whole(name), kind, where, release)
     except UnreadableError as error:
-        findings.append(kc001_unreadable.finding(where, str(error)))
+        findings.append(kc001_unreadable.finding(where, error.why))
         return None
 
 
@@ -198,7 +198,7 @@ def _segments(
 ) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
     """Return every segment, the last batch of the last one, and the size of its index as in `PartitionView`."""
     bases = segment_bases(files)
-    found: list[SegmentSummary] = []
+    summaries: list[SegmentSummary] = []
     last: Batch | None = None
     index_size: int | None = None
     for base in bases:
@@ -211,12 +211,12 @@ def _segments(
                     summary, last, index_size = _summary(tail, source, base)
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))
-            found.append(summary)
+            summaries.append(summary)
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), str(error)))
-            found.append(SegmentSummary(base_offset=base, size=0))
+            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
+            summaries.append(SegmentSummary(base_offset=base, size=0))
             last = index_size = None
-    return tuple(found), last, index_size
+    return tuple(summaries), last, index_size
 
 
 def _summary(tail: TailStart, source: Source, base: Offset) -> tuple[SegmentSummary, Batch | None, int | None]:

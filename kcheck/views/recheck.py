@@ -13,21 +13,29 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.views import LogDirView
 
 
-def suspects(log_dir: str, found: Iterable[Finding]) -> frozenset[str]:
+def suspects(log_dir: str, findings: Iterable[Finding]) -> frozenset[str]:
     """Return the partition directories of a log dir to look at again: none if no process holds it."""
-    named = frozenset(each.where.dir for each in found if each.where.dir is not None and _counts(each))
+    named = frozenset(finding.where.dir for finding in findings if finding.where.dir is not None and _counts(finding))
     return named if named and locked_by(log_dir) is not None else frozenset()
 
 
-def confirmed(suspect: Collection[str], found: Iterable[Finding], again: Iterable[Finding]) -> list[Finding]:
+def confirmed(
+    suspect: Collection[str], findings: Iterable[Finding], second_findings: Iterable[Finding]
+) -> list[Finding]:
     """Return what was found without that which the second look does not find in the same file."""
-    still = {_key(each) for each in again}
-    return [each for each in found if each.where.dir not in suspect or not _counts(each) or _key(each) in still]
+    still_there = {_key(finding) for finding in second_findings}
+    return [
+        finding
+        for finding in findings
+        if finding.where.dir not in suspect or not _counts(finding) or _key(finding) in still_there
+    ]
 
 
 def remaining(view: LogDirView) -> LogDirView:
     """Return a log dir without the partitions that have left it."""
-    return view._replace(partitions=tuple(each for each in view.partitions if not has_left(view, each.where.dir or "")))
+    return view._replace(
+        partitions=tuple(partition for partition in view.partitions if not has_left(view, partition.where.dir or ""))
+    )
 
 
 def has_left(view: LogDirView | None, name: str) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
     """Return every rule whose id begins so, by id."""
-    begins = tuple(each.lower() for each in series)
+    begins = tuple(prefix.lower() for prefix in series)
     rules = [rule for rule in discover("kcheck.rules", "RULE", begins) if isinstance(rule, Rule)]
     return tuple(sorted(rules, key=lambda rule: rule.id))
 
@@ -41,8 +41,8 @@ def all_repairs() -> "tuple[Repair, ...]":
     """Return every repair, in the order in which they are asked."""
     from kcheck.repairs._contract import Repair  # only where something was found
 
-    found = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
-    return tuple(sorted(found, key=lambda repair: (repair.rank, repair.name)))
+    repairs = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
+    return tuple(sorted(repairs, key=lambda repair: (repair.rank, repair.name)))
 
 
 @cache
@@ -85,7 +85,7 @@ def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
 
 def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
     """Run the rules that compare the log dirs of one broker."""
-    if len(views) > 1 and (3, 4) <= release.version < (4,):
+    if len(views) > 1 and release.may_migrate_to_kraft:
         from kcheck.views.metadata_copy import with_modes  # the decoders of metadata: where a broker may migrate
 
         views = with_modes(views)
@@ -95,8 +95,8 @@ def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Fi
 def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
     """Run the rules that compare the replicas of one partition; those of different topics have nothing in common."""
     topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
-    found = _check(Scope.REPLICAS, view, release)
-    return (each for each in found if not release.has_partition_metadata or _about_one_topic(each, topics))
+    findings = _check(Scope.REPLICAS, view, release)
+    return (finding for finding in findings if not release.has_partition_metadata or _about_one_topic(finding, topics))
 
 
 def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:

@@ -5,7 +5,6 @@ from functools import partial
 from itertools import zip_longest
 
 from kcheck.disk.walk import folder_of, join
-from kcheck.errors import UnreadableError
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -14,6 +13,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import Aborted, SegmentView, Transactions
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
@@ -86,11 +86,11 @@ class SegmentScan:
         """Yield what a `.log` that was named by itself holds; none if an interrupt came first."""
         task = self._task(path, where, base, 0)
         for _, answers in self._workers.run([(None, [task])]):
-            for found in answers:
-                if found is not None:
+            for segment in answers:
+                if segment is not None:
                     self._segments += 1
-                    self._count(found)
-                    yield found
+                    self._count(segment)
+                    yield segment
 
     def _groups(
         self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool]
@@ -140,21 +140,21 @@ class SegmentScan:
         open_before: Open | None = {}
         producers = SnapshotChecker({name: file for name, file in small.items() if name.endswith(".snapshot")})
         for segment, behind in zip_longest(view.segments, view.segments[1:]):
-            found = answers.get(segment.base_offset)
-            producers.take(found.producers if isinstance(found, SegmentView) else None, segment.base_offset)
-            if found is None:
+            answer = answers.get(segment.base_offset)
+            producers.take(answer.producers if isinstance(answer, SegmentView) else None, segment.base_offset)
+            if answer is None:
                 open_before = None
                 self._segments -= segment.base_offset in answers
                 continue
-            if isinstance(found, Finding):
+            if isinstance(answer, Finding):
                 open_before = None
-                collected.append(found)
+                collected.append(answer)
                 continue
-            self._count(found)
+            self._count(answer)
             prefix = segment_prefix(segment.base_offset)
-            open_before, transactions = follow(open_before, found.transactions)
+            open_before, transactions = follow(open_before, answer.transactions)
             names = (prefix + ".log", prefix + ".index", prefix + ".timeindex")
-            whole = found._replace(
+            followed = answer._replace(
                 transactions=transactions,
                 producers=None,
                 stated=_stated(small.get(prefix + ".txnindex"), transactions) if small else (),
@@ -162,33 +162,33 @@ class SegmentScan:
                 active=behind is None,
                 scanned=_scanned(view, None if behind is None else behind.base_offset),
             )
-            read.append(whole)
-            if whole.unread:
-                collected.extend(_unread(whole))
+            read.append(followed)
+            if followed.unread:
+                collected.extend(_unread(followed))
         swaps = tuple(read_swaps(view, folder_of(view.where), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
-        found: dict[str, FileView] = {}
+        views: dict[str, FileView] = {}
         for name in files_beside_segments(view.files):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
                 where = view.where._replace(file=name)
                 try:
-                    found[name] = read_small(join(folder_of(view.where), name), kind, where, self._release)
+                    views[name] = read_small(join(folder_of(view.where), name), kind, where, self._release)
                 except UnreadableError as error:
-                    collected.append(kc001_unreadable.finding(where, str(error)))
+                    collected.append(kc001_unreadable.finding(where, error.why))
                 else:
-                    collected.extend(check_file(found[name], self._release))
-        self.count_files(found.values())
-        return found
+                    collected.extend(check_file(views[name], self._release))
+        self.count_files(views.values())
+        return views
 
-    def _count(self, found: Segment) -> None:
+    def _count(self, segment: Segment) -> None:
         """Count the files of a segment."""
-        if isinstance(found, SegmentView):
-            for file in (found, found.offset_index, found.time_index):
+        if isinstance(segment, SegmentView):
+            for file in (segment, segment.offset_index, segment.time_index):
                 if file is not None:
                     self._files += 1
                     self._bytes += file.size
@@ -199,7 +199,7 @@ def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, .
     try:
         return examine(path, where, base, cuts=cuts, **how)
     except UnreadableError as error:
-        return kc001_unreadable.finding(where, str(error))
+        return kc001_unreadable.finding(where, error.why)
 
 
 _RULED = {
@@ -211,11 +211,14 @@ _RULED = {
 """The small files of a partition directory that are not read with its tail."""
 
 
-def _stated(view: FileView | None, found: Transactions | None) -> tuple[Aborted, ...]:
+def _stated(view: FileView | None, transactions: Transactions | None) -> tuple[Aborted, ...]:
     """Return what a transaction index names of the transactions that a segment aborts; nothing where there is none."""
-    if view is None or found is None or not found.aborted:
+    if view is None or transactions is None or not transactions.aborted:
         return ()
-    wanted = {(each.producer_id, each.last_offset) for each in found.aborted}
+    wanted = {
+        (aborted_transaction.producer_id, aborted_transaction.last_offset)
+        for aborted_transaction in transactions.aborted
+    }
     return tuple(
         Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset))
         for txn in view.parsed.value

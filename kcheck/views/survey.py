@@ -5,16 +5,17 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, real, split
-from kcheck.errors import UnreadableError, UsageError
+from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
-from kcheck.views.log_dir import LogDir, open_log_dir, open_single_partition, partitions
+from kcheck.views.log_dir import LogDir, LogDirs, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.recheck import confirmed, remaining, suspects
 from kcheck.views.rule_runner import check_broker, check_file, check_log_dir, check_partition
@@ -37,26 +38,31 @@ class Survey:
         walk_all: bool = False,
         deepen: Deepen | None = None,
         again: bool = False,
+        log_dirs: LogDirs | None = None,
     ) -> None:
-        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look."""
+        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look.
+
+        `log_dirs` are those that the command opens elsewhere too.
+        """
         self.collected: list[Finding] = []
         self._wanted = wanted
         self.release = release
         self._walk_all = walk_all
         self._deepen = deepen
         self._again = again
+        self._log_dirs = log_dirs or LogDirs(release)
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
         """Return a log dir, and its partitions one by one."""
-        log_dir = open_log_dir(target.path, target.broker_id, self.release)
+        log_dir = self._log_dirs.open(target.path, target.broker_id)
         return log_dir, self._partitions(target, log_dir)
 
     def partition(self, target: Target) -> Iterator[PartitionView]:
         """Yield a partition directory that was named by itself, if no bug of ours keeps it from being read."""
         view, log_dir = open_single_partition(
-            target.path, target.broker_id, walk_all=self._walk_all, release=self.release
-        )  # fmt: skip
+            target.path, target.broker_id, walk_all=self._walk_all, log_dirs=self._log_dirs
+        )
         self.collected.extend(log_dir.findings)
         yield from self._checked(() if view is None else (view,), log_dir)
 
@@ -75,7 +81,7 @@ class Survey:
     def unreadable(self, target: Target, error: UnreadableError) -> None:
         """Tell that a file that was named cannot be read."""
         where = Location(broker_id=target.broker_id, file=target.path)
-        self.collected.append(kc001_unreadable.finding(where, str(error)))
+        self.collected.append(kc001_unreadable.finding(where, error.why))
 
     def compare(self) -> None:
         """Run the rules that compare the log dirs of each broker, when all have been looked at."""
@@ -86,44 +92,44 @@ class Survey:
         """Yield the partitions, then run the rules of the log dir, with the little that these need of each."""
         light: list[PartitionView] = []
 
-        def found() -> Iterator[PartitionView]:
+        def views() -> Iterator[PartitionView]:
             for view in partitions(log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release):
                 named = view.files & {PARTITION_METADATA}
                 light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
                 yield view
 
         before = len(self.collected)
-        yield from self._checked(found(), log_dir)
+        yield from self._checked(views(), log_dir)
         unread = {finding.where.dir for finding in log_dir.findings if finding.where.dir is not None}
-        whole = whole_log_dir(log_dir, light)
-        self._collect(checked_log_dir(whole, unread, light, self.release))
+        log_dir_view = whole_log_dir(log_dir, light)
+        self._collect(checked_log_dir(log_dir_view, unread, light, self.release))
         self.collected.extend(log_dir.findings)
-        self._by_broker.setdefault(broker_of(target, whole), {}).setdefault(real(target.path), whole)
+        self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(real(target.path), log_dir_view)
         if not self._again:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
 
-    def _confirmed(self, target: Target, found: list[Finding]) -> list[Finding]:
+    def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
         """Return what was found in a log dir without what a second look does not find, if the log dir is in use."""
-        suspect = suspects(target.path, found)
+        suspect = suspects(target.path, findings)
         if not suspect:
-            return found
+            return findings
         log_dir = open_log_dir(target.path, target.broker_id, self.release)
-        named = tuple(each for each in log_dir.directories if each[0] in suspect)
-        look = Survey(
+        named = tuple(directory for directory in log_dir.directories if directory[0] in suspect)
+        second = Survey(
             wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, again=True
         )
-        deque(look._partitions(target, log_dir._replace(directories=named)), maxlen=0)
-        return confirmed(suspect, found, look.collected)
+        deque(second._partitions(target, log_dir._replace(directories=named)), maxlen=0)
+        return confirmed(suspect, findings, second.collected)
 
     def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
         """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""
         unread: set[str | None] = set()
-        told = 0
+        known = 0
 
         def is_whole(view: PartitionView) -> bool:
-            nonlocal told
-            unread.update(finding.where.dir for finding in log_dir.findings[told:])
-            told = len(log_dir.findings)
+            nonlocal known
+            unread.update(finding.where.dir for finding in log_dir.findings[known:])
+            known = len(log_dir.findings)
             return view.where.dir not in unread
 
         for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
@@ -152,17 +158,19 @@ def checked_log_dir(
 ) -> Iterator[Finding]:
     """Run the rules of a log dir; of directories that are `unread`, or were not seen at all, they know too little."""
     unread = unread | {view.where.dir or "" for view in whole.partitions[len(seen) :]}
-    return (found for found in check_log_dir(whole, release) if found.where.dir not in unread)
+    return (finding for finding in check_log_dir(whole, release) if finding.where.dir not in unread)
 
 
 def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
     """Yield the partitions of a log dir that were not asked for or could not be read: they are there all the same."""
     names = {name for name, _ in log_dir.directories} | {finding.where.dir or "" for finding in log_dir.findings}
     for name in sorted(names - {view.where.dir for view in seen}):
-        found = parse_directory(name)
-        if found is not None:
-            where = log_dir.view.where._replace(dir=name, topic=found.topic, partition=found.partition)
-            yield PartitionView(where=where, topic=found.topic, partition=found.partition, state=found.state)
+        directory = parse_directory(name)
+        if directory is not None:
+            where = log_dir.view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
+            yield PartitionView(
+                where=where, topic=directory.topic, partition=directory.partition, state=directory.state
+            )
 
 
 def _formats() -> tuple[Format, ...]:

@@ -18,7 +18,7 @@ from kcheck.disk.walk import (
     real,
     split,
 )
-from kcheck.errors import NotALogDirError, UnreadableError, UsageError
+from kcheck.errors import NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
@@ -30,6 +30,7 @@ from kcheck.model.names import (
     parse_directory,
     parse_file,
 )
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}
@@ -86,11 +87,11 @@ def targets(paths: list[str]) -> tuple[Target, ...]:
 
 def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
     """Return the targets of `BROKER=PATH` arguments, each once; a path without `BROKER=` is taken as it is."""
-    found: dict[tuple[int | None, str], Target] = {}
+    by_path: dict[tuple[int | None, str], Target] = {}
     for broker_id, path in map(_split_broker, arguments):
         for target in _of(path, broker_id):
-            found.setdefault((broker_id, real(target.path)), target)
-    return tuple(found.values())
+            by_path.setdefault((broker_id, real(target.path)), target)
+    return tuple(by_path.values())
 
 
 def _split_broker(argument: str) -> tuple[int | None, str]:
@@ -124,10 +125,10 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     elif _is_log_dir(path, listing):
         yield Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id)
     else:
-        found = [*_log_dirs_below(path, listing, depth=2)]
-        if not found:
+        log_dirs = [*_log_dirs_below(path, listing, depth=2)]
+        if not log_dirs:
             raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
-        for below in found:
+        for below in log_dirs:
             yield Target(kind=TargetKind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
 
 
@@ -199,9 +200,9 @@ def read_properties(path: str) -> Mapping[str, str]:
         raise UsageError(f"{path}: {error}") from error
 
 
-def paths_of(found: Iterable[Target]) -> tuple[str, ...]:
+def paths_of(targets: Iterable[Target]) -> tuple[str, ...]:
     """Return the paths of what is looked at, and of the server.properties that name it: nothing is written there."""
-    return tuple(path for target in found for path in (target.path, target.config) if path is not None)
+    return tuple(path for target in targets for path in (target.path, target.config) if path is not None)
 
 
 def directory_wanted(path: str, what: str) -> UsageError:

@@ -152,7 +152,7 @@ def test_a_bug_outside_of_a_partition_is_3_without_a_traceback(clean: Path, monk
         del arguments, more
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("kcheck.views.survey.open_log_dir", fails)
+    monkeypatch.setattr("kcheck.views.log_dir.open_log_dir", fails)
     done = kcheck("inspect", clean)
     assert (3, "kcheck: a bug in kcheck: RuntimeError: boom") == (done.code, done.err.splitlines()[0])
     assert "Traceback" not in done.err
@@ -162,7 +162,7 @@ def test_an_interrupt_is_130(tmp_path: Path) -> None:
     """Whatever kcheck does at that moment."""
     code = (
         "import os, signal, sys\n"
-        "import kcheck.views.survey as look\n"
+        "import kcheck.views.log_dir as look\n"
         "look.open_log_dir = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "from kcheck.cli.app import main\n"
         "main()\n"

@@ -1,9 +1,22 @@
-"""`--kafka`, `--ibp` and `--message-format` select one row."""
+"""`--kafka`, `--ibp` and `--message-format` select one row; what else a release does is one table."""
+
+import ast
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import kcheck
 from kcheck.core.releases import TABLE, release, with_profile
 from kcheck.errors import UsageError
+from kcheck.model.behaviour import Behaviour
+from kcheck.model.behaviours import BEHAVIOURS
+from kcheck.model.release import HashTable, Release
+
+KCHECK = Path(kcheck.__file__).parent
+COMPARES = KCHECK / "model" / "behaviour.py"
+"""The only module that compares a version."""
 
 
 @pytest.mark.parametrize(
@@ -63,3 +76,114 @@ def test_a_profile_can_be_forced() -> None:
     assert with_profile(release("4.3"), "P0").lookup is None
     with pytest.raises(UsageError, match="P5_280"):
         with_profile(release("4.3"), "P9")
+
+
+@pytest.mark.parametrize("row", BEHAVIOURS, ids=lambda row: row.name)
+def test_a_row_names_known_releases_and_one_sentence(row: Behaviour) -> None:
+    """Each limit is a line or a release, `since` is older than `until`, and the row has one sentence."""
+    limits = [name for name in (row.since, row.but_not, row.until) if name is not None]
+    numbers = [[*map(int, name.split("."))] for name in limits]
+    assert all(release(name).version for name in limits)
+    assert numbers == sorted(numbers)
+    assert row.since or row.until
+    assert row.says[0].isupper()
+    assert row.says.endswith(".")
+    assert ". " not in row.says
+    assert row.reference is None or row.reference.startswith(("KAFKA-", "KIP-"))
+
+
+@pytest.mark.parametrize(
+    ("name", "does", "does_not"),
+    [
+        ("checks_indexes", "0.8.2.0 2.2.2", "2.3.0 4.4.0"), ("reads_zstd", "2.1.0 4.4.0", "0.8.2.0 2.0.1"),
+        ("makes_missing_indexes", "1.1.0 2.2.2", "1.0.2 2.3.0"), ("is_kraft_only", "4.0.0 4.4.0", "3.9.2"),
+        ("begins_empty_log_with_batch", "1.0.2 1.1.1 2.0.0", "1.0.1 1.1.0"),
+        ("splits_batch_by_batch", "3.9.1 3.9.2 4.0.1 4.1.0", "3.9.0 4.0.0"),
+        ("exits_out_of_range_without_unclean_election", "0.8.2.0 2.0.0", "2.0.1"),
+        ("recovery_skips_epoch_zero", "2.1.1 2.6.0", "2.1.0 2.6.1"), ("keeps_wiped_snapshots", "3.0.2", "2.8.2 3.1.0"),
+        ("needs_segment_to_delete", "2.2.1", "2.2.0 2.2.2"), ("aborts_on_nameless_logs", "3.7.0", "3.6.2 3.7.1"),
+        ("cuts_deleted_names_at_dot", "0.10.2.0 0.10.2.1", "0.10.1.1 0.10.2.2"),
+        ("throws_several_snapshot_errors", "0.11.0.0", "0.10.2.2 0.11.0.1"),
+        ("marker_leaves_timestamp", "1.0.0 2.4.0", "0.11.0.3 2.4.1"),
+        ("outlives_bad_partition_files", "3.2.1 4.4.0", "3.2.0"), ("applies_diverging_fetches", "2.8.0 3.4.0", "3.4.1"),
+    ],
+)  # fmt: skip
+def test_a_behaviour_has_its_releases(name: str, does: str, does_not: str) -> None:
+    """The first release does it, the one of `until` does not, and a release may be left out."""
+    answers = {version: getattr(release(version), name) for version in f"{does} {does_not}".split()}
+    assert dict.fromkeys(does.split(), True) | dict.fromkeys(does_not.split(), False) == answers
+
+
+def test_hash_tables_follow_scala_and_java() -> None:
+    """The producers of a snapshot moved to Java's map before those of a replay."""
+    tables = {name: (release(name).producer_table, release(name).replay_table) for name in ("2.3", "2.4", "3.5", "4.0")}
+    assert tables == {
+        "2.3": (HashTable.SCALA_2_12, HashTable.SCALA_2_12),
+        "2.4": (HashTable.SCALA_2_13, HashTable.SCALA_2_13),
+        "3.5": (HashTable.JAVA, HashTable.SCALA_2_13),
+        "4.0": (HashTable.JAVA, HashTable.JAVA_COMPUTED),
+    }
+
+
+def test_a_release_that_was_asked_is_the_same_value() -> None:
+    """An answer is kept, but neither compared, nor printed, nor pickled, nor taken over to another version."""
+    asked, fresh = release("2.2"), release("2.2")
+    assert asked.checks_indexes
+    assert (asked, hash(asked), repr(asked), pickle.dumps(asked)) == (
+        fresh, hash(fresh), repr(fresh), pickle.dumps(fresh),
+    )  # fmt: skip
+    assert pickle.loads(pickle.dumps(asked)) == asked
+    assert not asked._replace(version=(2, 3, 0)).checks_indexes
+
+
+def test_a_row_can_be_read_from_the_class() -> None:
+    """The class has the row, a value has the answer."""
+    assert Release.has_kraft.since == "3.0"
+    assert Release.has_kraft in BEHAVIOURS
+
+
+def test_no_version_is_compared_outside_of_the_table() -> None:
+    """A decision that changes with the release asks a behaviour by its name."""
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in KCHECK.rglob("*.py") if path != COMPARES}
+    assert not [f"{path}:{line}" for path, tree in trees.items() for line in _compared(tree)]
+
+
+def test_every_behaviour_is_asked() -> None:
+    """A row that nobody asks says nothing about kcheck."""
+    sources = (path.read_text("utf-8") for path in KCHECK.rglob("*.py"))
+    names = {node.attr for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)}
+    assert not {row.name for row in BEHAVIOURS} - names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "release.version >= (3, 3)", "self._release.version < LIMIT", "(2, 8) <= version", "f(context.release.version)",
+        "LIMIT = (3, 7)\nversion < LIMIT",
+    ],
+)  # fmt: skip
+def test_a_comparison_would_be_seen(text: str) -> None:
+    """Whatever it is written like."""
+    assert [*_compared(ast.parse(text))]
+
+
+def _compared(tree: ast.Module) -> Iterator[int]:
+    """Return the lines that ask a release for its version, or order anything by the numbers of a version."""
+    limits = {
+        target.id for node in tree.body if isinstance(node, ast.Assign) and _is_version(node.value)
+        for target in node.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "version" and "release" in ast.unparse(node.value):
+            yield node.lineno
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            sides = (node.left, *node.comparators)
+            if any(_is_version(side) or (isinstance(side, ast.Name) and side.id in limits) for side in sides):
+                yield node.lineno
+
+
+def _is_version(node: ast.expr) -> bool:
+    numbers = node.elts if isinstance(node, ast.Tuple) else []
+    return bool(numbers) and all(
+        isinstance(number, ast.Constant) and isinstance(number.value, int) for number in numbers
+    )

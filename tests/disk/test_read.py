@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk.read import SMALL_FILE_SIZE_MAX, opened, read_filled, read_whole
-from kcheck.errors import UnreadableError
+from kcheck.model.unreadable import UnreadableError
 
 MISSING = "No such file or directory"
 

@@ -7,7 +7,7 @@ import pytest
 
 from kcheck.disk import walk
 from kcheck.disk.walk import Listing, list_directory
-from kcheck.errors import UnreadableError
+from kcheck.model.unreadable import UnreadableError
 
 
 def test_names_are_sorted_by_what_they_are(tmp_path: Path) -> None:

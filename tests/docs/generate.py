@@ -14,6 +14,8 @@ from typer.main import get_command
 import kcheck.model.release
 from kcheck.cli.app import app
 from kcheck.core.releases import NEWEST_TESTED, PROFILES, TABLE, TESTED, Row, release
+from kcheck.model.behaviour import Behaviour
+from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables._contract import PLACE, Table
@@ -29,8 +31,13 @@ What each release of Kafka does, as far as it changes an answer of `kcheck`. `--
 `--message-format` can change it, `--profile` puts another profile in its place. The default is {NEWEST_TESTED}.
 The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
-{NOTICE} from `kcheck/core/releases.py` and
-`kcheck/model/release.py`: change those, not this.
+{NOTICE} from `kcheck/core/releases.py`,
+`kcheck/model/release.py` and `kcheck/model/behaviours.py`: change those, not this.
+"""
+
+BEHAVIOURS_HEAD = """## What else changes with the release
+
+From: the first release that does it. Until: the first release that no longer does it. An empty field has no limit.
 """
 
 TABLES_HEAD = f"""# Tables
@@ -104,8 +111,7 @@ def releases_page() -> str:
         parts += [f"## {title}\n", text + "\n"]
         codes = [(code, doc) for (owner, code), doc in said.items() if owner == name]
         parts.append(table(("Code", "Meaning"), [(value_of(name, code), doc) for code, doc in codes]))
-    parts += ["## What else changes with the release\n"]
-    parts.append("".join(f"- {doc}\n" for (owner, code), doc in said.items() if owner == "Release" and code))
+    parts += [BEHAVIOURS_HEAD, table(("From", "Until", "Kafka's id", "What it does"), map(behaviour_row, BEHAVIOURS))]
     return "\n".join(parts)
 
 
@@ -114,6 +120,12 @@ def release_row(row: Row) -> Sequence[str]:
     name = row.first if row.first == row.last else f"{row.first} to {row.last}"
     assign = release(row.last).assign if row.lookup else None
     return [name, *map(cell, (row.profile, row.lookup, row.reader, row.epoch_load, assign, row.ibp))]
+
+
+def behaviour_row(row: Behaviour) -> Sequence[str]:
+    """Return a line of the table of behaviours."""
+    since = f"{row.since}, not {row.but_not}" if row.but_not else row.since
+    return [cell(value) for value in (since, row.until, row.reference, row.says)]
 
 
 def tables_page() -> str:

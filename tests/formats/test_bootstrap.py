@@ -13,7 +13,7 @@ from tests.records import batch_of, old_message, record, wrapper
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
 WHOLE = (BROKERS / "4.3.1" / "snapshot" / "broker-1" / "data1" / "bootstrap.checkpoint").read_bytes()
 FIRST_SIZE = OVERHEAD.size + int(OVERHEAD.unpack_from(WHOLE)[1])
-NOT_NAMED = "it names no metadata.version"
+NOT_NAMED = "no metadata.version record"
 
 
 def level(number: int, version: bytes = b"\0", name: bytes = b"metadata.version") -> bytes:
@@ -41,12 +41,12 @@ def header(kind: int) -> bytes:
         (WHOLE, None),
         (
             WHOLE[: FIRST_SIZE - 1] + b"x" + WHOLE[FIRST_SIZE:],
-            "the batch at position 0: record 0 cannot be read",
+            "the batch at position 0: record 0 is unreadable",
         ),
         (WHOLE[:FIRST_SIZE], NOT_NAMED),
         (b"", NOT_NAMED),
         (WHOLE + bytes(17), None),
-        (WHOLE + bytes(18), f"no batch begins at position {len(WHOLE)}"),
+        (WHOLE + bytes(18), f"no valid batch at position {len(WHOLE)}"),
         (odd(level(7)), None),
         (odd(level(99)), None),
         (odd(level(7, b"\x05")), None),
@@ -54,18 +54,18 @@ def header(kind: int) -> bytes:
         (odd(level(1, name=b"group.version")), NOT_NAMED),
         (old_message(0, None, level(7)), None),
         (_flipped(old_message(0, None, level(7)), 12), None),
-        (_flipped(old_message(0, None, b"", attributes=1), 12), "record 0 cannot be read: no gzip header"),
+        (_flipped(old_message(0, None, b"", attributes=1), 12), "record 0 is unreadable: no gzip header"),
         (_flipped(wrapper(0, old_message(0, None, level(7)) + bytes(3)), 12), None),
         (header(3) + odd(level(7)), None),
-        (header(0), "the control record of the type 0 does not belong there"),
+        (header(0), "unexpected control record of type 0"),
         (header(6)[:-11] + b"", NOT_NAMED),
         (odd(b"1", key=b"", attributes=CONTROL), "the key of the control record is of 0 bytes"),
         (odd(None), "the record at offset 0: the record has no value"),
         (odd(b"\1\x0c\0"), "the record at offset 0: "),
         (odd(b"\2\x0c\0"), "the record at offset 0: frame version 2 is not known"),
         (odd(level(7, b"\xff\xff\x07")), "the record at offset 0: version 131071 of FeatureLevelRecord is not known"),
-        (_flipped(batch_of(b"", 0), 17), "it holds no record"),
-        (struct.pack(">qiib", 0, 40, 0, 2) + bytes(35), "its 52 bytes are no header"),
+        (_flipped(batch_of(b"", 0), 17), "it has no records"),
+        (struct.pack(">qiib", 0, 40, 0, 2) + bytes(35), "its 52 bytes are too few for a header"),
     ],
 )
 def test_what_ends_a_start_as_bootstrap(data: bytes, why: str | None) -> None:

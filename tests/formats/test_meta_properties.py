@@ -66,16 +66,16 @@ def test_written_text_is_escaped() -> None:
 @pytest.mark.parametrize(
     ("text", "messages"),
     [
-        ("", ["no property at all"]),
-        ("#\n", ["no property at all"]),
+        ("", ["the file has no properties"]),
+        ("#\n", ["the file has no properties"]),
         ("\0\0", []),
-        ("version=2\nnode.id=x\n", ['version "2" is not known, only 0 and 1 are']),
-        ("version=x\n", ['version "x" is not known, only 0 and 1 are']),
-        ("broker.id=7 \n", ['broker.id "7 " is no number']),
-        ("version=1\nnode.id=x\n", ['node.id "x" is no number', "cluster.id is missing"]),
+        ("version=2\nnode.id=x\n", ['unknown version "2", expected 0 or 1']),
+        ("version=x\n", ['unknown version "x", expected 0 or 1']),
+        ("broker.id=7 \n", ['broker.id "7 " is not a number']),
+        ("version=1\nnode.id=x\n", ['node.id "x" is not a number', "cluster.id is missing"]),
         ("version=1\n", ["node.id is missing", "cluster.id is missing"]),
-        ("directory.id=abc\n", ['directory.id "abc" is no base64 of 16 bytes']),
-        ("cluster.id=\\u12\n", ["a Unicode escape without four digits"]),
+        ("directory.id=abc\n", ['directory.id "abc" is not 16 bytes in base64']),
+        ("cluster.id=\\u12\n", ["a Unicode escape without four hexadecimal digits"]),
     ],
 )
 def test_defects(text: str, messages: list[str]) -> None:

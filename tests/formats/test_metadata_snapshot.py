@@ -14,7 +14,7 @@ NAMES = ("bootstrap.checkpoint", *(path.name for path in sorted(LOG_DIR.glob("__
 FILES = {name: next(LOG_DIR.rglob(name)).read_bytes() for name in NAMES}
 BOOTSTRAP = FILES["bootstrap.checkpoint"]
 FIRST_SIZE = OVERHEAD.size + int(OVERHEAD.unpack_from(BOOTSTRAP)[1])
-NO_HEADER, NO_FOOTER = "no SNAPSHOT_HEADER stands at the begin", "no SNAPSHOT_FOOTER stands at the end"
+NO_HEADER, NO_FOOTER = "no SNAPSHOT_HEADER record at the beginning", "no SNAPSHOT_FOOTER record at the end"
 
 UNCOVERED = {*range(8), *range(12, 16)}
 """Bytes of a batch that no CRC covers: base offset and leader epoch, which no reader of a snapshot looks at."""
@@ -67,13 +67,13 @@ def test_a_begin_and_an_end_that_say_something_else() -> None:
     [
         (BOOTSTRAP, None),
         (b"", None),
-        (BOOTSTRAP[:16], "no batch begins at position 0"),
+        (BOOTSTRAP[:16], "no valid batch at position 0"),
         (BOOTSTRAP[:17], None),
         (BOOTSTRAP[:-1], None),
         (BOOTSTRAP + bytes(11), None),
-        (BOOTSTRAP + bytes(12), f"no batch begins at position {len(BOOTSTRAP)}"),
-        (BOOTSTRAP + BOOTSTRAP[:16] + b"\3", f"no batch begins at position {len(BOOTSTRAP)}"),
-        (BOOTSTRAP[:16] + b"\1" + BOOTSTRAP[17:], "no batch begins at position 0"),
+        (BOOTSTRAP + bytes(12), f"no valid batch at position {len(BOOTSTRAP)}"),
+        (BOOTSTRAP + BOOTSTRAP[:16] + b"\3", f"no valid batch at position {len(BOOTSTRAP)}"),
+        (BOOTSTRAP[:16] + b"\1" + BOOTSTRAP[17:], "no valid batch at position 0"),
         (
             BOOTSTRAP[: FIRST_SIZE - 1] + b"x" + BOOTSTRAP[FIRST_SIZE:],
             "the CRC of the batch at position 0 does not match",

@@ -87,7 +87,7 @@ def test_defects_have_their_place(data: bytes, defects: list[tuple[int, int, int
 def test_a_defect_says_what_is_wrong_and_quotes_the_bytes() -> None:
     messages = [defect.message for defect in parse(b"7\nx\na b\na b c d\n\nt x 5\nt 5 x\n").defects]
     assert messages == [
-        "version 7 is not known, only 0 is",
+        "unknown version 7, expected 0",
         '"x" is not a count',
         '"a b" has 2 fields instead of 3',
         '"a b c d" has more than 3 fields',

@@ -36,13 +36,13 @@ def test_offsets_are_relative() -> None:
 @pytest.mark.parametrize(
     ("data", "defects"),
     [
-        (DATA + b"\x01\x02", [(16, "2 bytes after the last whole entry")]),
-        (DATA[:9], [(8, "1 bytes after the last whole entry")]),
-        (bytes(12), [(8, "4 bytes after the last whole entry")]),
-        (DATA[8:] + DATA[:8], [(8, "entry 1 does not lie above the one before it")]),
-        (DATA + DATA[8:], [(16, "entry 2 does not lie above the one before it")]),
+        (DATA + b"\x01\x02", [(16, "2 bytes after the last complete entry")]),
+        (DATA[:9], [(8, "1 byte after the last complete entry")]),
+        (bytes(12), [(8, "4 bytes after the last complete entry")]),
+        (DATA[8:] + DATA[:8], [(8, "entry 1 is not above the entry before it")]),
+        (DATA + DATA[8:], [(16, "entry 2 is not above the entry before it")]),
         (bytes(8) + DATA, []),
-        (DATA[:8] + bytes(8) + DATA[8:], [(8, "entry 1 does not lie above the one before it")]),
+        (DATA[:8] + bytes(8) + DATA[8:], [(8, "entry 1 is not above the entry before it")]),
         (b"\xff" + DATA[1:8], [(0, "entry 0 has a negative number")]),
         (DATA[:4] + b"\xff" + DATA[5:8], [(0, "entry 0 has a negative number")]),
     ],
@@ -58,7 +58,7 @@ def test_a_torn_file_of_zeros_is_written_back() -> None:
 def test_defects_are_bounded() -> None:
     defects = parse(DATA[:8] * 3000).defects
     assert len(defects) == DEFECT_COUNT_MAX + 1
-    assert defects[-1].message == "more defects from here on"
+    assert defects[-1].message == "more defects follow"
 
 
 def test_json() -> None:

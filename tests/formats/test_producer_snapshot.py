@@ -74,8 +74,8 @@ def test_producer_ids_that_the_broker_does_not_check() -> None:
     data = serialize(ProducerSnapshot(1, (PRODUCER, PRODUCER._replace(producer_id=-5), PRODUCER)))
     told = [(defect.message, defect.position, defect.accepted) for defect in parse(data).defects]
     assert told == [
-        ("the producer id -5 is negative", 56, True),
-        ("the producer id 1000 stands there twice", 102, True),
+        ("producer id -5 is negative", 56, True),
+        ("producer id 1000 occurs twice", 102, True),
     ]
     assert broker_reads(data, release("4.3")).error is None
 

@@ -21,8 +21,8 @@ def test_zeros_behind_the_entries_are_room(room: int) -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        (((1000, 9), (1000, 18)), "the timestamp of entry 1 is not above the one before it"),
-        (((1000, 9), (1001, 8)), "the offset of entry 1 is below the one before it"),
+        (((1000, 9), (1000, 18)), "the timestamp of entry 1 is not above that of the entry before it"),
+        (((1000, 9), (1001, 8)), "the offset of entry 1 is below that of the entry before it"),
         (((1000, 9), (1001, -8)), "entry 1 has a negative number"),
         (((1000, 9), (-2, 18)), "entry 1 has a negative number"),
     ],
@@ -38,7 +38,7 @@ def test_an_offset_may_repeat() -> None:
 
 def test_a_torn_entry() -> None:
     (defect,) = parse(_data(*ENTRIES) + b"\x01").defects
-    assert (defect.message, defect.position) == ("1 bytes after the last whole entry", 24)
+    assert (defect.message, defect.position) == ("1 byte after the last complete entry", 24)
 
 
 def test_json() -> None:

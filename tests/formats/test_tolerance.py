@@ -108,7 +108,7 @@ NOT_ACCEPTED: dict[str, tuple[bytes, Errors]] = {
     "NULs behind the entries": (WRITTEN + b"\0" * 64, REFUSED),
     "four fields": (b"0\n1\nt 0 5 6\n", REFUSED),
     "two fields": (b"0\n1\nt 5\n", REFUSED),
-    "bytes that are no UTF-8": (b"0\n1\nt\xff 0 5\n", (None, None, None, None, MALFORMED, MALFORMED)),
+    "invalid UTF-8": (b"0\n1\nt\xff 0 5\n", (None, None, None, None, MALFORMED, MALFORMED)),
     "bad bytes in the version": (b"\xff0\n0\n", (NUMBER, IO, IO, IO, MALFORMED, MALFORMED)),
     "a character that the end cuts": (b"0\n1\nt 0 5\n\xe2\x82", (IO, IO, IO, IO, MALFORMED, MALFORMED)),
     "a bad number before such a character": (b"0\n1\nt 0 x\n\xe2\x82", ENTRY_IS_NO_NUMBER),
@@ -180,7 +180,7 @@ EPOCH_ROWS: dict[str, tuple[bytes, Errors]] = {
     "negative count": (b"0\n-1\n", (IO, IO, IO, ARGUMENT)),
     "enormous count": (b"0\n2147483647\n", (IO, IO, IO, MEMORY)),
     "NULs": (b"\0" * 43, (IO,) * 4),
-    "bytes that are no UTF-8": (b"0\n1\n6 \xff\n", (IO, IO, MALFORMED, MALFORMED)),
+    "invalid UTF-8": (b"0\n1\n6 \xff\n", (IO, IO, MALFORMED, MALFORMED)),
 }
 
 

@@ -20,11 +20,11 @@ def test_a_file_as_brokers_write_it() -> None:
 @pytest.mark.parametrize(
     ("entries", "index", "message"),
     [
-        ((ENTRY, NEXT._replace(version=1)), 1, "entry 1 has the version 1, only 0 is known"),
+        ((ENTRY, NEXT._replace(version=1)), 1, "entry 1 has unknown version 1, expected 0"),
         ((ENTRY._replace(producer_id=-1), NEXT), 0, "entry 0 has a negative number"),
         ((ENTRY._replace(first_offset=-1), NEXT), 0, "entry 0 has a negative number"),
         ((ENTRY._replace(first_offset=16), NEXT), 0, "entry 0 ends at offset 15, below its start 16"),
-        ((ENTRY, ENTRY), 1, "entry 1 does not end above the one before it"),
+        ((ENTRY, ENTRY), 1, "entry 1 does not end above the entry before it"),
     ],
 )
 def test_defects(entries: tuple[AbortedTxn, ...], index: int, message: str) -> None:
@@ -40,7 +40,7 @@ def test_a_marker_that_ended_nothing_is_no_defect() -> None:
 def test_a_torn_entry_is_passed_over() -> None:
     data = DATA + DATA[:20]
     (defect,) = parse(data).defects
-    assert (defect.position, defect.message) == (34, "20 bytes after the last whole entry")
+    assert (defect.position, defect.message) == (34, "20 bytes after the last complete entry")
     assert broker_reads(data, release("4.3")).value == (ENTRY,)
 
 

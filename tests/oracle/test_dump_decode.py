@@ -21,7 +21,7 @@ from kcheck.formats._messages.schema import parse_table
 from kcheck.formats._record import Record, read_records
 from kcheck.formats.record_batch import HEADER, OVERHEAD, header_of
 from kcheck.renderers._contract import Options
-from kcheck.renderers._jackson import printable_json
+from kcheck.renderers._json_writer import printable_json
 from kcheck.renderers.kafka import render
 from kcheck.verbs.dump import dump
 from tests.docs.examples import ROOT

@@ -13,7 +13,7 @@ import pytest
 from kcheck.formats._messages import _metadata, _offsets, _protocol, _remote_log, _share_state, _transactions
 from kcheck.formats._messages.decode import decode
 from kcheck.formats._messages.schema import Schema, parse_table
-from kcheck.renderers._jackson import jackson, java_double
+from kcheck.renderers._json_writer import jackson, java_double
 from tests.oracle import messages
 from tests.oracle.ask import SEED, SWEEP, Ask, assert_equal, flips
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kcheck.renderers._decoded import texts
-from kcheck.renderers._jackson import jackson, printable_json
+from kcheck.renderers._json_writer import jackson, printable_json
 
 COMMIT = {"type": 1, "name": "OffsetCommitKey", "data": {"group": "g", "topic": "t", "partition": 0}}
 UNKNOWN_TYPE = {"type": 18, "data": None, "problem": "record type 18 is not known", "damaged": False, "bytes": "ABI="}

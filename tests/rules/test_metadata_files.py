@@ -97,7 +97,7 @@ def test_an_identity_that_the_broker_reads(data: bytes, kafka: str) -> None:
         ("2.7", FATAL, "does not start"),
         ("2.8", WARNING, "with ZooKeeper it accepts the file"),
         ("3.9", FATAL, "with ZooKeeper it accepts the file"),
-        ("4.3", FATAL, "finds no node id"),
+        ("4.3", FATAL, "the file has no node id"),
     ],
 )
 def test_an_empty_identity(data: bytes, kafka: str, severity: Severity, words: str) -> None:
@@ -115,7 +115,7 @@ def test_an_empty_identity(data: bytes, kafka: str, severity: Severity, words: s
         (KRAFT.replace(b"version=1", b"version=2"), "4.3", "takes the whole log dir offline"),
         (KRAFT.replace(b"version=1", b"version=2"), "2.4", "does not start"),
         (KRAFT + b"directory.id=x\n", "4.3", "takes the whole log dir offline"),
-        (b"version=0\ncluster.id=TzyYHphLTKC2YDT31HuF0g\n", "4.3", "finds no node id"),
+        (b"version=0\ncluster.id=TzyYHphLTKC2YDT31HuF0g\n", "4.3", "the file has no node id"),
         (KRAFT + b"directory.id=AAAAAAAAAAAAAAAAAAAAAQ\n", "4.3", "does not start"),
     ],
 )
@@ -146,8 +146,8 @@ def test_a_marker_as_the_release_writes_it(data: bytes, kafka: str) -> None:
     ("data", "kafka", "severity", "words"),
     [
         (b"", "4.3", INFO, "it is empty, as up to 3.6"),
-        (b"{}", "4.3", WARNING, "names no broker epoch"),
-        (b"\x00", "3.7", WARNING, "names no broker epoch"),
+        (b"{}", "4.3", WARNING, "has no broker epoch"),
+        (b"\x00", "3.7", WARNING, "has no broker epoch"),
     ],
 )
 def test_a_marker_without_an_epoch(data: bytes, kafka: str, severity: Severity, words: str) -> None:

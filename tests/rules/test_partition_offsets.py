@@ -191,7 +191,7 @@ def test_a_directory_that_stands_alone_has_no_high_watermark_to_miss() -> None:
         (2**31, "4.3", (Severity.FATAL, "does not start, now or later")),
         (2**32 + 78, "2.1", (Severity.FATAL, "does not start, now or later")),
         (2**31, "2.0", (Severity.FATAL, "does not start, now or later")),
-        (2**32 + 78, "2.0", (Severity.ERROR, "takes it for a file of 78 bytes")),
+        (2**32 + 78, "2.0", (Severity.ERROR, "reads it as a file of 78 bytes")),
     ],
 )
 def test_a_log_is_too_large(size: int, kafka: str, expected: tuple[Severity, str] | None) -> None:

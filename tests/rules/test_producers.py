@@ -47,7 +47,7 @@ def said(shown: PartitionView, kafka: str = "4.3") -> list[tuple[str, str, str]]
 
 
 def test_the_snapshot_that_is_loaded_is_worse() -> None:
-    message = "it ends producer 7 at offset 5, it has a batch that ends at 12"
+    message = "ends producer 7 at offset 5; the log has a batch of it that ends at 12"
     assert [("KC182", "error", message)] == said(view(faults=(FAULTY,)))
     more = f"{message} (and 1 further contradiction)"
     assert [("KC182", "warning", more)] == said(view(faults=(FAULTY, FAULTY), newest=False))
@@ -80,7 +80,7 @@ def test_a_snapshot_above_the_log_end() -> None:
     shown = view()._replace(files=files)
     assert not said(shown)
     above = shown._replace(files=files | {"00000000000000000101.snapshot"})
-    message = "1 producer snapshot above the log end 100: 00000000000000000101.snapshot"
+    message = "1 producer snapshot above the log end offset 100: 00000000000000000101.snapshot"
     assert [("KC185", "info", message)] == said(above)
     assert not said(above._replace(log_end_offset=None))
     assert not said(above._replace(read=None))

@@ -11,11 +11,12 @@ from kcheck.formats import _metadata_snapshot, _quorum_state
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.report import Report
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.registry import discover
 from kcheck.rules._contract import SERIES, Rule, Scope
 from kcheck.rules._words import counted, listed, quoted
+from kcheck.rules.kc001_unreadable import GONE, finding
 from kcheck.rules.kc001_unreadable import RULE as KC001
-from kcheck.rules.kc001_unreadable import finding
 from tests.rules.build import found_by, rules
 
 RULES = tuple(rule for rule in rules() if rule.id != "KC001")
@@ -85,22 +86,22 @@ def test_a_finding_carries_what_its_rule_says() -> None:
 def test_what_could_not_be_read_is_the_scans_finding() -> None:
     """A view is made of what could be read."""
     assert not found_by(KC001, None)
-    assert finding(Location(file="x"), "Permission denied").message == "cannot be read: Permission denied"
+    why = Unreadable(UnreadableCause.REFUSED, "Permission denied")
+    assert finding(Location(file="x"), why).message == "cannot be read: Permission denied"
 
 
 def test_a_file_that_is_too_large_is_refused_by_kcheck_alone() -> None:
     """A broker has no such limit but its heap, and permissions have nothing to do with it."""
-    found = finding(Location(file="x"), "99 bytes are too many for a file of this kind")
+    found = finding(Location(file="x"), Unreadable(UnreadableCause.TOO_LARGE, "99 bytes"))
     assert found.effect.startswith("Only kcheck refuses it")
     assert "kcheck as the broker's user" not in found.advice
 
 
 def test_what_a_running_broker_removes_is_no_failure() -> None:
     """In a partition. A log dir that is not there is one."""
-    gone = "No such file or directory"
-    found = finding(Location(dir="t-0", file="x"), gone)
-    assert (Severity.INFO, "it was removed while kcheck looked") == (found.severity, found.message)
-    assert finding(Location(file="x"), gone).severity is Severity.ERROR
+    found = finding(Location(dir="t-0", file="x"), GONE)
+    assert (Severity.INFO, "removed while kcheck was running") == (found.severity, found.message)
+    assert finding(Location(file="x"), GONE).severity is Severity.ERROR
     assert not Report(verb="check", kafka="4.3", body={}, collected=[found]).unfinished
 
 

@@ -42,7 +42,7 @@ OFFSETS = IndexView(Location(dir="t-0", file="0.index"), 8, 1, 0, 0, (), {})
     [
         (2**31 - 1, "4.3", None),
         (2**31, "4.3", (Severity.FATAL, "does not start, now or later")),
-        (2**32 + 78, "2.0", (Severity.ERROR, "takes it for a file of 78 bytes")),
+        (2**32 + 78, "2.0", (Severity.ERROR, "reads it as a file of 78 bytes")),
     ],
 )
 def test_the_size_of_a_log_comes_before_zeros_at_its_end(
@@ -106,11 +106,11 @@ def test_a_transaction_that_began_before_the_first_segment_needs_no_entry() -> N
 @pytest.mark.parametrize(
     ("scanned", "fault", "kafka", "severity", "effect"),
     [
-        (None, RecordFault.SHORT, "4.0", Severity.ERROR, "After an unclean stop Kafka 4.0 cuts the log at offset 6,"),
-        (True, RecordFault.SHORT, "4.1", Severity.FATAL, "Kafka 4.1 reads this segment at its next start,"),
-        (True, RecordFault.CONTROL, "4.3", Severity.FATAL, "Kafka 4.3 reads this segment at its next start,"),
+        (None, RecordFault.SHORT, "4.0", Severity.ERROR, "After an unclean shutdown Kafka 4.0 cuts the log at"),
+        (True, RecordFault.SHORT, "4.1", Severity.FATAL, "Kafka 4.1 recovers this segment at its next start,"),
+        (True, RecordFault.CONTROL, "4.3", Severity.FATAL, "Kafka 4.3 recovers this segment at its next start,"),
         (False, RecordFault.MARKER, "2.0", Severity.ERROR, "Kafka 2.0 does not read this segment at its next start."),
-        (True, RecordFault.UNUSUAL, "4.3", Severity.INFO, "Kafka 4.3 takes it as it is."),
+        (True, RecordFault.UNUSUAL, "4.3", Severity.INFO, "Kafka 4.3 accepts it as it is."),
     ],
 )
 def test_a_control_batch_keeps_a_broker_from_starting_where_it_is_read(

@@ -6,7 +6,6 @@ from typing import TypedDict, Unpack
 
 import pytest
 
-from kcheck.errors import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range
@@ -21,6 +20,8 @@ from kcheck.model.segments import (
     SegmentView,
     Transactions,
 )
+from kcheck.model.unreadable import UnreadableError
+from kcheck.rules.kc001_unreadable import GONE
 from kcheck.segments import columnar_segment as whole
 from kcheck.segments import header_columns as read
 from kcheck.segments import plain_segment as small
@@ -95,7 +96,7 @@ def test_a_sound_segment(tmp_path: Path) -> None:
         offset_index=None,
         time_index=None,
         producers=Producing(Range(0, 100, 0, {}), {}, (), {}),
-        unread={".index": "No such file or directory", ".timeindex": "No such file or directory"},
+        unread={".index": GONE, ".timeindex": GONE},
     )
     assert expected == found
 

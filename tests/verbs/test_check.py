@@ -126,10 +126,10 @@ def test_the_next_start_reads_from_the_recovery_point_on() -> None:
     for name in ("00000000000000000000", "00000000000000000100", "00000000000000000200"):
         flip_byte(Path(f"data/t-0/{name}.log"), 90)
     effects = [row["effect"] for row in checked("data")["findings"] if row["id"] == "KC141"]
-    assert [False, True, True] == ["because the stop was unclean" in effect for effect in effects]
+    assert [False, True, True] == ["because the shutdown was unclean" in effect for effect in effects]
     write(Path("data"), {".kafka_cleanshutdown": b""})
     effects = [row["effect"] for row in checked("data")["findings"] if row["id"] == "KC141"]
-    assert [False, False, False] == ["because the stop was unclean" in effect for effect in effects]
+    assert [False, False, False] == ["because the shutdown was unclean" in effect for effect in effects]
 
 
 def test_two_brokers_in_one_check() -> None:

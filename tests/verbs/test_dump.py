@@ -142,7 +142,7 @@ def test_entries_out_of_order_and_a_torn_one_are_told(tmp_path: Path) -> None:
     found = one(file(tmp_path, ".index", index((4, 100), (4, 200), (-1, 0)) + b"\1\2"))
     assert [True, False, False] == [row["valid"] for row in found["entries"]]
     assert [
-        (8, 8, "entry 1 does not lie above the one before it"),
+        (8, 8, "entry 1 is not above the entry before it"),
         (16, 8, "entry 2 has a negative number"),
         (24, 2, "2 bytes after the last whole entry"),
     ] == told(found)
@@ -176,12 +176,12 @@ def test_a_snapshot(tmp_path: Path) -> None:
     ("data", "count", "said"),
     [
         (b"", 0, ["the file is empty"]),
-        (b"\0\1\0", 0, ["3 bytes are no header"]),
+        (b"\0\1\0", 0, ["3 bytes are too few for a header"]),
         (serialize(ProducerSnapshot(1, PRODUCERS))[:-1], 1,
-         ["the CRC does not match", "101 bytes do not agree with the count 2, which needs 102"]),
+         ["the CRC does not match", "the count 2 needs 102 bytes, but the file has 101"]),
         (SNAPSHOT_HEADER.pack(2, 0, -1) + bytes(PRODUCER.size), 0,
-         ["version 2 is not known, only 1 is", "the CRC does not match",
-          "56 bytes do not agree with the count -1, which needs 0"]),
+         ["unknown version 2, expected 1", "the CRC does not match",
+          "the count -1 needs 0 bytes, but the file has 56"]),
     ],
 )  # fmt: skip
 def test_a_damaged_snapshot(tmp_path: Path, data: bytes, count: int, said: list[str]) -> None:
@@ -195,7 +195,7 @@ def test_a_snapshot_with_bytes_behind_it_is_taken_and_told(tmp_path: Path) -> No
     """The broker reads over what the CRC covers too."""
     body = serialize(ProducerSnapshot(1, PRODUCERS))[6:] + b"\0"
     found = one(file(tmp_path, ".snapshot", SNAPSHOT_HEADER.pack(1, crc32c(body), 0)[:6] + body))
-    assert ["103 bytes do not agree with the count 2, which needs 102"] == [message for *_, message in told(found)]
+    assert ["the count 2 needs 102 bytes, but the file has 103"] == [message for *_, message in told(found)]
     assert [True] * 3 == [found["valid"], *(row["valid"] for row in found["entries"])]
 
 

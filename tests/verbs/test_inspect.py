@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.errors import UnreadableError, UsageError
+from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.views import survey as look
 from tests.builders import (
     batch,

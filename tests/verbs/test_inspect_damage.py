@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from kcheck.disk.walk import Directory
-from kcheck.errors import UnreadableError
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.verbs import inspect
 from kcheck.views import log_dir as host
-from kcheck.views import survey as look
 from tests.builders import (
     broker,
     checkpoint,
@@ -126,8 +125,8 @@ def test_a_link_is_told_as_one_that_the_broker_follows(data: Path) -> None:
     """Nothing is wrong with the disk."""
     (data / "c-0").symlink_to(data.absolute())
     told = [row for row in inspected(data)["findings"] if row["id"] == "KC001"]
-    assert [("cannot be read: a link out of the log dir: not followed", True)] == [
-        (row["message"], row["effect"].startswith("The broker follows it")) for row in told
+    assert [("cannot be read: a symbolic link out of the log dir: not followed", True)] == [
+        (row["message"], row["effect"].startswith("The broker follows the link")) for row in told
     ]
 
 
@@ -185,7 +184,7 @@ def test_a_log_dir_that_vanishes_is_a_finding(data: Path, monkeypatch: pytest.Mo
             data.rename("gone")
         return opening(path, *arguments)
 
-    monkeypatch.setattr(look, "open_log_dir", late)
+    monkeypatch.setattr(host, "open_log_dir", late)
     found = inspected("data", "other")
     assert ["data", "other"] == [item["path"] for item in found["items"]]
     assert [("KC001", "data")] == [(row["id"], row["log_dir"]) for row in found["findings"]]

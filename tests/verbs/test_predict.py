@@ -18,7 +18,7 @@ from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict, predict_directories
 from kcheck.views.broker_settings import settings_of
-from kcheck.views.log_dir import open_log_dir, partitions
+from kcheck.views.log_dir import LogDirs, open_log_dir, partitions
 from tests.builders import (
     batch,
     broker,
@@ -295,7 +295,9 @@ def test_how_bad_it_is() -> None:
     assert predict(["d"], wish()).severity is Severity.INFO
     write(path, {"log-start-offset-checkpoint": checkpoint(["t 0 99"])})
     assert predict(["d"], wish()).severity is Severity.ERROR
-    assert [1] == [start.broker_id or 1 for start in predict_directories(["d"], wish()).log_dirs]
+    assert [1] == [
+        start.broker_id or 1 for start in predict_directories(["d"], wish(), LogDirs(wish().release)).log_dirs
+    ]
 
 
 def test_settings_come_from_files_and_words(tmp_path: Path) -> None:

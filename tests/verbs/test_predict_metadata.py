@@ -64,7 +64,7 @@ def test_the_newest_snapshot_is_read_first(tmp_path: Path) -> None:
 def test_a_bootstrap_beside_the_log_of_kraft(tmp_path: Path) -> None:
     """A log dir without that log is another one than metadata.log.dir, or was never started."""
     write(metadata_log(tmp_path / "d").parent, {"bootstrap.checkpoint": b""})
-    assert one(tmp_path / "d")[0]["reason"] == "bootstrap.checkpoint cannot be read: it names no metadata.version"
+    assert one(tmp_path / "d")[0]["reason"] == "bootstrap.checkpoint cannot be read: no metadata.version record"
     write(log_dir(tmp_path / "e"), {"bootstrap.checkpoint": b""})
     assert said(tmp_path / "e")[0]["outcome"] == "ok"
 

@@ -2,11 +2,16 @@
 
 import tracemalloc
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from kcheck.core.releases import release
 from kcheck.model.names import REPLICATION_OFFSET
+from kcheck.views import log_dir as views
 from kcheck.views.log_dir import open_log_dir
-from tests.builders import log_dir, partition_dir, run
+from tests.builders import broker, log_dir, partition_dir, run
+from tests.cli.command import kcheck
 
 
 def test_of_a_checkpoint_few_times_its_size_is_held(tmp_path: Path) -> None:
@@ -24,3 +29,23 @@ def test_of_a_checkpoint_few_times_its_size_is_held(tmp_path: Path) -> None:
     assert (held / size < 6, most / size < 10) == (True, True)
     assert {"u": {1: 7}} == opened.checkpoints.high_watermark
     assert (7, None) == tuple(opened.checkpoints.of("u", number).high_watermark for number in (1, 2))
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("predict",), ("check",), ("repair",), ("truncation",), ("end-offset",), ("inspect",)]
+)
+def test_a_command_opens_a_log_dir_once(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it asks of it, its small files are read once."""
+    path = broker(tmp_path / "d", run(0, 9))
+    opened: list[str] = []
+    original = views.open_log_dir
+
+    def counted(path: str, *arguments: Any) -> Any:
+        opened.append(path)
+        return original(path, *arguments)
+
+    monkeypatch.setattr(views, "open_log_dir", counted)
+    assert kcheck(*command, f"1={path}").code in (0, 1)
+    assert [str(path)] == opened

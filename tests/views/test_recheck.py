@@ -127,13 +127,13 @@ def test_the_start_after_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_start_where_something_goes_meanwhile(directory_goes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Retention deletes a segment, or a topic is deleted: the start finds what is left."""
     before = predicted()["log_dirs"][0]["partitions"]
-    real, refused = partition.start_partition, iter([f"{INDEX.name}: {GONE}"])
+    real, refused = partition.start_partition, iter([GONE])
 
     def goes(path: str, name: str, directory: PartitionDirectory, *how: Any) -> PartitionPrediction:
         for why in refused if name == INDEX.parent.name else ():
             if directory_goes:
                 Path(path).rename("gone")
-            return PartitionPrediction(name, directory, Outcome.UNKNOWN, why, unread=True)
+            return PartitionPrediction(name, directory, Outcome.UNKNOWN, why.words, unread=why)
         return real(path, name, directory, *how)
 
     monkeypatch.setattr(partition, "start_partition", goes)

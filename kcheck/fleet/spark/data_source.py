@@ -19,7 +19,7 @@ from kcheck.disk.output import reading
 from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join, split
-from kcheck.errors import UnreadableError, UsageError
+from kcheck.errors import UsageError
 from kcheck.fleet.inventory import inventory
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.fleet.scan_rows import findings_batch
@@ -30,6 +30,7 @@ from kcheck.fleet.steps import Identified, ScanOptions
 from kcheck.model.depth import parse_depth
 from kcheck.model.finding import Finding
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,5 @@
-"""Records that brokers write for themselves: offsets, groups, transactions, cluster metadata, share groups.
+"""Decodes the records of Kafka's internal topics: offsets, groups, transactions, cluster metadata, share groups.
 
-Kafka defines them as schemas with versions (KIP-482). The modules of tables hold those schemas; `decode` reads by them.
+Kafka defines these messages as versioned schemas (KIP-482). `records` finds the schema of a record's key and value,
+`schema` parses the tables of schemas in the other modules, and `decode` reads bytes by a schema.
 """

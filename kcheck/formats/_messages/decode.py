@@ -1,7 +1,7 @@
-"""Reads one message by its schema (MessageDataGenerator of Kafka 4.3.1: the `read` of every generated class).
+"""Reads one message by its schema, as the `read` method of Kafka's generated classes does (MessageDataGenerator 4.3.1).
 
-Values are what Kafka's JSON converters make of them: names of fields, base64 for bytes, and a tagged field only where
-it is not its default. What Kafka's reader takes is taken: the size of a known tagged field is not looked at.
+Values are those of Kafka's JSON converters: field names, base64 for bytes, and a tagged field only if it differs from
+its default. Like Kafka's reader, this one ignores the stated size of a known tagged field.
 """
 
 import struct
@@ -18,15 +18,18 @@ STRING_SIZE_MAX = 0x7FFF
 VARINT_SIZE_MAX = 5
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
-"""What JSON can hold. A float is finite: Jackson writes the others as texts."""
+"""A JSON value. Floats are finite, because Jackson writes the others as strings."""
 
 
 class Problem(NamedTuple):
-    """Where in the bytes and in which field the reading ended, and why. `field` is `members[2].clientId`, or empty."""
+    """Why a message is unreadable."""
 
     position: int
+    """The byte at which reading stopped."""
     field: str
+    """The field that was being read, such as `members[2].clientId`; empty if none was."""
     why: str
+    """What is wrong, in words."""
 
     def __str__(self) -> str:
         """Return `byte 17, members[2].clientId: ...`."""
@@ -34,23 +37,29 @@ class Problem(NamedTuple):
 
 
 class UnknownTag(NamedTuple):
-    """A tagged field that the schema does not know: its tag, and its size in bytes."""
+    """A tagged field that the schema does not have."""
 
     tag: int
+    """Its tag."""
     size: int
+    """Its size in bytes."""
 
 
 class Decoded(NamedTuple):
-    """The value, None with a problem; how many bytes it took; what the schema does not know."""
+    """The result of reading a message."""
 
     value: dict[str, Value] | None
+    """The fields; None if the message is unreadable."""
     size: int
+    """The number of bytes read."""
     problem: Problem | None = None
+    """Why the message is unreadable; None if it is readable."""
     unknown: tuple[UnknownTag, ...] = ()
+    """The tagged fields that the schema does not have."""
 
 
 def decode(schema: Schema, data: bytes, version: int, start: int = 0) -> Decoded:
-    """Read a message of this version that begins at `start`; what stands behind it is left to the caller."""
+    """Read a message of this version that begins at `start`; bytes after it are left to the caller."""
     if version not in schema.versions:
         return Decoded(None, 0, Problem(start, "", f"version {version} of {schema.name} is not known"))
     cursor = _Cursor(data, start)
@@ -63,7 +72,7 @@ def decode(schema: Schema, data: bytes, version: int, start: int = 0) -> Decoded
 
 
 def read_varint(data: bytes, start: int) -> tuple[int, int] | None:
-    """Return an unsigned varint as Java's int, and the position behind it; None where there is none."""
+    """Return an unsigned varint as a Java int, and the position after it; None if it is unreadable."""
     cursor = _Cursor(data, start)
     try:
         return _varint(cursor), cursor.at
@@ -72,7 +81,7 @@ def read_varint(data: bytes, start: int) -> tuple[int, int] | None:
 
 
 class _EndedError(Exception):
-    """The bytes cannot be read any further; never leaves this module."""
+    """The message is unreadable from here on. Never leaves this module."""
 
     def __init__(self, position: int, why: str) -> None:
         super().__init__(why)
@@ -81,7 +90,7 @@ class _EndedError(Exception):
 
 
 class _Cursor:
-    """The bytes, the position of the next one, and the unknown tags met so far."""
+    """The bytes, the position of the next one, and the unknown tags so far."""
 
     __slots__ = ("at", "data", "unknown")
 
@@ -102,11 +111,11 @@ _Read: TypeAlias = Callable[[_Cursor], Value]
 
 
 def _varint(cursor: _Cursor) -> int:
-    """Read what ByteUtils.readUnsignedVarint reads: up to five bytes into 32 bits, which may be negative."""
+    """Read an unsigned varint as ByteUtils.readUnsignedVarint does: up to five bytes into an int, maybe negative."""
     start, number = cursor.at, 0
     if start < len(cursor.data) and cursor.data[start] < 0x80:
         cursor.at = start + 1
-        return cursor.data[start]  # Nearly all have one byte.
+        return cursor.data[start]  # Nearly all varints have one byte.
     for shift in range(0, 7 * VARINT_SIZE_MAX, 7):
         (byte,) = cursor.take(1)
         number |= (byte & 0x7F) << shift
@@ -126,7 +135,7 @@ def _number(code: str) -> Callable[[_Cursor], int]:
     def read(cursor: _Cursor) -> int:
         at = cursor.at
         if at + size > len(cursor.data):
-            cursor.take(size)  # It tells what is missing.
+            cursor.take(size)  # This raises the error.
         (number,) = unpack_from(cursor.data, at)
         cursor.at = at + size
         return int(number)
@@ -142,7 +151,7 @@ def _float64(cursor: _Cursor) -> Value:
     (number,) = struct.unpack(">d", cursor.take(8))
     if isfinite(number):
         return float(number)
-    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"  # noqa: PLR0124 - NaN alone is not itself
+    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"  # noqa: PLR0124 - only NaN differs from itself
 
 
 def _uuid(cursor: _Cursor) -> str:
@@ -150,7 +159,7 @@ def _uuid(cursor: _Cursor) -> str:
 
 
 def uuid_text(data: bytes) -> str:
-    """Return 16 bytes as Kafka's Uuid writes itself."""
+    """Return 16 bytes as Kafka's Uuid.toString writes them."""
     return b2a_base64(data, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
 
 
@@ -166,12 +175,12 @@ FIXED: Mapping[str, _Read] = {
     "float64": _float64,
     "uuid": _uuid,
 }
-"""The types of one size, and what reads them."""
+"""The types of fixed size, and their readers."""
 _EMPTY: Mapping[str, Value] = {"bool": False, "float64": 0.0, "uuid": uuid_text(bytes(16)), "string": "", "bytes": ""}
 
 
 def _sized(kind: str, *, nullable: bool, flexible: bool, item: _Read | None) -> _Read:
-    """Return what reads a string, bytes, or with `item` an array: a size or count, then that many."""
+    """Return a reader of a string, of bytes, or of an array of `item`: a size or count, then the contents."""
     size_of = _compact_size if flexible else _INT16 if kind == "string" and item is None else _INT32
 
     def read(cursor: _Cursor) -> Value:
@@ -192,22 +201,22 @@ def _sized(kind: str, *, nullable: bool, flexible: bool, item: _Read | None) -> 
 
 
 def _items(cursor: _Cursor, start: int, count: int, item: _Read) -> list[Value]:
-    """Read an array. Each item takes a byte at least: a count that is higher than what is left is refused at once."""
+    """Read an array. An item has at least one byte, so a count above the number of bytes left is refused."""
     left = len(cursor.data) - cursor.at
     if count > left:
         raise _EndedError(start, f"{count} items cannot stand in {left} bytes")
-    found: list[Value] = []
+    items: list[Value] = []
     try:
         for _ in range(count):
-            found.append(item(cursor))
+            items.append(item(cursor))
     except _EndedError as ended:
-        ended.path.insert(0, f"[{len(found)}]")
+        ended.path.insert(0, f"[{len(items)}]")
         raise
-    return found
+    return items
 
 
 def _reader(field: Field, version: int, *, flexible: bool) -> _Read:
-    """Return what reads one field; in front of a structure that can be null stands a byte, or a varint if tagged."""
+    """Return the reader of a field. A nullable structure begins with a byte, or with a varint if it is tagged."""
     kind, nullable = field.type.removeprefix("[]"), version in field.nullable
     item = FIXED.get(kind)
     if item is None and kind == "struct":
@@ -229,59 +238,59 @@ def _message(schema: Schema, version: int) -> Callable[[_Cursor], dict[str, Valu
 
 
 def _structure(fields: tuple[Field, ...], version: int, *, flexible: bool) -> Callable[[_Cursor], dict[str, Value]]:
-    """Return what reads these fields, then the tagged ones if the version is flexible."""
-    wanted = [field for field in fields if version in field.versions]
-    plain = [(f.name, _reader(f, version, flexible=flexible)) for f in wanted if version not in f.tagged]
-    tagged = {f.tag: (f, _reader(f, version, flexible=flexible)) for f in wanted if version in f.tagged}
-    names = [field.name for field in wanted]
-    others = {field.tag for field in fields if field.tag is not None and field.tag not in tagged}
+    """Return the reader of these fields, followed by the tagged ones if the version is flexible."""
+    present = [field for field in fields if version in field.versions]
+    plain = [(f.name, _reader(f, version, flexible=flexible)) for f in present if version not in f.tagged]
+    tagged = {f.tag: (f, _reader(f, version, flexible=flexible)) for f in present if version in f.tagged}
+    names = [field.name for field in present]
+    tags_of_other_versions = {field.tag for field in fields if field.tag is not None and field.tag not in tagged}
     defaults = {field.name: _default(field, version) for field, _ in tagged.values()}
 
     def read(cursor: _Cursor) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+        values: dict[str, Value] = {}
         name = ""
         try:
             for name, reader in plain:
-                found[name] = reader(cursor)
+                values[name] = reader(cursor)
             name = ""
             if not flexible:
-                return found
+                return values
             for _ in range(_varint(cursor)):
                 name = ""
                 start, tag, size = cursor.at, _varint(cursor), _varint(cursor)
                 if tag in tagged:
                     name = tagged[tag][0].name
-                    found[name] = tagged[tag][1](cursor)
+                    values[name] = tagged[tag][1](cursor)
                 else:
-                    _skip(cursor, start, UnknownTag(tag, size), valid=tag not in others)
+                    _skip(cursor, start, UnknownTag(tag, size), valid=tag not in tags_of_other_versions)
         except _EndedError as ended:
             ended.path.insert(0, f".{name}" if name else "")
             raise
-        if len(found) == len(plain):
-            return found
-        return {n: found[n] for n in names if n in found and (n not in defaults or found[n] != defaults[n])}
+        if len(values) == len(plain):
+            return values
+        return {n: values[n] for n in names if n in values and (n not in defaults or values[n] != defaults[n])}
 
     return read
 
 
-def _skip(cursor: _Cursor, start: int, found: UnknownTag, *, valid: bool) -> None:
-    """Read over a tagged field, unless its tag belongs to another version."""
-    if not valid or found.size < 0:
-        why = f"has the size {found.size}" if valid else "is not one of this version"
-        raise _EndedError(start, f"tag {found.tag} {why}")
-    cursor.take(found.size)
-    cursor.unknown.append(found)
+def _skip(cursor: _Cursor, start: int, unknown: UnknownTag, *, valid: bool) -> None:
+    """Skip a tagged field; raise if its tag belongs to another version."""
+    if not valid or unknown.size < 0:
+        why = f"has the size {unknown.size}" if valid else "is not one of this version"
+        raise _EndedError(start, f"tag {unknown.tag} {why}")
+    cursor.take(unknown.size)
+    cursor.unknown.append(unknown)
 
 
 def _default(field: Field, version: int) -> Value:
-    """Return the value that a field has without being written."""
+    """Return the default value of a field."""
     if field.default == "null":
         return None
     if field.type.startswith("[]"):
         return []
     if field.type == "struct":
-        inside = [each for each in field.fields if version in each.versions and version not in each.tagged]
-        return {each.name: _default(each, version) for each in inside}
+        inner_fields = [inner for inner in field.fields if version in inner.versions and version not in inner.tagged]
+        return {inner.name: _default(inner, version) for inner in inner_fields}
     if not field.default:
         return _EMPTY.get(field.type, 0)
     return field.default == "true" if field.type == "bool" else int(field.default)

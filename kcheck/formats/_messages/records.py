@@ -1,9 +1,9 @@
-"""The records of internal topics: which messages stand in their keys and values.
+"""Decodes the keys and values of the records of internal topics.
 
-`offsets`, `transactions`, `share-groups`: CoordinatorRecordSerde 4.3.1; up to 3.9 CoordinatorRecordSerde of the group
+`offsets`, `transactions`, `share-groups`: CoordinatorRecordSerde 4.3.1. Up to 3.9 CoordinatorRecordSerde of the group
 coordinator, GroupMetadataManager and TransactionLog write the same bytes. A key begins with the record type, a value
-with its version. `metadata`, `remote-log`: AbstractApiMessageSerde 2.8 to 4.3.1; no keys, and a value begins with three
-varints.
+with its version. `metadata`, `remote-log`: AbstractApiMessageSerde 2.8 to 4.3.1. The records have no keys, and a value
+begins with three varints.
 """
 
 from binascii import a2b_base64, b2a_base64
@@ -16,64 +16,70 @@ from kcheck.formats._messages.decode import Decoded, Problem, UnknownTag, Value,
 from kcheck.formats._messages.schema import Schema, parse_table
 
 FRAME_VERSION = 1
-"""KRaft's preview in 2.8 wrote 0; no release reads that."""
+"""The KRaft preview in 2.8 wrote 0, which no release reads."""
 
 MESSAGE_SIZE_MAX = 2 << 20
-"""What is larger is not decoded: the smallest structures take a hundred times their bytes of memory."""
+"""Larger messages are not decoded, because decoded structures can take 100 times their size in memory."""
 
 _MEMBER_FIELDS = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
 
 
 class Message(NamedTuple):
-    """The key or the value of a record.
-
-    `type` is the record type, None in a value whose key tells it; `name` that of the schema. `data` is None where it
-    cannot be read: `problem` tells why, and `damaged` whether the bytes contradict the version that they state;
-    otherwise kcheck does not know what they are. `left` counts bytes behind the message.
-    """
+    """The key or the value of a record."""
 
     type: int | None = None
+    """The record type; None in a value whose key has it."""
     name: str | None = None
+    """The name of the schema."""
     version: int | None = None
+    """The version of the message."""
     data: dict[str, Value] | None = None
+    """The decoded fields; None if the message is unreadable."""
     problem: str | None = None
+    """Why the message is unreadable; None if it is readable."""
     damaged: bool = False
+    """True if the bytes contradict their stated version. False with a `problem` means that kcheck does not know the
+    type or version."""
     unknown: tuple[UnknownTag, ...] = ()
+    """The tagged fields that kcheck does not know."""
     left: int = 0
+    """The number of bytes after the message."""
 
     def row(self, data: bytes) -> dict[str, Value]:
-        """Return the fields of JSON, `data` being the bytes: they are shown, in base64, where they cannot be read."""
-        found: dict[str, Value] = {}
+        """Return the JSON fields; for an unreadable message they include `data`, its bytes, in base64."""
+        fields: dict[str, Value] = {}
         if self.type is not None:
-            found["type"] = self.type
+            fields["type"] = self.type
         if self.name is not None:
-            found["name"] = self.name
+            fields["name"] = self.name
         if self.version is not None:
-            found["version"] = self.version
-        found["data"] = self.data
+            fields["version"] = self.version
+        fields["data"] = self.data
         if self.problem is not None:
-            found |= {"problem": self.problem, "damaged": self.damaged}
-            found["bytes"] = b2a_base64(data, newline=False).decode()
+            fields |= {"problem": self.problem, "damaged": self.damaged}
+            fields["bytes"] = b2a_base64(data, newline=False).decode()
         if self.unknown:
-            found["unknown_tags"] = [{"tag": each.tag, "size": each.size} for each in self.unknown]
+            fields["unknown_tags"] = [{"tag": tag.tag, "size": tag.size} for tag in self.unknown]
         if self.left:
-            found["left"] = self.left
-        return found
+            fields["left"] = self.left
+        return fields
 
 
 class DecodedRecord(NamedTuple):
-    """What a record says; None where there is no key, or no value."""
+    """The decoded key and value of a record."""
 
     key: Message | None
+    """The key; None if the record has none."""
     value: Message | None
+    """The value; None if the record has none."""
 
 
 Decoder: TypeAlias = Callable[[bytes | None, bytes | None], DecodedRecord]
-"""Takes the key and the value of a record, None where it has none."""
+"""Takes the key and the value of a record; each may be None."""
 
 
 def decoder(kind: str) -> Decoder:
-    """Return what decodes the records of one of `DECODERS`."""
+    """Return the decoder of a kind of internal topic, a key of `DECODERS`."""
     return DECODERS[kind]
 
 
@@ -83,10 +89,10 @@ def _message(schema: Schema, data: bytes, version: int, start: int, kind: int | 
     size = len(data) - start
     if size > MESSAGE_SIZE_MAX:
         return Message(kind, schema.name, version, problem=f"{size} bytes are more than is decoded, {MESSAGE_SIZE_MAX}")
-    found = decode(schema, data, version, start)
-    problem = None if found.problem is None else str(found.problem)
-    left = 0 if problem else size - found.size
-    return Message(kind, schema.name, version, found.value, problem, found.problem is not None, found.unknown, left)
+    read = decode(schema, data, version, start)
+    problem = None if read.problem is None else str(read.problem)
+    left = 0 if problem else size - read.size
+    return Message(kind, schema.name, version, read.value, problem, read.problem is not None, read.unknown, left)
 
 
 def _coordinator(table: str) -> Decoder:
@@ -100,8 +106,8 @@ def _coordinator(table: str) -> Decoder:
         schema = _by_type(table, "Key").get(kind)
         if schema is None:
             return DecodedRecord(Message(kind, problem=f"record type {kind} is not known"), untyped)
-        found = _message(schema, key, 0, 2, kind)._replace(version=None)
-        return DecodedRecord(found, None if value is None else _value(_by_type(table, "Value")[kind], value))
+        message = _message(schema, key, 0, 2, kind)._replace(version=None)
+        return DecodedRecord(message, None if value is None else _value(_by_type(table, "Value")[kind], value))
 
     return decode_record
 
@@ -109,33 +115,33 @@ def _coordinator(table: str) -> Decoder:
 def _value(schema: Schema, value: bytes) -> Message:
     if len(value) < 2:
         return Message(name=schema.name, problem=_too_short(value, "the version"), damaged=True)
-    found = _message(schema, value, int.from_bytes(value[:2], "big", signed=True), 2)
-    if schema.name == "GroupMetadataValue" and found.data is not None and found.data["protocolType"] == "consumer":
-        members = found.data["members"]
+    message = _message(schema, value, int.from_bytes(value[:2], "big", signed=True), 2)
+    if schema.name == "GroupMetadataValue" and message.data is not None and message.data["protocolType"] == "consumer":
+        members = message.data["members"]
         assert isinstance(members, list)
         for member in members:
             assert isinstance(member, dict)
             for field, name in _MEMBER_FIELDS.items():
-                member[field] = _said_by_member(name, member[field])
-    return found
+                member[field] = _protocol_message(name, member[field])
+    return message
 
 
-def _said_by_member(name: str, encoded: Value) -> Value:
-    """Return what a member of the consumer protocol said, or the base64 of its bytes where they are something else."""
+def _protocol_message(name: str, encoded: Value) -> Value:
+    """Decode a message of the consumer protocol; return the base64 unchanged if it is not one."""
     assert isinstance(encoded, str)
     data = a2b_base64(encoded)
     version = int.from_bytes(data[:2], "big", signed=True)
-    found = decode(_schemas("_protocol")[name], data, version, 2) if len(data) >= 2 else Decoded(None, 0)
-    return encoded if found.value is None else found.value
+    read = decode(_schemas("_protocol")[name], data, version, 2) if len(data) >= 2 else Decoded(None, 0)
+    return encoded if read.value is None else read.value
 
 
 def _framed(table: str, family: str | None = None) -> Decoder:
-    """Return the decoder of records without keys; `family` stands for the name of a message that is not known."""
+    """Return the decoder of records without keys; `family` is the name for a message of unknown type."""
 
     def decode_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
         del key
-        found = _framed_value(table, value)
-        return DecodedRecord(None, found._replace(name=found.name or family))
+        message = _framed_value(table, value)
+        return DecodedRecord(None, message._replace(name=message.name or family))
 
     return decode_record
 
@@ -155,11 +161,11 @@ def _framed_value(table: str, value: bytes | None) -> Message:
     if frame != FRAME_VERSION or schema is None:
         why = f"frame version {frame} is not known" if frame != FRAME_VERSION else f"record type {kind} is not known"
         return Message(None if frame != FRAME_VERSION else kind, problem=why)
-    found = _message(schema, value, version, position, kind)
-    if found.left:
-        problem = Problem(len(value) - found.left, "", f"{found.left} bytes stand behind the message")
-        found = found._replace(data=None, problem=str(problem), damaged=True)
-    return found
+    message = _message(schema, value, version, position, kind)
+    if message.left:
+        problem = Problem(len(value) - message.left, "", f"{message.left} bytes stand behind the message")
+        message = message._replace(data=None, problem=str(problem), damaged=True)
+    return message
 
 
 def _too_short(data: bytes, what: str) -> str:
@@ -168,13 +174,13 @@ def _too_short(data: bytes, what: str) -> str:
 
 @cache
 def _schemas(table: str) -> Mapping[str, Schema]:
-    """Return the schemas of one table; it is imported when the first record asks for it."""
+    """Return the schemas of one table, imported when the first record needs it."""
     return parse_table(import_module(f"{__package__}.{table}").TABLE)
 
 
 @cache
 def _by_type(table: str, ending: str) -> Mapping[int, Schema]:
-    """Return the schemas whose names end so, by record type."""
+    """Return the schemas whose names have this ending, by record type."""
     return {
         schema.id: schema for name, schema in _schemas(table).items() if name.endswith(ending) and schema.id is not None
     }
@@ -187,4 +193,4 @@ DECODERS: Mapping[str, Decoder] = {
     "share-groups": _coordinator("_share_state"),
     "remote-log": _framed("_remote_log", "RemoteLogMetadata"),
 }
-"""The kinds of internal topics, and what decodes the records of each."""
+"""The kinds of internal topics, and the decoder of each."""

@@ -1,8 +1,8 @@
-"""The schemas of messages, as the tables beside this module write them.
+"""Parses the tables of message schemas in the modules beside this one.
 
-A message is a line `NAME ID VERSIONS FLEXIBLE`, and a line `NAME TYPE VERSIONS` for each field, one space further in;
-the fields of a structure stand below it, one more space in. `null=`, `tag=`, `tagged=` and `default=` follow where they
-are needed. Versions are `2`, `1-3`, `2+` or `none`.
+A message is a line `NAME ID VERSIONS FLEXIBLE`, followed by a line `NAME TYPE VERSIONS` per field, indented by one
+space. The fields of a structure follow it, indented by one more space. A field line may end in `null=`, `tag=`,
+`tagged=` and `default=`. Versions are `2`, `1-3`, `2+` or `none`.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,15 @@ VERSION_MAX = (1 << 15) - 1
 
 
 class Versions(NamedTuple):
-    """A range of versions, both ends included; none where `least` is above `most`."""
+    """A range of versions, both ends included; empty if `least` is above `most`."""
 
     least: int
+    """The lowest version."""
     most: int
+    """The highest version."""
 
     def __contains__(self, version: object) -> bool:
-        """Whether a version is one of them."""
+        """Return whether the range includes a version."""
         assert isinstance(version, int)
         return self.least <= version <= self.most
 
@@ -27,37 +29,47 @@ NO_VERSIONS = Versions(1, 0)
 
 
 class Field(NamedTuple):
-    """One field: in which versions it is there, can be null, is tagged; `default` as text, "" that of its type.
-
-    `type` is one of Kafka's, or `struct`, which has `fields`; `[]` before it makes it an array.
-    """
+    """One field of a message or of a structure."""
 
     name: str
+    """Kafka's name of the field."""
     type: str
+    """A type of Kafka's, or `struct`; `[]` before it makes it an array."""
     versions: Versions
+    """The versions that have this field."""
     nullable: Versions
+    """The versions in which it can be null."""
     tag: int | None
+    """Its tag; None if it is never tagged."""
     tagged: Versions
+    """The versions in which it is tagged."""
     default: str
+    """Its default as text; empty for the default of its type."""
     fields: tuple["Field", ...]
+    """The fields of a `struct`."""
 
 
 class Schema(NamedTuple):
-    """One message; `id` is that of its record type, None where it has none."""
+    """One message."""
 
     name: str
+    """Kafka's name of the message."""
     id: int | None
+    """The record type; None if the message has none."""
     versions: Versions
+    """The versions of the message."""
     flexible: Versions
+    """The flexible versions: compact sizes and tagged fields."""
     fields: tuple[Field, ...]
+    """The fields, in order."""
 
     def __hash__(self) -> int:
-        """Return the hash of the name: that of all fields would be reckoned anew for each message."""
+        """Return the hash of the name; hashing all fields would cost time for every message decoded."""
         return hash(self.name)
 
 
 def parse_versions(text: str) -> Versions:
-    """Return the versions of `2`, `1-3`, `2+` or `none`."""
+    """Parse `2`, `1-3`, `2+` or `none`."""
     if text == "none":
         return NO_VERSIONS
     least, dash, most = text.partition("-")
@@ -70,17 +82,17 @@ def parse_table(table: str) -> Mapping[str, Schema]:
     """Return the schemas of a table by their names."""
     lines = table.strip("\n").split("\n")
     starts = [number for number, line in enumerate(lines) if not line.startswith(" ")]
-    found = {}
+    schemas = {}
     for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
         name, number, versions, flexible = lines[start].split(" ")
         fields = _fields(lines[start + 1 : end], 1)
-        which = None if number == "-" else int(number)
-        found[name] = Schema(name, which, parse_versions(versions), parse_versions(flexible), fields)
-    return found
+        record_type = None if number == "-" else int(number)
+        schemas[name] = Schema(name, record_type, parse_versions(versions), parse_versions(flexible), fields)
+    return schemas
 
 
 def _fields(lines: list[str], depth: int) -> tuple[Field, ...]:
-    """Return the fields of one structure, given its lines and those of the structures in it."""
+    """Return the fields of one structure, given its lines and those of its nested structures."""
     starts = [number for number, line in enumerate(lines) if line[depth] != " "]
     return tuple(
         _field(lines[start].split(), _fields(lines[start + 1 : end], depth + 1))
@@ -90,15 +102,15 @@ def _fields(lines: list[str], depth: int) -> tuple[Field, ...]:
 
 def _field(words: list[str], fields: tuple[Field, ...]) -> Field:
     name, kind, versions = words[:3]
-    more = dict(word.split("=") for word in words[3:])
-    tag = more.get("tag")
+    options = dict(word.split("=") for word in words[3:])
+    tag = options.get("tag")
     return Field(
         name=name,
         type=kind,
         versions=parse_versions(versions),
-        nullable=parse_versions(more.get("null", "none")),
+        nullable=parse_versions(options.get("null", "none")),
         tag=None if tag is None else int(tag),
-        tagged=parse_versions("none" if tag is None else more.get("tagged", versions)),
-        default=more.get("default", ""),
+        tagged=parse_versions("none" if tag is None else options.get("tagged", versions)),
+        default=options.get("default", ""),
         fields=fields,
     )

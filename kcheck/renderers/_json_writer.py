@@ -1,4 +1,4 @@
-"""JSON as Kafka's tools write it: Jackson's shortest form, with the numbers of Java."""
+"""Writes JSON as Kafka's tools do: Jackson's shortest form, with numbers formatted as Java formats them."""
 
 import json
 import re

@@ -1,0 +1,65 @@
+"""A behaviour that changes with the release, and the only place that compares versions."""
+
+from typing import Protocol, Self, overload
+
+
+class Versioned(Protocol):
+    """A release of which a behaviour is asked."""
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Its numbers."""
+
+
+class Behaviour:
+    """What the releases of one range do. Asked of a `Release` it says whether that one does it."""
+
+    name: str
+    """What the attribute is called."""
+    says: str
+    """What these releases do, in one sentence."""
+    since: str | None
+    """The first release that does it; None: every release before `until` does."""
+    until: str | None
+    """The first release that no longer does it; None: every later release does."""
+    but_not: str | None
+    """A release of the range that does not do it."""
+    reference: str | None
+    """Kafka's issue or proposal (KAFKA-, KIP-), where it is known."""
+
+    def __init__(
+        self,
+        says: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        but_not: str | None = None,
+        reference: str | None = None,
+    ) -> None:
+        """Keep the row."""
+        self.says, self.since, self.until, self.but_not, self.reference = says, since, until, but_not, reference
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Learn the name of the attribute."""
+        self.name = name
+
+    @overload
+    def __get__(self, release: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, release: Versioned, owner: type) -> bool: ...
+    def __get__(self, release: Versioned | None, owner: type) -> Self | bool:
+        """Return whether a release does it, which is kept in that value; the row itself if a class is asked."""
+        if release is None:
+            return self
+        version = release.version
+        answer = (
+            (self.since is None or version >= _numbers(self.since))
+            and (self.until is None or version < _numbers(self.until))
+            and (self.but_not is None or version != _numbers(self.but_not))
+        )
+        vars(release)[self.name] = answer  # Loops ask again and again: from now on it is a plain attribute.
+        return answer
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

@@ -1,0 +1,387 @@
+"""The one table of what changes with the release: a row each, which is also an attribute of each `Release`.
+
+docs/releases.md is made of the same rows. Two things are no rows: what a release does by its line (`TABLE` of
+`kcheck.core.releases`), and what depends on more than the release.
+"""
+
+from kcheck.model.behaviour import Behaviour
+
+
+class Behaviours:
+    """The table."""
+
+    # KRaft and ZooKeeper.
+    previews_kraft = Behaviour(
+        "KRaft is a preview, and its metadata log is called `@metadata`.", since="2.8", until="3.0", reference="KIP-500"
+    )
+    has_kraft = Behaviour(
+        "A broker can run in KRaft mode, and its metadata log is called `__cluster_metadata`.",
+        since="3.0",
+        reference="KIP-500",
+    )
+    kraft_is_production_ready = Behaviour("KRaft mode is ready for production.", since="3.3", reference="KIP-833")
+    may_migrate_to_kraft = Behaviour(
+        "A ZooKeeper cluster can migrate to KRaft.", since="3.4", until="4.0", reference="KIP-866"
+    )
+    is_kraft_only = Behaviour("KRaft is the only mode, and metadata.version is at least 3.3-IV3.", since="4.0")
+
+    # Files of a log dir.
+    reads_meta_properties = Behaviour("A broker reads meta.properties.", since="0.9.0", reference="KAFKA-1070")
+    takes_any_meta_properties = Behaviour(
+        "A broker reads any properties, and fails when it uses a value that it cannot parse.", since="2.8", until="3.7"
+    )
+    outlives_bad_meta_properties = Behaviour(
+        "A broker with an unreadable meta.properties takes that log dir offline; before, it does not start.",
+        since="3.7",
+    )
+    has_directory_ids = Behaviour("A log dir has a directory.id in meta.properties.", since="3.7", reference="KIP-858")
+    compares_cluster_ids = Behaviour(
+        "A broker does not start if its log dirs name different clusters.", since="2.4", reference="KAFKA-7335"
+    )
+    compares_meta_properties = Behaviour(
+        "In ZooKeeper mode a broker does not start if any property differs between its log dirs.",
+        since="2.8",
+        until="3.7",
+    )
+    compares_meta_properties_in_kraft = Behaviour(
+        "In KRaft mode a broker does not start if any property differs between its log dirs.", since="2.8", until="3.4"
+    )
+    needs_meta_properties_in_kraft = Behaviour(
+        "A KRaft broker does not start if only some of its log dirs have a meta.properties.", since="2.8"
+    )
+    has_offline_log_dirs = Behaviour(
+        "A broker that cannot read a checkpoint takes that log dir offline.", since="1.0", reference="KIP-112"
+    )
+    aborts_on_bad_recovery_point = Behaviour(
+        "A broker does not start if it cannot read recovery-point-offset-checkpoint.", until="0.9.0"
+    )
+    runs_on_without_high_watermarks = Behaviour(
+        "A KRaft broker that fails on replication-offset-checkpoint runs on with only some replicas started.",
+        since="3.1",
+    )
+    has_log_start_checkpoint = Behaviour(
+        "A log dir has a log-start-offset-checkpoint.", since="0.11.0", reference="KIP-107"
+    )
+    cleaner_skips_bad_partitions = Behaviour(
+        "The log cleaner skips a partition that it cannot clean; before, its thread ends.",
+        since="2.1",
+        reference="KAFKA-7215",
+    )
+    cleaner_dies_of_duplicates = Behaviour(
+        "Every cleaner thread ends if the cleaner checkpoints of two log dirs name the same partition.", since="4.1"
+    )
+    writes_broker_epoch_at_stop = Behaviour(
+        "A clean shutdown writes the broker epoch into .kafka_cleanshutdown.", since="3.7", reference="KIP-966"
+    )
+    has_eligible_leader_replicas = Behaviour(
+        "The controller keeps eligible leader replicas, if that feature is on.", since="4.0", reference="KIP-966"
+    )
+
+    # Directories of partitions.
+    renames_deleted_directories = Behaviour(
+        "A broker renames a partition directory to -delete before it deletes it.",
+        since="0.10.2",
+        reference="KAFKA-1911",
+    )
+    cuts_deleted_names_at_dot = Behaviour(
+        "Startup cuts the name of a -delete directory at its first dot.",
+        since="0.10.2",
+        until="0.10.2.2",
+        reference="KAFKA-5232",
+    )
+    has_future_logs = Behaviour(
+        "A replica that moves to another log dir has a -future directory there.", since="1.1", reference="KIP-113"
+    )
+    has_stray_directories = Behaviour(
+        "A broker renames a directory that belongs to no partition of the cluster to -stray.", since="3.6.1"
+    )
+    promotes_future_logs = Behaviour(
+        "Startup promotes a -future log if the cluster already assigns the replica to its log dir.",
+        since="3.7.1",
+        reference="KAFKA-16082",
+    )
+    skips_remote_index_cache = Behaviour(
+        "Startup skips the directory remote-log-index-cache.", since="3.5", reference="KIP-405"
+    )
+    needs_segment_to_delete = Behaviour(
+        "Startup aborts if a -delete directory has no segment.", since="2.2.1", until="2.2.2"
+    )
+    takes_deleted_logs_as_empty = Behaviour("Startup sets the log end offset of a -delete directory to 0.", since="1.0")
+    forgets_recovery_point_of_deleted_logs = Behaviour(
+        "The recovery point of a -delete directory is its log start.", since="3.0"
+    )
+    keeps_strays = Behaviour(
+        "KRaft startup keeps stray replicas as -stray directories; from 3.0 to 3.6 it deletes them.", since="3.7"
+    )
+    passes_over_nameless_logs = Behaviour(
+        "A KRaft broker logs an error if a log has no partition.metadata, and looks for no stray replicas.",
+        since="3.3",
+        until="3.7",
+    )
+    aborts_on_nameless_logs = Behaviour(
+        "KRaft startup aborts if a log has no partition.metadata.", since="3.7", until="3.7.1", reference="KAFKA-16814"
+    )
+    sets_nameless_logs_aside = Behaviour(
+        "KRaft startup renames a directory without partition.metadata to -stray.",
+        since="3.7.1",
+        reference="KAFKA-16814",
+    )
+    has_partition_metadata = Behaviour(
+        "A partition directory has a partition.metadata with the topic id.", since="2.8", reference="KIP-516"
+    )
+    reads_later_partition_metadata = Behaviour(
+        "A broker reads a partition.metadata of a version above 0 as if it were 0.", since="3.7"
+    )
+    compares_topic_ids = Behaviour(
+        "A broker serves no log that names another topic id than the cluster; 2.8 checks only new requests.",
+        since="3.0",
+        reference="KIP-516",
+    )
+    outlives_bad_partition_files = Behaviour(
+        "A broker that cannot read a partition file takes the log dir offline; before, startup aborts.",
+        since="3.2.1",
+        reference="KAFKA-13773",
+    )
+    aborts_on_open_transactions_offline = Behaviour(
+        "Startup aborts if a log with an open transaction is loaded after its log dir went offline.", since="3.0"
+    )
+
+    # Metadata log.
+    knows_quorum_state_version_1 = Behaviour(
+        "A KRaft node reads version 1 of quorum-state, and does not start if the file is no JSON object.",
+        since="3.8",
+        reference="KIP-853",
+    )
+    reads_metadata_snapshot_at_start = Behaviour(
+        "A KRaft node reads its newest snapshot before all else, and does not start if it is corrupt.",
+        since="3.8",
+        reference="KIP-853",
+    )
+    aborts_on_misnamed_snapshots = Behaviour(
+        "A KRaft node does not start if the name of its newest snapshot is not canonical.", since="3.8", until="4.3"
+    )
+    needs_snapshot_of_cut_metadata = Behaviour(
+        "A KRaft node does not start if no snapshot covers the offsets below the start of its metadata log.",
+        since="3.3",
+    )
+    keeps_deleted_snapshots = Behaviour(
+        "The first pass of startup leaves .checkpoint.deleted files alone.", since="3.3"
+    )
+    reads_bootstrap_checkpoint = Behaviour(
+        "A KRaft node reads bootstrap.checkpoint, and does not start if that names no metadata.version.",
+        since="3.3",
+        reference="KIP-778",
+    )
+    refuses_newer_metadata_versions = Behaviour(
+        "A KRaft node does not start if bootstrap.checkpoint names a metadata.version newer than it knows.",
+        since="3.3",
+        until="4.0",
+    )
+    knows_voter_records = Behaviour(
+        "A KRaft node accepts the control records of kraft.version and voters in bootstrap.checkpoint.",
+        since="3.9",
+        reference="KIP-853",
+    )
+
+    # Segments and indexes.
+    has_time_indexes = Behaviour("A segment has a .timeindex.", since="0.10.1", reference="KIP-33")
+    reads_batches = Behaviour(
+        "A broker reads batches of version 2; before, it takes them for messages with a wrong CRC.",
+        since="0.11.0",
+        reference="KIP-98",
+    )
+    reads_zstd = Behaviour("A broker reads batches that are compressed with zstd.", since="2.1", reference="KIP-110")
+    decodes_wrappers_in_search = Behaviour(
+        "A search for an offset decompresses the messages of version 0 and 1 that it passes.", since="4.0"
+    )
+    searches_by_base_offset = Behaviour(
+        "A search for an offset compares base offsets (FileRecords.searchForOffsetFromPosition).", since="4.1"
+    )
+    refuses_large_logs = Behaviour(
+        "A broker does not open a .log above 2 GiB; before, it casts the size to an int.", since="2.1"
+    )
+    checks_indexes = Behaviour(
+        "Startup opens each index, and recovers the segments whose indexes fail a check.",
+        until="2.3",
+        reference="KAFKA-7283",
+    )
+    makes_missing_indexes = Behaviour(
+        "Startup makes an empty index for a missing `.index`; other releases recover the segment.",
+        since="1.1",
+        until="2.3",
+    )
+    deletes_failing_indexes = Behaviour(
+        "Startup deletes all indexes of a segment if one of them fails a check.", until="1.1"
+    )
+    splits_segments = Behaviour(
+        "A recovery indexes last offsets, and splits a segment whose offsets do not fit.",
+        since="2.0",
+        reference="KAFKA-6264",
+    )
+    splits_batch_by_batch = Behaviour(
+        "Startup indexes a split segment batch by batch; before, by pieces of 1 MiB.", since="3.9.1", but_not="4.0.0"
+    )
+    finds_nothing_in_nothing = Behaviour(
+        "An empty range of offsets has no segments; before, a recovery from the largest offset finds one.",
+        since="2.5.1",
+    )
+    finishes_swaps_by_renaming = Behaviour(
+        "Startup deletes the files that a `.swap` replaces, and renames it; before, it reads the `.swap`.",
+        since="3.0",
+        reference="KAFKA-12520",
+    )
+    drops_swaps_of_unfinished_splits = Behaviour(
+        "Startup deletes each `.swap` that is not below the lowest `.cleaned`.", since="2.0", reference="KAFKA-6264"
+    )
+    keeps_swapped_indexes = Behaviour(
+        "Startup keeps an `.index.swap` (Log.removeTempFilesAndCollectSwapFiles).", since="1.1"
+    )
+    reads_txnindex_version_strictly = Behaviour(
+        "A broker refuses a .txnindex entry whose version is not 0; before, it looks at the high byte alone.",
+        since="4.4",
+    )
+
+    # Log start, log end, recovery point, high watermark.
+    wipes_log_start_above_log_end = Behaviour(
+        "Startup deletes every segment of a log whose log-start checkpoint is above its log end.",
+        since="2.2.1",
+        reference="KAFKA-8306",
+    )
+    bounds_recovery_point = Behaviour(
+        "Startup bounds the recovery point by the log start and the log end.", since="2.4.1"
+    )
+    recovery_moves_recovery_point = Behaviour(
+        "The recovery point after an unclean shutdown is the log end.", since="1.0", until="2.8"
+    )
+    begins_empty_log_with_batch = Behaviour(
+        "An empty log begins where its first batch does, if that is below its log end.",
+        since="1.0.2",
+        but_not="1.1.0",
+        reference="KAFKA-6975",
+    )
+    has_remote_storage = Behaviour("A log can have a part in remote storage.", since="3.6", reference="KIP-405")
+    keeps_snapshot_of_remote_segments = Behaviour(
+        "A log with a part in remote storage has a snapshot file of its remote segments.", since="3.6", until="3.8"
+    )
+    high_watermark_floor_is_log_start = Behaviour(
+        "Startup raises a high watermark below the log start (Partition.createLog).", since="2.4"
+    )
+    truncation_lowers_high_watermark = Behaviour(
+        "A truncation below the high watermark lowers it at once (Log.truncateTo).", since="2.4"
+    )
+
+    # Leader epochs and followers.
+    has_leader_epochs = Behaviour("A log has a leader-epoch-checkpoint.", since="0.11.0", reference="KIP-101")
+    recovery_skips_epoch_zero = Behaviour(
+        "A recovery does not add epoch 0 to the epochs (LogSegment.recover).",
+        since="2.1.1",
+        until="2.6.1",
+        reference="KAFKA-10432",
+    )
+    drops_epochs_of_old_formats = Behaviour(
+        "Startup deletes leader-epoch-checkpoint if the message format of the log is below version 2.",
+        since="2.1.1",
+        reference="KAFKA-7897",
+    )
+    cuts_epochs_at_log_start_checkpoint = Behaviour(
+        "Startup cuts the epochs at the log-start checkpoint, even if the first segment begins above it.", since="3.0"
+    )
+    recovers_epochs_without_index = Behaviour(
+        "Startup adds the epochs of a segment that it recovers for a missing index.", since="3.0"
+    )
+    forgets_epochs_of_wiped_logs = Behaviour(
+        "Startup also clears the epochs and producers of a log when it deletes every segment.",
+        since="2.8",
+        reference="KAFKA-10101",
+    )
+    writes_epochs_in_background = Behaviour(
+        "A truncation writes leader-epoch-checkpoint in the background, so a kill can leave the old file.",
+        since="3.8",
+        reference="KAFKA-16541",
+    )
+    exits_out_of_range_without_unclean_election = Behaviour(
+        "A broker exits if it follows beyond its leader's log end and unclean election is off.", until="2.0.1"
+    )
+    applies_diverging_fetches = Behaviour(
+        "A follower takes over the leader's log start before it truncates on fetch.",
+        since="2.8",
+        until="3.4.1",
+        reference="KAFKA-14704",
+    )
+    fences_by_current_leader_epoch = Behaviour(
+        "A request names the leader epoch that its sender knows.", since="2.1", reference="KIP-320"
+    )
+
+    # Producers and transactions.
+    has_producer_state = Behaviour(
+        "Startup rebuilds the producer state and writes snapshots of it.", since="0.11.0", reference="KIP-98"
+    )
+    throws_several_snapshot_errors = Behaviour(
+        "A corrupt snapshot throws SchemaException or IllegalArgumentException too.", since="0.11.0.0", until="0.11.0.1"
+    )
+    recovery_takes_snapshots = Behaviour(
+        "A recovery writes a snapshot at the base of each segment before it reads that.", since="1.0"
+    )
+    keeps_snapshot_per_segment = Behaviour(
+        "Startup keeps the producer snapshot of each segment, and deletes those of no segment.",
+        since="2.8",
+        reference="KAFKA-9393",
+    )
+    deletes_snapshots_with_segments = Behaviour(
+        "Startup also deletes the producer snapshot of a segment that it deletes or splits.", since="3.0"
+    )
+    keeps_wiped_snapshots = Behaviour(
+        "Startup renames producer snapshots, not deletes them, when it deletes every segment of a log.",
+        since="3.0",
+        until="3.1",
+    )
+    replays_with_snapshots = Behaviour(
+        "A replay at startup writes a snapshot for each segment, and none at the log end.", until="2.0"
+    )
+    replays_below_log_end = Behaviour(
+        "A replay at startup bounds each segment by the log end, not the last one alone.", until="2.4"
+    )
+    replays_recovery_anew = Behaviour(
+        "A replay before a recovery begins each segment with no known producer.", until="2.8"
+    )
+    counts_by_sequence = Behaviour(
+        "The sequences, not the offsets, give the length of a producer's batch.", until="2.1.1"
+    )
+    forgets_producers_below_log_start = Behaviour(
+        "Startup forgets each producer of a snapshot whose last record is below the log start.",
+        until="2.4",
+        reference="KAFKA-7190",
+    )
+    refuses_transactions_behind_log_end = Behaviour(
+        "Startup aborts if a transaction begins after the log end.", since="2.4", until="3.8"
+    )
+    own_transactions_are_unstable = Behaviour(
+        "Another open transaction of the same producer also bounds the last stable offset.", until="2.2.1"
+    )
+    ends_unopened_transactions = Behaviour("A marker ends a transaction even if none is open.", until="2.8")
+    refuses_old_markers = Behaviour(
+        "Startup aborts at a marker with an older epoch of its producer or of its coordinator.",
+        until="2.4.1",
+        reference="KAFKA-9144",
+    )
+    refuses_empty_control_batches = Behaviour("Startup aborts at a control batch without a record.", until="2.0")
+    aborts_on_short_markers = Behaviour(
+        "Startup aborts at a marker whose value is too short; before, the segment is cut there.", since="4.1"
+    )
+    marker_is_batch = Behaviour("A marker counts as the last batch of its producer.", until="1.0")
+    marker_leaves_timestamp = Behaviour(
+        "A marker leaves the timestamp of its producer as it is.", since="1.0", until="2.4.1", reference="KAFKA-9144"
+    )
+    has_scala_2_12_maps = Behaviour(
+        "Hash maps of Scala 2.12 order the producers of a snapshot and of a replay.", until="2.4"
+    )
+    snapshots_java_maps = Behaviour(
+        "A hash map of Java orders the producers of a snapshot; before, one of Scala.", since="3.5"
+    )
+    replays_java_maps = Behaviour(
+        "A hash map of Java orders the producers that a replay finds in a segment; before, one of Scala.", since="4.0"
+    )
+
+
+BEHAVIOURS = tuple(row for row in vars(Behaviours).values() if isinstance(row, Behaviour))
+"""Every row, in the order of the table."""
