@@ -1,4 +1,4 @@
-"""Reading files that may be anything: regular files only, no symbolic link, no access time changed."""
+"""Reads files that may be anything: only regular files, no symbolic links, and without changing access times."""
 
 import errno
 import os
@@ -9,37 +9,37 @@ from kcheck.model.source import Filled, Source
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _HOLE_SIZE_MIN = 64 << 10
-"""A smaller file is read faster than it is asked for holes."""
+"""It is faster to read a smaller file than to look for holes in it."""
 SMALL_FILE_SIZE_MAX = 256 << 20
-"""An index or another small file larger than this is not read: no broker writes one."""
+"""kcheck does not read a larger index or other small file: no broker writes one."""
 _CHECKPOINT_SIZE_MAX = 64 << 20
-"""Nor is a text checkpoint larger than this, of about a million lines: its entries take many times its bytes."""
+"""kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
-"""So the system refuses a socket."""
+"""The system's error for a socket."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
 def unreadable(error: OSError | ValueError) -> UnreadableError:
-    """Return the error for what the operating system refuses."""
+    """Return the UnreadableError for an error of the operating system."""
     missing = isinstance(error, OSError) and error.errno == errno.ENOENT
     return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
 
 
 def too_large(size: int) -> UnreadableError:
-    """Return the error for a file of so many bytes."""
+    """Return the UnreadableError for a file of `size` bytes."""
     return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)
 
 
 def word_for(error: OSError | ValueError) -> str:
-    """Return the word of the operating system for what it refuses.
+    """Return the operating system's message for an error.
 
-    A name with a NUL is refused by Python before the system sees it, by each release in words of its own.
+    For a name with a NUL it is kcheck's own: Python refuses such a name itself, each release in other words.
     """
     if isinstance(error, OSError):
         return error.strerror or str(error)
@@ -84,10 +84,10 @@ class LocalFile:
 
 
 class opened:  # noqa: N801 - it is used as a function is
-    """Open a regular file; gives a Source. UnreadableError for anything else.
+    """Open a regular file for a `with` block; gives a `Source`. UnreadableError for anything else.
 
-    `follow` is for a path that the user named; inside a checked directory no link is followed. An OSError inside of the
-    block becomes an UnreadableError too. `at` is the descriptor of a directory in which the path is a name.
+    `follow` follows a symbolic link: only for a path that the user named. `at` is the descriptor of a directory; the
+    path is then a name in it. An OSError inside of the block becomes an UnreadableError.
     """
 
     __slots__ = ("_file",)
@@ -103,7 +103,7 @@ class opened:  # noqa: N801 - it is used as a function is
             try:
                 self._file = os.open(path, flags | _NOATIME, dir_fd=at)
             except PermissionError:
-                # Only the owner may ask for an unchanged access time.
+                # Only the owner may use O_NOATIME.
                 self._file = os.open(path, flags, dir_fd=at)
         except OSError as error:
             if error.errno == errno.ELOOP and store is None:
@@ -135,7 +135,7 @@ class opened:  # noqa: N801 - it is used as a function is
 
 
 def readable_size(path: str, *, at: int | None = None) -> int:
-    """Return the size in bytes of a regular file that could be opened; UnreadableError as `opened` for any other."""
+    """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""
     try:
         if at is not None or store_of(path) is None:
             status = os.stat(path, dir_fd=at, follow_symlinks=False)
@@ -149,9 +149,9 @@ def readable_size(path: str, *, at: int | None = None) -> int:
 
 
 def read_filled(path: str) -> Filled:
-    """Return a file without the hole at its end: most of an index is only reserved while its segment is active.
+    """Return a file without the hole at its end; UnreadableError if it cannot be read.
 
-    UnreadableError if it cannot be read.
+    The index of an active segment is mostly preallocated space.
     """
     with opened(path) as source:
         if source.size <= _HOLE_SIZE_MIN:
@@ -165,7 +165,7 @@ def read_filled(path: str) -> Filled:
 
 
 def small_size_max(name: str) -> int:
-    """Return how large a small file may be to be read, by its name or path."""
+    """Return the largest size in bytes at which kcheck reads a small file, by its name or path."""
     return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
 
 
@@ -182,7 +182,7 @@ def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, 
 
 
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
-    """Return the bytes of a small file of which no size is known: to ask for it would be a request more."""
+    """Return the bytes of a small file of unknown size; asking for its size would cost another request."""
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
@@ -194,7 +194,7 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
 
 
 def _read(source: Source, size: int) -> bytes:
-    """Return the first `size` bytes of a file, fewer where it has become shorter."""
+    """Return the first `size` bytes of a file, fewer if it has become shorter."""
     data = more = source.pread(size, 0) if size else b""
     while more and len(data) < size:
         more = source.pread(size - len(data), len(data))

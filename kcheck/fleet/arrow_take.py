@@ -29,8 +29,8 @@ def joined(batches: "list[pa.RecordBatch]") -> "pa.RecordBatch":
 
 def taken(batch: "pa.RecordBatch", rows: Numbers) -> "pa.RecordBatch":
     """Return some rows of a batch, each at most once, in the order of their numbers."""
-    (found,) = taken_in_parts(batch, rows, max(len(rows), 1))
-    return found
+    (batch_taken,) = taken_in_parts(batch, rows, max(len(rows), 1))
+    return batch_taken
 
 
 def taken_in_parts(batch: "pa.RecordBatch", rows: Numbers, count: int) -> "Iterator[pa.RecordBatch]":
@@ -54,7 +54,7 @@ def _move(column: "pa.Array") -> "Callable[[pa.Array], pa.Array]":
     if not is_list:
         return lambda numbers: compute.take(column, numbers, boundscheck=False)
     parts = _as_bytes(column)
-    return lambda numbers: _lists([compute.take(each, numbers, boundscheck=False) for each in parts], column.type)
+    return lambda numbers: _lists([compute.take(array, numbers, boundscheck=False) for array in parts], column.type)
 
 
 def _lists(parts: "list[pa.LargeBinaryArray]", kind: "pa.ListType") -> "pa.ListArray":
@@ -62,7 +62,7 @@ def _lists(parts: "list[pa.LargeBinaryArray]", kind: "pa.ListType") -> "pa.ListA
     import pyarrow as pa
 
     ends = np.frombuffer(parts[0].buffers()[1], np.int64)[: len(parts[0]) + 1] // _NUMBER_SIZE
-    values = [pa.Array.from_buffers(pa.int64(), int(ends[-1]), [None, each.buffers()[2]]) for each in parts]
+    values = [pa.Array.from_buffers(pa.int64(), int(ends[-1]), [None, part.buffers()[2]]) for part in parts]
     entries = pa.StructArray.from_arrays(values, fields=list(kind.value_type))
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), entries, type=kind)
 
@@ -76,16 +76,16 @@ def _as_bytes(lists: "pa.ListArray") -> "list[pa.LargeBinaryArray]":
         pa.Array.from_buffers(
             pa.large_binary(),
             len(lists),
-            [None, pa.py_buffer((offsets + each.offset) * _NUMBER_SIZE), each.buffers()[1]],
+            [None, pa.py_buffer((offsets + field.offset) * _NUMBER_SIZE), field.buffers()[1]],
         )
-        for each in lists.values.flatten()
+        for field in lists.values.flatten()
     ]
 
 
 def listed(column: "pa.Array") -> list[Any]:
     """Return a column of texts or numbers as `to_pylist` does, several times as fast where there is no None in it."""
-    found: list[Any] = column.to_pylist() if column.null_count else column.to_numpy(zero_copy_only=False).tolist()
-    return found
+    values: list[Any] = column.to_pylist() if column.null_count else column.to_numpy(zero_copy_only=False).tolist()
+    return values
 
 
 def is_as_before(column: "pa.Array") -> Mask:
@@ -93,11 +93,11 @@ def is_as_before(column: "pa.Array") -> Mask:
     import pyarrow as pa
     from pyarrow import compute
 
-    found = np.zeros(len(column), bool)
+    equal = np.zeros(len(column), bool)
     if len(column) > 1:
         parts = _as_bytes(column) if pa.types.is_list(column.type) else [column]
-        found[1:] = True
-        for each in parts:
-            same = compute.fill_null(compute.equal(each.slice(1), each.slice(0, len(column) - 1)), False)
-            found[1:] &= same.to_numpy(zero_copy_only=False)
-    return found
+        equal[1:] = True
+        for part in parts:
+            same = compute.fill_null(compute.equal(part.slice(1), part.slice(0, len(column) - 1)), False)
+            equal[1:] &= same.to_numpy(zero_copy_only=False)
+    return equal

@@ -42,7 +42,7 @@ class _Start:
 
     @property
     def worst(self) -> Outcome:
-        return next(each for each in NEXT_STARTS if self.outcomes[each])
+        return next(outcome for outcome in NEXT_STARTS if self.outcomes[outcome])
 
     def lose(self, partitions: int, records: int | None) -> None:
         """Add what partitions lose; once it is not known of one of them, the sum is not."""
@@ -52,7 +52,7 @@ class _Start:
     def row(self) -> dict[str, object]:
         return {
             "next_start": str(self.worst),
-            "outcomes": {str(each): self.outcomes[each] for each in NEXT_STARTS},
+            "outcomes": {str(outcome): self.outcomes[outcome] for outcome in NEXT_STARTS},
             "losing_partitions": self.losing,
             "lost_records": self.records,
             "scan_bytes": self.scan_bytes,
@@ -87,17 +87,17 @@ def starts_of(run: FleetRun) -> Starts:
     worst = heapq.nsmallest(LOSS_COUNT, losses(), key=_loss_order)
     for at, outcome in log_dirs.items():
         brokers[at[:2]].outcomes[Outcome.LOST if outcome == Outcome.OK and at in lossy else outcome] += 1
-    told = {place: start for place, start in brokers.items() if start.outcomes}
+    predicted = {place: start for place, start in brokers.items() if start.outcomes}
     clusters: dict[str | None, _Start] = defaultdict(_Start)
-    for (cluster, _), start in told.items():
-        whole = clusters[cluster]
-        whole.outcomes[start.worst] += 1
-        whole.scan_bytes += start.scan_bytes
-        whole.lose(start.losing, start.records)
+    for (cluster, _), start in predicted.items():
+        cluster_start = clusters[cluster]
+        cluster_start.outcomes[start.worst] += 1
+        cluster_start.scan_bytes += start.scan_bytes
+        cluster_start.lose(start.losing, start.records)
     return Starts(
         _worst_first(clusters.items(), lambda cluster: {"cluster": cluster}),
-        _worst_first(told.items(), lambda place: {"cluster": place[0], "broker": place[1]}),
-        sum(start.losing for start in told.values()),
+        _worst_first(predicted.items(), lambda place: {"cluster": place[0], "broker": place[1]}),
+        sum(start.losing for start in predicted.values()),
         tuple(worst),
     )
 
@@ -116,8 +116,8 @@ def _rows(run: FleetRun) -> Iterator[dict[str, Any]]:
 
 def _lost(run: FleetRun, text: str) -> dict[str, int | None]:
     try:
-        found = json.loads(text)
-        lost = {name: found[name] for name in _LOST}
+        loss = json.loads(text)
+        lost = {name: loss[name] for name in _LOST}
     except (ValueError, TypeError, KeyError, RecursionError):
         lost = {"": text}
     if not all(type(value) in (int, type(None)) for value in lost.values()):
@@ -132,7 +132,13 @@ def _loss_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*((0, 0) if count is None else (1, -count) for count in counts), place)
 
 
-def _worst_first(found: Iterable[tuple[Any, _Start]], named: Callable[[Any], Row]) -> tuple[Row, ...]:
-    ranked = [(start.order(), {**named(key), **start.row()}) for key, start in found]
-    ranked.sort(key=lambda each: (each[0], name_order(each[1]["cluster"]), name_order(each[1].get("broker"))))
+def _worst_first(starts: Iterable[tuple[Any, _Start]], named: Callable[[Any], Row]) -> tuple[Row, ...]:
+    ranked = [(start.order(), {**named(key), **start.row()}) for key, start in starts]
+    ranked.sort(
+        key=lambda ranked_row: (
+            ranked_row[0],
+            name_order(ranked_row[1]["cluster"]),
+            name_order(ranked_row[1].get("broker")),
+        )
+    )
     return tuple(row for _, row in ranked)

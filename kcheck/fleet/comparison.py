@@ -95,24 +95,28 @@ def _compared(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
     """Return a batch of partitions compared; those that cannot be decided at once, one by one."""
     plain = _plain(batch, release) if is_at_once(release) else None
     at_once = _NOTHING if plain is None else _decided(batch, plain, release)
-    whole, plans, told = at_once.sets, at_once.plans, at_once.told
+    sets, plans, findings_by_partition = at_once.sets, at_once.plans, at_once.told
     plan_counts = np.full(batch.num_rows, NONE)
     plan_counts[at_once.number] = at_once.plan_counts
     odd = np.flatnonzero(plan_counts == NONE)
     if len(odd):
         alone = [compared(row, release) for row in batch.take(pa.array(odd)).to_pylist()]
         number = np.concatenate((at_once.number, odd))
-        plan_counts[odd] = [len(each.plans) for each in alone]
-        whole = pa.concat_arrays([whole, _struct([each.whole for each in alone], SETS)])
-        whole = whole.take(pa.array(np.argsort(number)))
-        plans = pa.concat_arrays([plans, _struct([row for each in alone for row in each.plans], PLANS)])
+        plan_counts[odd] = [len(comparison.plans) for comparison in alone]
+        sets = pa.concat_arrays([sets, _struct([comparison.whole for comparison in alone], SETS)])
+        sets = sets.take(pa.array(np.argsort(number)))
+        plans = pa.concat_arrays([plans, _struct([row for comparison in alone for row in comparison.plans], PLANS)])
         plans = plans.take(pa.array(np.argsort(np.repeat(number, plan_counts[number]), kind="stable")))
-        told = sorted([*told, *zip(odd.tolist(), (each.findings for each in alone), strict=True)])
+        findings_by_partition = sorted(
+            [*findings_by_partition, *zip(odd.tolist(), (comparison.findings for comparison in alone), strict=True)]
+        )
     found_counts = np.zeros(batch.num_rows, np.int64)
-    found_counts[np.array([number for number, _ in told], np.int64)] = [len(rows) for _, rows in told]
-    findings = _struct([row for _, rows in told for row in rows], FINDINGS)
+    found_counts[np.array([number for number, _ in findings_by_partition], np.int64)] = [
+        len(rows) for _, rows in findings_by_partition
+    ]
+    findings = _struct([row for _, rows in findings_by_partition for row in rows], FINDINGS)
     return pa.RecordBatch.from_arrays(
-        [*whole.flatten(), _nested(plans, plan_counts), _nested(findings, found_counts)],
+        [*sets.flatten(), _nested(plans, plan_counts), _nested(findings, found_counts)],
         names=[*schema_of(SETS).names, "of_truncation_plans", "of_findings"],
     )
 
@@ -184,7 +188,7 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
 def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
     """Return the caches of replicas, each of which is of the partition of that before it or not."""
     offsets = lists.offsets.to_numpy().astype(np.int64)
-    epoch, start = (numbers_of(each) for each in lists.flatten().flatten())
+    epoch, start = (numbers_of(values) for values in lists.flatten().flatten())
     content = np.cumsum(~(is_next & is_as_before(lists)), dtype=np.int64)
     return Caches(epoch, start, offsets[:-1] - offsets[0], np.diff(offsets), content)
 
@@ -221,5 +225,5 @@ def _told(batch: "pa.RecordBatch", plain: Group, flagged: Numbers, parted: Numbe
     for number, count, topic, partition, most in groups:
         some = [*islice(replicas, count)]
         _, *parts = islice(offsets, count)
-        view = ReplicasView(tuple(viewed(each, topic, partition) for each in some), (), most, tuple(parts))
+        view = ReplicasView(tuple(viewed(replica, topic, partition) for replica in some), (), most, tuple(parts))
         yield number, findings_of(view, {broker_id: broker for broker, broker_id, *_ in some}, release)

@@ -43,8 +43,8 @@ class LossColumns(NamedTuple):
 def numbers_of(values: "pa.Array", unknown: int = NONE) -> Numbers:
     """Return numbers, one that is `unknown` for those that are None."""
     known = compute.fill_null(values, unknown) if values.null_count else values
-    found: Numbers = known.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
-    return found
+    numbers: Numbers = known.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return numbers
 
 
 def losses_of(replicas: ReplicaColumns, pairs: Pairs, forks: Forks, after: Afterwards) -> LossColumns:
@@ -60,8 +60,8 @@ def losses_of(replicas: ReplicaColumns, pairs: Pairs, forks: Forks, after: After
 def _sum(values: Numbers, pairs: Pairs) -> Numbers:
     """Return the sums of pairs by their leader."""
     total = np.concatenate(([0], np.cumsum(values)))
-    found: Numbers = total[np.append(pairs.block[1:], len(values))] - total[pairs.block]
-    return found
+    sums: Numbers = total[np.append(pairs.block[1:], len(values))] - total[pairs.block]
+    return sums
 
 
 def best_of(plain: Group, pairs: Pairs, losses: LossColumns) -> Numbers:
@@ -72,22 +72,22 @@ def best_of(plain: Group, pairs: Pairs, losses: LossColumns) -> Numbers:
         left = np.where(is_best, cost, _NEVER)
         is_best &= left == np.minimum.reduceat(left, plain.first)[replicas.group]
     best = np.flatnonzero(is_best)
-    found: Numbers = best[np.flatnonzero(np.diff(replicas.group[best], prepend=-1))]
-    return found
+    leaders: Numbers = best[np.flatnonzero(np.diff(replicas.group[best], prepend=-1))]
+    return leaders
 
 
 def parted_of(plain: Group, pairs: Pairs, forks: Forks) -> Numbers:
     """Return of each replica from where on its epochs are not those of the first of its partition."""
     replicas = plain.replicas
-    found = np.full(len(replicas.group), NONE)
-    others = np.flatnonzero(replicas.first != np.arange(len(found)))
-    found[others] = forks.first_difference[pair_of(replicas, pairs, replicas.first[others], others)]
-    doubtful = (found != NONE) & (plain.compacted | plain.compacted[replicas.first])
+    parted = np.full(len(replicas.group), NONE)
+    others = np.flatnonzero(replicas.first != np.arange(len(parted)))
+    parted[others] = forks.first_difference[pair_of(replicas, pairs, replicas.first[others], others)]
+    doubtful = (parted != NONE) & (plain.compacted | plain.compacted[replicas.first])
     for at in doubtful.nonzero()[0].tolist():
-        (a, a_end), (b, b_end) = (_cache(replicas, each) for each in (int(replicas.first[at]), at))
+        (a, a_end), (b, b_end) = (_cache(replicas, replica) for replica in (int(replicas.first[at]), at))
         if not contradict(a, b, a_end=a_end, b_end=b_end):
-            found[at] = NONE
-    return found
+            parted[at] = NONE
+    return parted
 
 
 def _cache(replicas: ReplicaColumns, at: int) -> tuple[Iterator[tuple[int, int]], int]:
@@ -105,8 +105,8 @@ def _offsets(values: Numbers, known: Mask) -> "pa.Array":
 
 def _texts(texts: "pa.Array", numbers: Numbers) -> "pa.StringArray":
     """Return texts by their numbers, each one whole."""
-    found = texts.take(pa.array(numbers))
-    return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
+    taken = texts.take(pa.array(numbers))
+    return taken.dictionary_decode() if pa.types.is_dictionary(taken.type) else taken
 
 
 def plans_of(
@@ -213,5 +213,5 @@ def may_be_told(batch: "pa.RecordBatch", plain: Group) -> Mask:
     )
     starts = np.minimum.reduceat(replicas.log_start, first) < np.maximum.reduceat(replicas.log_start, first)
     of_topic = numbers_of(batch.column("replicas_of_topic"))[plain.number]
-    found: Mask = behind | starts | (plain.counts < of_topic)
-    return found & (of_topic > 1)
+    may_differ: Mask = behind | starts | (plain.counts < of_topic)
+    return may_differ & (of_topic > 1)

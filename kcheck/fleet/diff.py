@@ -65,8 +65,8 @@ def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tup
                     summary[change.after[_AT["severity"]]] += 1
                 yield _row(change)
 
-    told = ({"change": name, "findings": count} for name, count in counts.items())
-    body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": told}
+    change_counts = ({"change": name, "findings": count} for name, count in counts.items())
+    body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": change_counts}
     log_dirs = {path for (path,) in after.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
     report = Report(
         verb="fleet-diff", kafka=after.kafka, body=body, table="changes", columns=changes.TABLE.columns,
@@ -82,8 +82,8 @@ def _run_row(run: FleetRun) -> Row:
     }  # fmt: skip
 
 
-def _any(chosen: Chosen, found: Values | None) -> bool:
-    return found is not None and chosen(found[_AT["id"]], Severity(found[_AT["severity"]]))
+def _any(chosen: Chosen, values: Values | None) -> bool:
+    return values is not None and chosen(values[_AT["id"]], Severity(values[_AT["severity"]]))
 
 
 def _row(change: _Change) -> Row:
@@ -166,13 +166,13 @@ def _read(path: str) -> Iterator[Values]:
 
 def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[str, int]) -> Iterator[_Change]:
     """Yield the differences between findings, in order."""
-    told = (*_KEY, *_SAID)
+    compared_names = (*_KEY, *_SAID)
     were: dict[Values, list[Values]] = defaultdict(list)
     for row in before:
-        were[tuple(row[_AT[name]] for name in told)].append(row)
+        were[tuple(row[_AT[name]] for name in compared_names)].append(row)
     groups: dict[Key, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
     for row in after:
-        same = were.get(tuple(row[_AT[name]] for name in told))
+        same = were.get(tuple(row[_AT[name]] for name in compared_names))
         if same:
             same.pop()
             counts["same"] += 1
@@ -191,7 +191,7 @@ def _key_of(row: Values) -> Key:
 
 def _paired(before: list[Values], after: list[Values]) -> Iterator[_Change]:
     """Yield the differences between findings about the same file, by line and position."""
-    found = []
+    changes = []
     waiting: dict[Values, list[Values]] = defaultdict(list)
     for row in sorted(before, key=_order, reverse=True):
         waiting[_order(row)[:2]].append(row)
@@ -199,15 +199,15 @@ def _paired(before: list[Values], after: list[Values]) -> Iterator[_Change]:
     for row in sorted(after, key=_order):
         same = waiting[_order(row)[:2]]
         if same:
-            found.append(_Change(row, same.pop()))
+            changes.append(_Change(row, same.pop()))
         else:
             unpaired.append(row)
     gone = [row for rows in waiting.values() for row in rows]
     if len(gone) == len(unpaired) == 1:
-        found.append(_Change(unpaired[0], gone[0]))
+        changes.append(_Change(unpaired[0], gone[0]))
     else:
-        found += [*(_Change(row, None) for row in unpaired), *(_Change(None, row) for row in gone)]
-    yield from sorted(found, key=lambda change: (_order(change.after or change.before or ()), change.name))
+        changes += [*(_Change(row, None) for row in unpaired), *(_Change(None, row) for row in gone)]
+    yield from sorted(changes, key=lambda change: (_order(change.after or change.before or ()), change.name))
 
 
 def _order(row: Values) -> Values:

@@ -60,15 +60,17 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
         for root in roots:
             count = len(findings)
             of_root = [*_of(root, disks, findings)]
-            paths = disks.ask(real, [found.path for found in of_root])
-            for found, path in zip(of_root, paths, strict=True):
-                known = found if path is None else by_path.setdefault(path, found)
-                if (known.cluster, known.broker) != (found.cluster, found.broker):
-                    raise UsageError(f"{known.path} is told to be of {_told(known)}, {found.path} of {_told(found)}")
+            paths = disks.ask(real, [log_dir.path for log_dir in of_root])
+            for log_dir, path in zip(of_root, paths, strict=True):
+                known = log_dir if path is None else by_path.setdefault(path, log_dir)
+                if (known.cluster, known.broker) != (log_dir.cluster, log_dir.broker):
+                    raise UsageError(
+                        f"{known.path} is told to be of {_told(known)}, {log_dir.path} of {_told(log_dir)}"
+                    )
             if not of_root and len(findings) == count:
                 raise NotALogDirError(f"{root}: no log dir is there")
-    in_order = sorted((found, path) for path, found in by_path.items())
-    return Inventory(tuple(found for found, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
+    in_order = sorted((log_dir, path) for path, log_dir in by_path.items())
+    return Inventory(tuple(log_dir for log_dir, _ in in_order), tuple(findings), tuple(path for _, path in in_order))
 
 
 class _Disks:
@@ -77,9 +79,9 @@ class _Disks:
     def __init__(self, workers: Workers, findings: list[Finding]) -> None:
         self._workers, self._findings = workers, findings
 
-    def ask(self, look: Callable[[str], T | Finding], paths: Sequence[str]) -> list[T | None]:
-        """Return what `look` says of each path, None where it fails."""
-        tasks = ((path, (Task(partial(look, path), Location(log_dir=path), 0),)) for path in paths)
+    def ask(self, read: Callable[[str], T | Finding], paths: Sequence[str]) -> list[T | None]:
+        """Return what `read` says of each path, None where it fails."""
+        tasks = ((path, (Task(partial(read, path), Location(log_dir=path), 0),)) for path in paths)
         answers = [answer for _, (answer,) in self._workers.run(tasks)]
         self._findings.extend(answer for answer in answers if isinstance(answer, Finding))
         return [None if isinstance(answer, Finding) else answer for answer in answers]
@@ -91,8 +93,8 @@ def is_inventory(root: str) -> bool:
 
 
 def _told(log_dir: FleetLogDir) -> str:
-    told = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
-    return " and ".join(f"{name} {value}" for name, value in told if value is not None) or "nobody"
+    names = (("cluster", log_dir.cluster), ("broker", log_dir.broker))
+    return " and ".join(f"{name} {value}" for name, value in names if value is not None) or "nobody"
 
 
 def _of(root: str, disks: _Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
@@ -120,14 +122,14 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     try:
         if not is_directory(root):
             return None
-        found = targets([root])
+        named = targets([root])
     except UnreadableError as error:
         return NotALogDirError(f"{root}: {error}")
     except KcheckError as error:
         return error
-    if any(target.kind is not TargetKind.LOG_DIR for target in found):
+    if any(target.kind is not TargetKind.LOG_DIR for target in named):
         return UsageError(f"{root} is one partition: name the log dir that it stands in")
-    return tuple(FleetLogDir(target.path, folder=target.folder) for target in found)
+    return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)
 
 
 def _layout(root: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
@@ -155,10 +157,10 @@ def _matching(start: str, layout: Sequence[re.Pattern[str]], disks: _Disks) -> I
     """Yield the directories that a layout matches, level by level: so one that does not answer hides no other."""
     level: list[tuple[str, Mapping[str, str]]] = [(start, {})]
     for depth, pattern in enumerate(layout):
-        found = disks.ask(partial(_below, pattern, follow=depth == 0), [folder for folder, _ in level])
+        answers = disks.ask(partial(_below, pattern, follow=depth == 0), [folder for folder, _ in level])
         level = [
-            (path, {**told, **more})
-            for (_, told), below in zip(level, found, strict=True)
+            (path, {**values, **more})
+            for (_, values), below in zip(level, answers, strict=True)
             for path, more in below or ()
         ]
     links = disks.ask(is_link, [path for path, _ in level])
@@ -184,7 +186,7 @@ def _below(
     hidden = not pattern.pattern.startswith(re.escape("."))
     matched = ((name, pattern.fullmatch(name)) for name in names if name != LOST_FOUND)
     return tuple(
-        (join(folder, name), found.groupdict()) for name, found in matched if found and not (hidden and name[0] == ".")
+        (join(folder, name), match.groupdict()) for name, match in matched if match and not (hidden and name[0] == ".")
     )
 
 
@@ -194,7 +196,7 @@ def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
     One that is gone is told by whoever opens it.
     """
     for number, row in enumerate(_csv(path) if path.endswith(".csv") else _parquet(path), start=1):
-        log_dir, *told = (_text(row.get(name)) for name in ("log_dir", *_NAMES[:2]))
+        log_dir, *names = (_text(row.get(name)) for name in ("log_dir", *_NAMES[:2]))
         if log_dir is None:
             raise UsageError(f"{path}: row {number} names no log_dir")
         try:
@@ -205,7 +207,7 @@ def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
             why = Unreadable(UnreadableCause.REFUSED, str(error))
             findings.append(kc001_unreadable.finding(Location(log_dir=log_dir), why))
             continue
-        yield FleetLogDir(join(*split(log_dir)), *told)
+        yield FleetLogDir(join(*split(log_dir)), *names)
 
 
 def _text(value: object) -> str | None:

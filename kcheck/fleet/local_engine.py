@@ -74,9 +74,9 @@ def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
 def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, bool]:
     from kcheck.fleet.replica_groups import Groups
 
-    found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
-    outside(run.out, found)
-    in_threads = any(is_url(log_dir.path) for log_dir in found.log_dirs)
+    inventoried = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    outside(run.out, inventoried)
+    in_threads = any(is_url(log_dir.path) for log_dir in inventoried.log_dirs)
     run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
     coverage = Coverage()
     with (
@@ -87,7 +87,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
     ):
         engine = _Engine(run, workers, output, coverage, notes)
         with beside(output.path) as folder, Groups(join(folder, _REPLICAS)) as groups:
-            engine.look(found, groups.add)
+            engine.look(inventoried, groups.add)
             engine.compare(groups.batches())
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, notes.carried)
@@ -126,27 +126,33 @@ def about(run: ScanRun) -> dict[str, str]:
 
 
 def conclude(
-    run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, judged: FindingCounts, carried: int
+    run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int
 ) -> Report:
     """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
     release, depth = run.how.release.name, str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
     row = (
-        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, judged.finished,
+        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, totals.finished,
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
-    output.finish({"started": started, "ended": ended, "finished": judged.finished})
-    body = {"run": run.name, "path": output.path, "depth": depth, "finished": judged.finished, "rows": output.rows}
+    output.finish({"started": started, "ended": ended, "finished": totals.finished})
+    body = {
+        "run": run.name,
+        "path": output.path,
+        "depth": depth,
+        "finished": totals.finished,
+        "rows": output.rows,
+    }
     if run.how.since is not None:
         body["carried_over"] = carried
-    return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=judged.counts)
+    return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=totals.counts)
 
 
-def outside(out: str, found: Inventory) -> None:
+def outside(out: str, inventoried: Inventory) -> None:
     """UsageError where a run would be written into what is looked at."""
     target = real(out)
-    for log_dir, path in zip(found.log_dirs, found.real, strict=True):
+    for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
             raise UsageError(f"--out {out} stands inside of {log_dir.path}, where kcheck writes nothing")
 
@@ -177,10 +183,10 @@ class _Engine:
         self._coverage = coverage
         self._notes = notes
 
-    def look(self, found: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
+    def look(self, inventoried: Inventory, keep: "Callable[[pa.RecordBatch], None]") -> None:
         """Look at all of it and `keep` the replicas; what was seen is held for one broker at a time."""
-        self._tell((None, None), found.findings)
-        log_dirs = sorted(self._identified(found.log_dirs), key=lambda each: (each.group, each.path))
+        self._tell((None, None), inventoried.findings)
+        log_dirs = sorted(self._identified(inventoried.log_dirs), key=lambda log_dir: (log_dir.group, log_dir.path))
         of_broker: list[tuple[Identified, list[bytes]]] = []
         of_log_dir: list[bytes] = []
         steps = self._steps(log_dirs)
@@ -209,13 +215,15 @@ class _Engine:
 
     def compare(self, groups: "Iterable[pa.RecordBatch]") -> None:
         """Compare the replicas of partitions on several brokers."""
-        tasks = ((each, (self._retry.task(compare_partitions, to_bytes(each), Location()),)) for each in groups)
+        tasks = ((group, (self._retry.task(compare_partitions, to_bytes(group), Location()),)) for group in groups)
         for batch, (answer,) in self._workers.run(tasks, ahead=2 * self._jobs):
             for name, rows in self._retry.compared(batch, answer):
                 self._write(name, rows)
 
     def _identified(self, log_dirs: Iterable[FleetLogDir]) -> Iterator[Identified]:
-        tasks = ((each, (self._retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
+        tasks = (
+            (log_dir, (self._retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs
+        )
         for log_dir, (answer,) in self._workers.run(tasks):
             if isinstance(answer, Identified):
                 yield answer
@@ -225,10 +233,10 @@ class _Engine:
     def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_Step, tuple[Task[Any], ...]]]:
         """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
         listed = self._workers.run(
-            ((each, (self._retry.task(list_items, each, where(each), first=True),)) for each in log_dirs),
+            ((log_dir, (self._retry.task(list_items, log_dir, where(log_dir), first=True),)) for log_dir in log_dirs),
             ahead=2 * min(self._jobs, _LISTED),
         )
-        for _, same in groupby(listed, key=lambda each: each[0].group):
+        for _, same in groupby(listed, key=lambda log_dir: log_dir[0].group):
             for log_dir, (answer,) in same:
                 self._coverage.at = log_dir.path
                 if isinstance(answer, Finding):
@@ -240,8 +248,8 @@ class _Engine:
                 yield _Step(log_dir, is_end=True), ()
             yield _Step(log_dir, is_end_of_broker=True), ()
 
-    def _tell(self, place: Place, found: Sequence[Finding]) -> None:
-        self._write("findings", findings_batch(place, found))
+    def _tell(self, place: Place, findings: Sequence[Finding]) -> None:
+        self._write("findings", findings_batch(place, findings))
 
     def _write(self, name: str, batch: "pa.RecordBatch") -> None:
         if name == "findings" and batch.num_rows:

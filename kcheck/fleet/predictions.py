@@ -54,9 +54,9 @@ def predicted(
         return None
     stored, context = begun
     if stored.clean:
-        found = unchanged_prediction(path, name, directory, view, stored, context) if complete else None
-        if found is not None:
-            return found
+        prediction = unchanged_prediction(path, name, directory, view, stored, context) if complete else None
+        if prediction is not None:
+            return prediction
     elif not reads:
         unread = _unread(path, name, directory, view if complete else None, stored, context.release)
         if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
@@ -76,7 +76,9 @@ def _unread(
 ) -> PartitionPrediction:
     """Return how much of a directory a start after an unclean stop reads, and nothing else."""
     try:
-        logs = _log_sizes(path) if view is None else {int(each.base_offset): each.size for each in view.segments}
+        logs = (
+            _log_sizes(path) if view is None else {int(segment.base_offset): segment.size for segment in view.segments}
+        )
     except UnreadableError as error:
         return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
     size = sum(logs[base] for base in segments_from(sorted(logs), stored.recovery_point, release=release))
@@ -90,13 +92,13 @@ def _log_sizes(path: str) -> dict[int, int]:
     return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 
 
-def start_row(found: PartitionPrediction | None) -> tuple[object, ...]:
+def start_row(prediction: PartitionPrediction | None) -> tuple[object, ...]:
     """Return the columns of START."""
-    if found is None:
+    if prediction is None:
         return (None,) * len(START)
-    row = partition_row(found)
+    row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
-    return (*islice(row.values(), _NAMED, None), found.queued, found.touched)
+    return (*islice(row.values(), _NAMED, None), prediction.queued, prediction.touched)
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
@@ -112,12 +114,12 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
     """Return the columns of the row of a log dir behind its path."""
-    unknown = start.unread or any(each.outcome is Outcome.UNKNOWN for each in start.partitions)
+    unknown = start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions)
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
     own = {
         "outcome": str(outcome),
         "reason": ": ".join((verdict(start), *start.reasons[:1])),
         "uncertain": start.uncertain,
-        "scan_bytes": sum(each.scan_bytes for each in start.partitions),
+        "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
     }
     return tuple(own.get(name) for name in predictions.TABLE.names[2:])

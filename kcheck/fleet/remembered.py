@@ -38,8 +38,8 @@ def signature(item: Item, how: object) -> str | None:
         files = states(join(item.log_dir, item.name))
     except UnreadableError:
         return None
-    told = [__version__, repr(how), *item._replace(signature=None, known=None), files]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    facts = [__version__, repr(how), *item._replace(signature=None, known=None), files]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _folder(folder: str, log_dir: str) -> str:
@@ -194,10 +194,10 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
     names: tuple[str, ...] = ()
     with suppress(UnreadableError):
         names = list_directory(path).files
-    found = [table for name in names if name.endswith(_ENDING) and (table := _read(join(path, name))) is not None]
-    if not found:
+    notes = [table for name in names if name.endswith(_ENDING) and (table := _read(join(path, name))) is not None]
+    if not notes:
         return Remembered(None, {})
-    (rows,) = pa.concat_tables(found).combine_chunks().to_batches()
+    (rows,) = pa.concat_tables(notes).combine_chunks().to_batches()
     return Remembered(rows, {text: at for at, text in enumerate(rows.column("signature").to_pylist())})
 
 

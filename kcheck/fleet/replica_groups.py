@@ -64,9 +64,9 @@ class Groups:
 
     def _sorted(self) -> "Iterator[pa.RecordBatch]":
         """Yield what is held, sorted, in parts."""
-        whole = joined(self._held)
+        replicas = joined(self._held)
         self._held, self._held_size = [], 0
-        yield from map(_narrowed, taken_in_parts(whole, _order(whole), _READ_COUNT))
+        yield from map(_narrowed, taken_in_parts(replicas, _order(replicas), _READ_COUNT))
 
     def _spill(self) -> None:
         import pyarrow as pa
@@ -127,8 +127,8 @@ def _merged(runs: Sequence[_SortedReplicas]) -> "Iterator[pa.RecordBatch]":
     is_sorted = len(runs) == 1
     while runs := [run for run in runs if not run.is_over]:
         upto = min(run.reaches() for run in runs)
-        whole = joined([part for run in runs for part in run.take(upto)])
-        yield from _grouped(whole if is_sorted else taken(whole, _order(whole)))
+        replicas = joined([part for run in runs for part in run.take(upto)])
+        yield from _grouped(replicas if is_sorted else taken(replicas, _order(replicas)))
 
 
 def _key(batch: "pa.RecordBatch", row: int) -> Key:
@@ -183,36 +183,36 @@ def _ranks(texts: "pa.DictionaryArray") -> Numbers:
     ranks = np.full(len(texts.dictionary) + 1, -1)
     ranks[compute.array_sort_indices(texts.dictionary).to_numpy()] = np.arange(len(texts.dictionary))
     numbers = texts.indices.fill_null(-1) if texts.null_count else texts.indices
-    found: Numbers = ranks.take(numbers.to_numpy())
-    return found
+    ranked: Numbers = ranks.take(numbers.to_numpy())
+    return ranked
 
 
-def _grouped(whole: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
+def _grouped(replicas: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
     """Yield the partitions of some whole topics; replicas are sorted."""
     import pyarrow as pa
 
-    topic = _topics(whole)
-    begin = _changes(topic) | _changes(whole.column("partition").to_numpy())
+    topic = _topics(replicas)
+    begin = _changes(topic) | _changes(replicas.column("partition").to_numpy())
     begins = np.flatnonzero(begin)
-    brokers = begin | _changes(whole.column("broker_id").to_numpy(zero_copy_only=False))
+    brokers = begin | _changes(replicas.column("broker_id").to_numpy(zero_copy_only=False))
     of_topic = _largest(topic[begins], np.add.reduceat(brokers, begins, dtype=np.int64))
-    offsets = np.append(begins, whole.num_rows)
-    keys = whole.select(KEY).take(pa.array(begins))
-    fields = [whole.schema.field(name) for name in FIELDS]
-    structs = pa.StructArray.from_arrays([whole.column(name) for name in FIELDS], fields=fields)
-    found = pa.RecordBatch.from_arrays(
+    offsets = np.append(begins, replicas.num_rows)
+    keys = replicas.select(KEY).take(pa.array(begins))
+    fields = [replicas.schema.field(name) for name in FIELDS]
+    structs = pa.StructArray.from_arrays([replicas.column(name) for name in FIELDS], fields=fields)
+    groups = pa.RecordBatch.from_arrays(
         [*keys.columns, pa.array(of_topic), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)],
         names=[*KEY, "replicas_of_topic", "replicas"],
     )
-    for at in range(0, found.num_rows, _GROUP_COUNT):
-        yield found.slice(at, _GROUP_COUNT)
+    for at in range(0, groups.num_rows, _GROUP_COUNT):
+        yield groups.slice(at, _GROUP_COUNT)
 
 
 def _changes(values: Numbers) -> Mask:
     """Return where a value is another one than that before it."""
-    found = np.ones(len(values), bool)
-    found[1:] = values[1:] != values[:-1]
-    return found
+    changed = np.ones(len(values), bool)
+    changed[1:] = values[1:] != values[:-1]
+    return changed
 
 
 def _largest(topic: Numbers, count: Numbers) -> Numbers:

@@ -122,23 +122,23 @@ def runs_of(view: PartitionView) -> tuple[EpochRun, ...]:
 
 def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None) -> Lineage:
     """Return what the batches of a log say that begins at segment `first`; a gap in one epoch does not end its run."""
-    found: list[EpochRange] = []
+    ranges: list[EpochRange] = []
     for run in (run for run in runs if run.last_offset >= first):
         epoch = run.epoch if run.epoch >= 0 else None
         stop = Offset(run.last_offset + 1 if end is None else min(run.last_offset + 1, end))
-        if found and found[-1].epoch == epoch and run.first_offset < stop:
-            found[-1] = EpochRange(found[-1].start, stop, epoch)
+        if ranges and ranges[-1].epoch == epoch and run.first_offset < stop:
+            ranges[-1] = EpochRange(ranges[-1].start, stop, epoch)
         elif run.first_offset < stop:
-            found.append(EpochRange(run.first_offset, stop, epoch))
-    return tuple(found)
+            ranges.append(EpochRange(run.first_offset, stop, epoch))
+    return tuple(ranges)
 
 
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
     """Whether the epochs of its file tell of other records than those of the cache."""
-    told, start, end = view.leader_epochs, view.log_start_offset, view.log_end_offset
+    file_epochs, start, end = view.leader_epochs, view.log_start_offset, view.log_end_offset
     if start is None or end is None or (state.log_start_offset, state.log_end_offset) != (start, end):
         return True
-    caches = (told, state.cache) if told != state.cache else ()
+    caches = (file_epochs, state.cache) if file_epochs != state.cache else ()
     return len({lineage_of_cache(cache, log_start_offset=start, log_end_offset=end) for cache in caches}) > 1
 
 
@@ -161,8 +161,11 @@ def findings_of(
     view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
 ) -> tuple[tuple[object, ...], ...]:
     """Return what the rules about replicas find, as rows of FINDINGS; `brokers` are the names of them by their ids."""
-    found = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
-    return tuple((brokers[each.where.broker_id], *findings.row(each)) for each in sorted(found, key=Finding.sort_key))
+    found_by_rules = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
+    return tuple(
+        (brokers[finding.where.broker_id], *findings.row(finding))
+        for finding in sorted(found_by_rules, key=Finding.sort_key)
+    )
 
 
 def _by_broker(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -251,8 +254,10 @@ def viewed(replica: Iterable[Any], topic: str, partition: int) -> PartitionView:
 def _view(row: Mapping[str, Any], topic: str, partition: int) -> PartitionView:
     """Return what the rules about replicas look at."""
     view = viewed((row[name] for name in VIEWED), topic, partition)
-    told = _entries(row["told"] if row["told_differs"] else row["cache"])
-    value = LeaderEpochCheckpoint(0, [each.epoch for each in told], [each.start_offset for each in told])
+    file_epochs = _entries(row["told"] if row["told_differs"] else row["cache"])
+    value = LeaderEpochCheckpoint(
+        0, [entry.epoch for entry in file_epochs], [entry.start_offset for entry in file_epochs]
+    )
     read = (_segment(view.where, _runs(row)),) if row["is_read"] else None
     return view._replace(epochs=FileView("", "", view.where, 0, Parsed(value)), read=read, cleaned=row["compacted"])
 
@@ -289,10 +294,10 @@ def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     import pyarrow as pa
     from pyarrow import compute
 
-    found = {"replica_sets": batch.select(schema_of(SETS).names)}
+    tables = {"replica_sets": batch.select(schema_of(SETS).names)}
     for name, table in (("truncation_plans", truncation_plans), ("findings", findings)):
         lists = batch.column(f"of_{name}")
         clusters = batch.column("cluster").take(compute.list_parent_indices(lists))
         columns = [clusters, *lists.flatten().flatten()]
-        found[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
-    return found
+        tables[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
+    return tables

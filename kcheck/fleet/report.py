@@ -97,9 +97,9 @@ def count(run: FleetRun) -> Counted:
     return Counted(every, log_dirs, partitions)
 
 
-def _by_severity(found: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _by_severity(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
     counts = dict.fromkeys(map(str, _WORST), 0)
-    for severity, number in found:
+    for severity, number in counted:
         counts[severity] += number
     return counts
 
@@ -127,12 +127,12 @@ def _worst_first(counts: Row) -> tuple[int, ...]:
 
 
 def _brokers(counted: Counted) -> tuple[Row, ...]:
-    found: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    by_place: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     for (cluster, broker, _, severity), number in counted.findings.items():
-        found[cluster, broker].append((severity, number))
+        by_place[cluster, broker].append((severity, number))
     rows = []
-    for place in {*found, *counted.log_dirs, *counted.partitions}:
-        counts = _by_severity(found[place])
+    for place in {*by_place, *counted.log_dirs, *counted.partitions}:
+        counts = _by_severity(by_place[place])
         own = {"log_dirs": counted.log_dirs.get(place, 0), "partitions": counted.partitions.get(place, 0)}
         rows.append({"cluster": place[0], "broker": place[1], "verdict": _verdict(counts), **counts, **own})
     return tuple(
@@ -143,14 +143,14 @@ def _brokers(counted: Counted) -> tuple[Row, ...]:
 def _clusters(counted: Counted) -> tuple[Row, ...]:
     """Return for each cluster how many of its brokers have each verdict, and its findings."""
     verdicts: dict[str | None, Counter[str]] = defaultdict(Counter)
-    found: dict[str | None, list[tuple[str, int]]] = defaultdict(list)
+    by_cluster: dict[str | None, list[tuple[str, int]]] = defaultdict(list)
     for row in _brokers(counted):
         verdicts[row["cluster"]][str(row["verdict"])] += 1  # type: ignore[index]  # a name, or None
     for (cluster, _, _, severity), number in counted.findings.items():
-        found[cluster].append((severity, number))
+        by_cluster[cluster].append((severity, number))
     rows = []
     for cluster, brokers in verdicts.items():
-        counts = _by_severity(found[cluster])
+        counts = _by_severity(by_cluster[cluster])
         of_brokers = {name: brokers[name] for name in (*map(str, _WORST), "clean")}
         rows.append(
             {"cluster": cluster, "verdict": _verdict(counts), **counts, "broker_count": brokers.total(),
@@ -160,14 +160,14 @@ def _clusters(counted: Counted) -> tuple[Row, ...]:
 
 
 def _rules(counted: Counted) -> tuple[Row, ...]:
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    by_rule: dict[str, list[tuple[str, int]]] = defaultdict(list)
     places: dict[str, set[Place]] = defaultdict(set)
     names = {rule.id: rule.name for rule in all_rules()}
     for (cluster, broker, rule, severity), number in counted.findings.items():
-        found[rule].append((severity, number))
+        by_rule[rule].append((severity, number))
         places[rule].add((cluster, broker))
     rows = []
-    for rule, of_it in found.items():
+    for rule, of_it in by_rule.items():
         counts = _by_severity(of_it)
         findings_count = sum(counts.values())
         rows.append(

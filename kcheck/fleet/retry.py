@@ -51,34 +51,34 @@ class Retry:
             return
         parts = [to_bytes(items_batch((item,))) for item in alone]
         tasks = [self.task(scan_items, part, item.where) for part, item in zip(parts, alone, strict=True)]
-        for part, found in zip(parts, self._answers(tasks), strict=True):
-            yield from self.scanned(part, found)
+        for part, own_answer in zip(parts, self._answers(tasks), strict=True):
+            yield from self.scanned(part, own_answer)
 
-    def whole_broker(self, found: OfBroker) -> Found:
+    def whole_broker(self, log_dirs: OfBroker) -> Found:
         """Look at the log dirs of a broker together; where that fails, one by one."""
-        if not found:
+        if not log_dirs:
             return
-        first = found[0][0]
-        (answer,) = self._answers([self.task(look_at_broker, found, where(first), first=True)])
+        first = log_dirs[0][0]
+        (answer,) = self._answers([self.task(look_at_broker, log_dirs, where(first), first=True)])
         if not isinstance(answer, Finding):
             yield from ((name, batch) for name, data in answer or () for batch in from_bytes(data))
-        elif len(found) == 1:
+        elif len(log_dirs) == 1:
             yield "findings", findings_batch((first.cluster, first.broker), (answer,))
         else:
-            for each in found:
-                yield from self.whole_broker((each,))
+            for log_dir in log_dirs:
+                yield from self.whole_broker((log_dir,))
 
     def compared(self, batch: "pa.RecordBatch", answer: Any) -> Found:
         """Yield what was found in partitions on several brokers; where they failed together, one by one."""
         if not isinstance(answer, Finding):
             for data in answer or ():
-                for found in from_bytes(data):
-                    yield from tables_of_compared(found).items()
+                for compared_part in from_bytes(data):
+                    yield from tables_of_compared(compared_part).items()
         elif batch.num_rows > 1:
             alone = [batch.slice(number, 1) for number in range(batch.num_rows)]
-            tasks = [self.task(compare_partitions, to_bytes(each), Location()) for each in alone]
-            for part, found in zip(alone, self._answers(tasks), strict=True):
-                yield from self.compared(part, found)
+            tasks = [self.task(compare_partitions, to_bytes(group), Location()) for group in alone]
+            for part, compared_part in zip(alone, self._answers(tasks), strict=True):
+                yield from self.compared(part, compared_part)
         else:
             (row,) = batch.select(KEY).to_pylist()
             at = Location(topic=row["topic"], partition=row["partition"])

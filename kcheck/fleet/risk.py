@@ -23,10 +23,10 @@ Kind = tuple[str, str]
 """Rule and severity."""
 
 
-def partitions_at_risk(run: FleetRun, found: Mapping[Kind, int]) -> tuple[int, tuple[Row, ...]]:
-    """Return how many partitions are at risk, and the worst of them; `found` tells how many findings count."""
-    kinds = {(rule, severity) for rule, severity in found if Severity(severity) in _AT_RISK}
-    shares = 1 + (sum(found[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
+def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[int, tuple[Row, ...]]:
+    """Return how many partitions are at risk, and the worst of them; `counts` tells how many findings count."""
+    kinds = {(rule, severity) for rule, severity in counts if Severity(severity) in _AT_RISK}
+    shares = 1 + (sum(counts[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
     number, worst = 0, list[tuple[tuple[Any, ...], Partition, _Risk]]()
     for share in range(shares):
         is_in_share = partial(_is_in_share, share, shares)
@@ -34,7 +34,11 @@ def partitions_at_risk(run: FleetRun, found: Mapping[Kind, int]) -> tuple[int, t
         _add_losses(run, risks, is_in_share)
         number += len(risks)
         ranked = ((risk.order(), partition, risk) for partition, risk in risks.items())
-        worst = heapq.nsmallest(PARTITION_COUNT, [*worst, *ranked], key=lambda each: (each[0], _place_of(each[1])))
+        worst = heapq.nsmallest(
+            PARTITION_COUNT,
+            [*worst, *ranked],
+            key=lambda ranked_partition: (ranked_partition[0], _place_of(ranked_partition[1])),
+        )
     replicas = _replicas(run, {partition for _, partition, _ in worst})
     return number, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
 
@@ -86,18 +90,18 @@ def _is_in_share(share: int, shares: int, partition: Partition) -> bool:
 
 def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool]) -> dict[Partition, _Risk]:
     """Return the partitions with findings of these kinds."""
-    found: dict[Partition, _Risk] = {}
+    risks: dict[Partition, _Risk] = {}
     columns = ("cluster", "broker", "topic", "partition", "id", "severity")
     for cluster, broker, topic, number, rule, severity in run.values("findings", columns) if kinds else ():
         if (rule, severity) in kinds and topic is not None and number is not None and wanted((cluster, topic, number)):
-            risk = found.setdefault((cluster, topic, number), _Risk())
+            risk = risks.setdefault((cluster, topic, number), _Risk())
             risk.counts[severity] += 1
             risk.brokers.add(broker)
             risk.rules.add(rule)
-    return found
+    return risks
 
 
-def _add_losses(run: FleetRun, found: dict[Partition, _Risk], wanted: Callable[[Partition], bool]) -> None:
+def _add_losses(run: FleetRun, risks: dict[Partition, _Risk], wanted: Callable[[Partition], bool]) -> None:
     """Add what can be lost; a partition that can lose what was committed is at risk, whatever was found in it.
 
     That a topic has only one replica is no news.
@@ -110,8 +114,8 @@ def _add_losses(run: FleetRun, found: dict[Partition, _Risk], wanted: Callable[[
         key: Partition = (partition[0], partition[1], partition[2])
         alone = None if end is None or start is None else end - start
         is_at_risk = lost_below or (alone_below and replicas > 1)
-        if (key in found or is_at_risk) and wanted(key):
-            found.setdefault(key, _Risk()).losses = _PartitionLosses(leader, lost, lost_below, alone, alone_below)
+        if (key in risks or is_at_risk) and wanted(key):
+            risks.setdefault(key, _Risk()).losses = _PartitionLosses(leader, lost, lost_below, alone, alone_below)
 
 
 class _Replicas(NamedTuple):
@@ -123,16 +127,16 @@ class _Replicas(NamedTuple):
 
 
 def _replicas(run: FleetRun, wanted: set[Partition]) -> dict[Partition, _Replicas]:
-    found = {partition: _Replicas(set(), None, 0) for partition in wanted}
+    replicas = {partition: _Replicas(set(), None, 0) for partition in wanted}
     columns = ("cluster", "topic", "partition", "broker", "state", "log_end_offset", "size")
     for *partition, broker, state, end, size in run.values("partitions", columns) if wanted else ():
-        known = found.get(tuple(partition))
+        known = replicas.get(tuple(partition))
         if known is None or state != DirectoryState.CURRENT:
             continue
         known.brokers.add(broker)
-        ends = [each for each in (known.log_end_offset, end) if each is not None]
-        found[tuple(partition)] = _Replicas(known.brokers, max(ends, default=None), known.size + (size or 0))
-    return found
+        ends = [offset for offset in (known.log_end_offset, end) if offset is not None]
+        replicas[tuple(partition)] = _Replicas(known.brokers, max(ends, default=None), known.size + (size or 0))
+    return replicas
 
 
 def _partition_row(partition: Partition, risk: _Risk, replicas: _Replicas) -> Row:

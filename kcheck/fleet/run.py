@@ -77,9 +77,9 @@ def open_run(path: str) -> FleetRun:
     """
     if not is_directory(path):
         raise UsageError(f"{path} is no directory: name that of a run, or the one that was given to --out")
-    found = _manifest(path)
-    if found is not None:
-        return found
+    whole_run = _manifest(path)
+    if whole_run is not None:
+        return whole_run
     try:
         names = [name for name in list_directory(path).directories if name.startswith("run=")]
     except UnreadableError as error:
@@ -96,37 +96,37 @@ def _manifest(path: str) -> FleetRun | None:
         return None
     where = join(path, MANIFEST)
     try:
-        found = json.loads(read_whole(where, size_max=_MANIFEST_SIZE_MAX))
-        schema = found["schema"]
+        manifest = json.loads(read_whole(where, size_max=_MANIFEST_SIZE_MAX))
+        schema = manifest["schema"]
     except (UnreadableError, ValueError, RecursionError, TypeError, KeyError) as error:
         raise KcheckError(f"{where} is damaged: {error if str(error) else type(error).__name__}") from error
     if schema != SCHEMA:
         raise UsageError(f"{where} has the schema {schema}; this kcheck reads {SCHEMA}")
     try:
-        return _run(path, found)
+        return _run(path, manifest)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise KcheckError(f"{where} is damaged: {type(error).__name__}: {error}") from error
 
 
-def _run(path: str, found: Mapping[str, Any]) -> FleetRun:
+def _run(path: str, manifest: Mapping[str, Any]) -> FleetRun:
     parts: dict[str, tuple[RunFile, ...]] = {}
     known = run_tables()
-    missing = _NEEDED.difference(found["tables"])
+    missing = _NEEDED.difference(manifest["tables"])
     if missing:
         raise ValueError(f"the table {min(missing)} is not named")
-    for name in sorted(known.keys() & found["tables"].keys()):
-        about = found["tables"][name]
+    for name in sorted(known.keys() & manifest["tables"].keys()):
+        about = manifest["tables"][name]
         if about["version"] > known[name].version:
             raise UsageError(
                 f"{path}: the table {name} has version {about['version']}, which a newer kcheck wrote;"
                 f" this one reads {known[name].version}"
             )
-        parts[name] = tuple(_part(join(path, name), each) for each in about["parts"])
-    texts = [found[name] for name in ("run", "kcheck", "kafka", "depth")]
-    times = [found.get(name) for name in ("started", "ended")]
+        parts[name] = tuple(_part(join(path, name), part) for part in about["parts"])
+    texts = [manifest[name] for name in ("run", "kcheck", "kafka", "depth")]
+    times = [manifest.get(name) for name in ("started", "ended")]
     if not all(isinstance(text, str) for text in texts) or not all(type(time) in (int, type(None)) for time in times):
         raise ValueError("a field has a value of another type")
-    return FleetRun(path, *texts, *times, finished=found["finished"] is True, parts=parts)  # type: ignore[misc]  # their types were looked at
+    return FleetRun(path, *texts, *times, finished=manifest["finished"] is True, parts=parts)  # type: ignore[misc]  # their types were looked at
 
 
 def _part(folder: str, about: Mapping[str, Any]) -> RunFile:

@@ -34,8 +34,8 @@ class WrittenFile(NamedTuple):
 
 def run_tables() -> Mapping[str, Table]:
     """Return the tables of a run, by their names."""
-    found = (table for table in discover("kcheck.tables", "TABLE") if isinstance(table, Table))
-    return {table.name: table for table in found if table.in_run is not None}
+    tables = (table for table in discover("kcheck.tables", "TABLE") if isinstance(table, Table))
+    return {table.name: table for table in tables if table.in_run is not None}
 
 
 class RunOutput:
@@ -89,8 +89,8 @@ class RunOutput:
         def tables() -> dict[str, object]:
             return {name: table.finish() for name, table in sorted(self._tables.items())}
 
-        whole = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
-        data = (json.dumps(whole, indent=1) + "\n").encode()
+        manifest = {"schema": "kcheck.run/1", **self.about, **about, "tables": _guarded(tables)}
+        data = (json.dumps(manifest, indent=1) + "\n").encode()
         _guarded(lambda: publish(join(self.path, MANIFEST), data))
         self._is_whole = True
 

@@ -106,8 +106,8 @@ Place = tuple[str | None, str | None]
 def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
     """Return items as a batch."""
     rows = [
-        (cluster, broker, broker_id, raw(log_dir), raw(name), *told)
-        for cluster, broker, broker_id, log_dir, name, *told in items
+        (cluster, broker, broker_id, raw(log_dir), raw(name), *offsets)
+        for cluster, broker, broker_id, log_dir, name, *offsets in items
     ]
     return batch_of(rows, ITEMS)
 
@@ -127,7 +127,7 @@ def log_dir_of(items: bytes) -> str:
 
 def directory_row(scanned: Scanned) -> DirectoryRow:
     """Return what was found in a directory as a row, its epochs, segments and findings in it."""
-    item, view, complete, found, state, start = scanned
+    item, view, complete, item_findings, state, start = scanned
     own = _ABSENT if view is None else partitions.row(view, complete=complete)
     named = view is not None and PARTITION_METADATA in view.files
     place = (raw(item.name), view is not None, named, item.signature, False, item.cluster, item.broker)
@@ -136,7 +136,7 @@ def directory_row(scanned: Scanned) -> DirectoryRow:
         (*place, *own, *compared, *start_row(start)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
-            tuple(map(findings.row, found)),
+            tuple(map(findings.row, item_findings)),
             *lists,
         ),
     )
@@ -147,7 +147,10 @@ def replicas_batch(rows: Sequence[DirectoryRow]) -> "pa.RecordBatch":
     import pyarrow as pa
 
     outer, lists = zip(*rows, strict=True)
-    inner = [nested(each, columns) for each, columns in zip(zip(*lists, strict=True), _LISTS.values(), strict=True)]
+    inner = [
+        nested(lists_of_one, columns)
+        for lists_of_one, columns in zip(zip(*lists, strict=True), _LISTS.values(), strict=True)
+    ]
     names = [*schema_of(_REPLICAS).names, *_LISTS]
     return pa.RecordBatch.from_arrays([*arrays(outer, _REPLICAS), *inner], names=names)
 
@@ -159,25 +162,25 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
 
     own = schema_of(partitions.TABLE.run_columns).names
     seen = batch.select([*own, *(f"of_{name}" for name in _NESTED)]).filter(batch.column("seen"))
-    found = {"partitions": seen.select(own)}
+    tables = {"partitions": seen.select(own)}
     keys = schema_of((*PLACE, *DIRECTORY)).names
     schema = schema_of(predictions.TABLE.run_columns)
-    told = batch.select([name if name in keys else f"start_{name}" for name in schema.names])
-    loaded = told.filter(compute.is_valid(batch.column("start_outcome")))
-    found["predictions"] = pa.RecordBatch.from_arrays(loaded.columns, schema=schema)
+    starts = batch.select([name if name in keys else f"start_{name}" for name in schema.names])
+    loaded = starts.filter(compute.is_valid(batch.column("start_outcome")))
+    tables["predictions"] = pa.RecordBatch.from_arrays(loaded.columns, schema=schema)
     for name, table in (*_NESTED.items(), ("findings", findings)):
         outer = batch if name == "findings" else seen
         lists = outer.column(f"of_{name}")
         parents = compute.list_parent_indices(lists)
         outer = outer.select(schema_of(PLACE).names if name == "findings" else keys)
         columns = [*(column.take(parents) for column in outer.columns), *lists.flatten().flatten()]
-        found[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
-    return found
+        tables[name] = pa.RecordBatch.from_arrays(columns, schema=schema_of(table.TABLE.run_columns))
+    return tables
 
 
-def findings_batch(place: Place, found: Iterable[Finding]) -> "pa.RecordBatch":
+def findings_batch(place: Place, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
     """Return findings that stand in no row of a directory."""
-    return batch_of([(*place, *findings.row(finding)) for finding in found], findings.TABLE.run_columns)
+    return batch_of([(*place, *findings.row(finding)) for finding in rows_of], findings.TABLE.run_columns)
 
 
 def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":

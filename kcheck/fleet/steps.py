@@ -100,14 +100,14 @@ def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     path = join(log_dir.path, META_PROPERTIES)
     try:
         view = read_small(path, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX)
-        found = view.parsed.value
+        properties = view.parsed.value
     except UnreadableError:  # The finding is that of the look at the log dir.
-        found = meta_properties.MetaProperties({})
-    broker_id = found.broker_id
+        properties = meta_properties.MetaProperties({})
+    broker_id = properties.broker_id
     if broker_id is None and log_dir.broker is not None:
         said = java_int(log_dir.broker)
         broker_id = said if said is not None and said >= 0 else None
-    cluster = found.properties.get("cluster.id") if log_dir.cluster is None else log_dir.cluster
+    cluster = properties.properties.get("cluster.id") if log_dir.cluster is None else log_dir.cluster
     broker = log_dir.broker if log_dir.broker is not None or broker_id is None else str(broker_id)
     # As check does: disks of one id side by side are those of one broker, even where one of them is foreign.
     beside = cluster if log_dir.broker is None else None
@@ -132,11 +132,11 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
             log_dir.path,
             name,
             opened.view.clean_shutdown,
-            *opened.checkpoints.of(found.topic, found.partition),
+            *opened.checkpoints.of(directory.topic, directory.partition),
             refused,
             mode,
         )
-        for name, found in wanted_directories(opened, how.wanted)
+        for name, directory in wanted_directories(opened, how.wanted)
     )
     many = REMOTE_ITEM_COUNT if is_remote(log_dir.path) else ITEM_COUNT
     count = 1 if how.depth.reads_segments else many
@@ -163,26 +163,26 @@ def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     known = known_of(items)
     if known is None:
         return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
-    found: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     rows = items.column("known").to_pylist()
     for is_new, part in groupby(range(items.num_rows), key=lambda at: rows[at] is None):
         first, *others = part
         if is_new:
-            found.extend(scan_batches(iter((items.slice(first, 1 + len(others)),)), how))
+            batches.extend(scan_batches(iter((items.slice(first, 1 + len(others)),)), how))
         else:
-            found.append(known.slice(rows[first], 1 + len(others)))
-    return tuple(map(to_bytes, found))
+            batches.append(known.slice(rows[first], 1 + len(others)))
+    return tuple(map(to_bytes, batches))
 
 
 def scan_batches(batches: "Iterator[pa.RecordBatch]", how: ScanOptions) -> "Iterator[pa.RecordBatch]":
     """Yield what was found in the directories of batches of items, in their order, in batches of bounded size."""
-    deep = _deep(how) if how.depth.reads_segments else None
+    segment_scan = _deep(how) if how.depth.reads_segments else None
     held: list[DirectoryRow] = []  # Views are let go one by one: the next one takes the place of the last one.
     segments = 0
     for batch in batches:
         for item in items_of(batch):
-            found = guarded(partial(_bounded, item, deep, how), item.where)
-            scanned = Scanned(item, None, complete=False, findings=(found,)) if isinstance(found, Finding) else found
+            answer = guarded(partial(_bounded, item, segment_scan, how), item.where)
+            scanned = Scanned(item, None, complete=False, findings=(answer,)) if isinstance(answer, Finding) else answer
             held.append(directory_row(scanned))
             segments += 0 if scanned.view is None else len(scanned.view.segments)
             if len(held) == _BATCH_COUNT or segments >= _SEGMENT_COUNT:
@@ -199,37 +199,39 @@ def _deep(how: ScanOptions) -> "SegmentScan":
     return SegmentScan(how.depth, how.release, Workers(1))
 
 
-def _bounded(item: Item, deep: "SegmentScan | None", how: ScanOptions) -> Scanned:
+def _bounded(item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
     path = join(item.log_dir, item.name)
     if not is_remote(path):
-        scanned = _scan(path, item, deep, how)
+        scanned = _scan(path, item, segment_scan, how)
         suspect = suspects(item.log_dir, scanned.findings)
         if not suspect:
             return scanned
-        return scanned._replace(findings=confirmed(suspect, scanned.findings, _scan(path, item, deep, how).findings))
+        return scanned._replace(
+            findings=confirmed(suspect, scanned.findings, _scan(path, item, segment_scan, how).findings)
+        )
     with bounded(path, None if how.depth.reads_segments else _READ_SIZE_MAX):
-        return _scan(path, item, deep, how)
+        return _scan(path, item, segment_scan, how)
 
 
-def _scan(path: str, item: Item, deep: "SegmentScan | None", how: ScanOptions) -> Scanned:
+def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOptions) -> Scanned:
     """Look at one directory, as check does."""
     directory = parse_directory(item.name)
     assert directory is not None
     where = item.where
     log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
-    told = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
+    offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
     view, unread = try_partition(
-        path, directory, where, log_dir=log_dir, told=told, walk_all=False, release=how.release
+        path, directory, where, log_dir=log_dir, told=offsets, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
     findings = [*unread]
-    if deep is not None:
-        (view,) = deep.partitions((view,), lambda _: not unread, findings)
+    if segment_scan is not None:
+        (view,) = segment_scan.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    stored = load_inputs(told, how.release, clean=item.clean_shutdown)
-    start = guarded(partial(_start, path, directory, view, stored, item.mode, how, complete=not unread), where)
+    inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
+    start = guarded(partial(_start, path, directory, view, inputs, item.mode, how, complete=not unread), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
@@ -290,13 +292,13 @@ def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
 
 
 def look_at_broker(
-    found: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
+    log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
 ) -> tuple[tuple[str, bytes], ...]:
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
-    for log_dir, seen in found:
+    for log_dir, seen in log_dirs_seen:
         opened = open_log_dir(log_dir.path, log_dir.broker_id, how.release)
         report_links(opened, how.wanted)
         light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
@@ -305,24 +307,26 @@ def look_at_broker(
         unread.update(view.where.dir or "" for view, complete, _ in light if not complete)
         told_starts = tuple(start for *_, start in light if start is not None)
         starts.append(_judged(log_dir, opened, told_starts, how.release))
-        whole = whole_log_dir(opened, partitions)
+        log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
-        told = _sorted(checked_log_dir(whole, unread, partitions, how.release), how)
-        rows.append(("findings", findings_batch(place, [*told, *opened.findings])))
+        findings = _sorted(checked_log_dir(log_dir_view, unread, partitions, how.release), how)
+        rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
-        rows.append(("log_dirs", batch_of([(*place, *log_dirs.row(whole, directories))], log_dirs.TABLE.run_columns)))
-        entries = ((*place, *row) for row in checkpoints.rows(whole))
+        rows.append(
+            ("log_dirs", batch_of([(*place, *log_dirs.row(log_dir_view, directories))], log_dirs.TABLE.run_columns))
+        )
+        entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
-        views.append(whole)
+        views.append(log_dir_view)
     of_starts = [
-        (each.cluster, each.broker, each.broker_id, each.path, *log_dir_row(start))
-        for (each, _), start in zip(found, combined_starts(starts, how.release), strict=True)
+        (log_dir.cluster, log_dir.broker, log_dir.broker_id, log_dir.path, *log_dir_row(start))
+        for (log_dir, _), start in zip(log_dirs_seen, combined_starts(starts, how.release), strict=True)
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
-    first = found[0][0]
-    told = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
-    rows.append(("findings", findings_batch((first.cluster, first.broker), told)))
+    first = log_dirs_seen[0][0]
+    findings = _sorted(check_broker(tuple(map(remaining, views)), how.release), how)
+    rows.append(("findings", findings_batch((first.cluster, first.broker), findings)))
     return tuple((name, to_bytes(batch)) for name, batch in rows)
 
 
@@ -334,5 +338,5 @@ def _judged(
     return start._replace(broker=log_dir.group)
 
 
-def _sorted(found: Iterable[Finding], how: ScanOptions) -> list[Finding]:
-    return sorted((each for each in found if concerns(each, how.wanted)), key=Finding.sort_key)
+def _sorted(unsorted: Iterable[Finding], how: ScanOptions) -> list[Finding]:
+    return sorted((finding for finding in unsorted if concerns(finding, how.wanted)), key=Finding.sort_key)

@@ -76,8 +76,8 @@ def rising(caches: Caches) -> Mask:
     begins[caches.begin] = True
     bad[1:] |= falls & ~begins[1:-1]
     count = np.concatenate(([0], np.cumsum(bad)))
-    found: Mask = count[caches.begin + caches.size] == count[caches.begin]
-    return found
+    rises: Mask = count[caches.begin + caches.size] == count[caches.begin]
+    return rises
 
 
 def pairs_of(replicas: ReplicaColumns, counts: Numbers) -> Pairs:
@@ -92,8 +92,8 @@ def pairs_of(replicas: ReplicaColumns, counts: Numbers) -> Pairs:
 
 def pair_of(replicas: ReplicaColumns, pairs: Pairs, leader: Numbers, follower: Numbers) -> Numbers:
     """Return the numbers of pairs."""
-    found: Numbers = pairs.block[leader] + follower - replicas.first[leader] - (follower > leader)
-    return found
+    pair: Numbers = pairs.block[leader] + follower - replicas.first[leader] - (follower > leader)
+    return pair
 
 
 def forks_of(replicas: ReplicaColumns, pairs: Pairs) -> Forks:
@@ -126,15 +126,15 @@ def _differences(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, e
     alike = _alike(caches, one, other)
     at_one, at_other = (_start(caches, replica, alike) for replica in (one, other))
     nearer, farther = np.minimum(at_one, at_other), np.maximum(at_one, at_other)
-    found = np.maximum(nearer, begin)
+    difference = np.maximum(nearer, begin)
     # Behind entries that both have, one goes on and the other does not. Nothing differs where there are none at all.
-    told = (alike > 0) & ((farther > begin) | ((nearer == farther) & (nearer >= begin)))
+    decided = (alike > 0) & ((farther > begin) | ((nearer == farther) & (nearer >= begin)))
     empty = (caches.size[one] == 0) | (caches.size[other] == 0)
-    found[(found >= end) | empty] = NONE
-    rest = np.flatnonzero(~told & ~empty)
+    difference[(difference >= end) | empty] = NONE
+    rest = np.flatnonzero(~decided & ~empty)
     if len(rest):
-        found[rest] = _by_offsets(caches, one[rest], other[rest], begin[rest], end[rest])
-    return found
+        difference[rest] = _by_offsets(caches, one[rest], other[rest], begin[rest], end[rest])
+    return difference
 
 
 def _alike(caches: Caches, one: Numbers, other: Numbers) -> Numbers:
@@ -187,9 +187,9 @@ def count_below(values: Numbers, begin: Numbers, size: Numbers, limit: Numbers, 
     # Mostly all are: what is asked for is the end of a log.
     last = values[np.minimum(np.maximum(begin + size - 1, 0), len(values) - 1)] if len(values) else begin
     rest = np.flatnonzero((size > 0) & ((last > limit) if equal else (last >= limit)))
-    found = size.copy()
-    found[rest] = _count_below(values, begin[rest], size[rest], limit[rest], equal=equal)
-    return found
+    below = size.copy()
+    below[rest] = _count_below(values, begin[rest], size[rest], limit[rest], equal=equal)
+    return below
 
 
 def _count_below(values: Numbers, begin: Numbers, size: Numbers, limit: Numbers, *, equal: bool) -> Numbers:
@@ -205,20 +205,20 @@ def _count_below(values: Numbers, begin: Numbers, size: Numbers, limit: Numbers,
 def dialogues(replicas: ReplicaColumns, pairs: Pairs) -> Afterwards:
     """Return what the dialogue of each follower with its leader leaves (`core.truncation.plan_truncation`)."""
     caches, leader, follower = replicas.caches, pairs.leader, pairs.follower
-    found = _Logs(replicas, follower)
-    empty = np.flatnonzero(found.size == 0)
-    found.truncate(empty, np.minimum(found.high_watermark[empty], found.log_end[empty]))
+    logs = _Logs(replicas, follower)
+    empty = np.flatnonzero(logs.size == 0)
+    logs.truncate(empty, np.minimum(logs.high_watermark[empty], logs.log_end[empty]))
     # A new leader's epoch begins at its log end: entries from there on go.
     own = count_below(caches.start, caches.begin, caches.size, replicas.log_end, equal=False)
     completes = np.ones(len(leader), bool)
     # Who has the epochs of its leader, and no more records than that, stays as it is.
-    same = (caches.content[leader] == caches.content[follower]) & (found.size > 0)
-    same &= (own[leader] == caches.size[leader]) & (replicas.log_start[leader] <= found.log_end)
-    active = np.flatnonzero(~(same & (found.log_end <= replicas.log_end[leader])))
+    same = (caches.content[leader] == caches.content[follower]) & (logs.size > 0)
+    same &= (own[leader] == caches.size[leader]) & (replicas.log_start[leader] <= logs.log_end)
+    active = np.flatnonzero(~(same & (logs.log_end <= replicas.log_end[leader])))
     while len(active):
-        one, end = leader[active], found.log_end[active]
-        has_epoch = found.size[active] > 0
-        epoch = _epoch(caches, caches.begin[follower[active]] + found.size[active] - 1, has_epoch)
+        one, end = leader[active], logs.log_end[active]
+        has_epoch = logs.size[active] > 0
+        epoch = _epoch(caches, caches.begin[follower[active]] + logs.size[active] - 1, has_epoch)
         below = count_below(caches.epoch, caches.begin[one], own[one], epoch, equal=True)
         inside = below < own[one]
         end_of_epoch = np.where(inside, _value(caches.start, caches.begin[one] + below, inside), replicas.log_end[one])
@@ -228,17 +228,17 @@ def dialogues(replicas: ReplicaColumns, pairs: Pairs) -> Afterwards:
         fits = is_there & (end <= replicas.log_end[one])
         changed = np.zeros(len(active), bool)
         which = np.flatnonzero(diverges)
-        to = found.own_truncation(active[which], epoch[which], reply[which], end_of_epoch[which])
-        changed[which] = found.truncate(active[which], to)
+        to = logs.own_truncation(active[which], epoch[which], reply[which], end_of_epoch[which])
+        changed[which] = logs.truncate(active[which], to)
         above = np.flatnonzero(~diverges & ~fits & (replicas.log_end[one] < end))
-        changed[above] = found.truncate(active[above], replicas.log_end[one[above]])
+        changed[above] = logs.truncate(active[above], replicas.log_end[one[above]])
         behind = np.flatnonzero(~diverges & ~fits & (replicas.log_start[one] > end))
-        found.empty(active[behind], replicas.log_start[one[behind]])
+        logs.empty(active[behind], replicas.log_start[one[behind]])
         changed[behind] = True
         asks_again = diverges | ~fits
         completes[active[asks_again & ~changed]] = False
         active = active[asks_again & changed]
-    return Afterwards(found.log_end, found.first_segment, completes)
+    return Afterwards(logs.log_end, logs.first_segment, completes)
 
 
 def _value(values: Numbers, place: Numbers, there: Mask) -> Numbers:

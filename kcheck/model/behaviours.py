@@ -52,6 +52,10 @@ class Behaviours:
     has_offline_log_dirs = Behaviour(
         "A broker that cannot read a checkpoint takes that log dir offline.", since="1.0", reference="KIP-112"
     )
+    removes_marker_first = Behaviour(
+        "Startup removes .kafka_cleanshutdown before it lists the partition directories; before, after their load.",
+        since="2.8",
+    )
     aborts_on_bad_recovery_point = Behaviour(
         "A broker does not start if it cannot read recovery-point-offset-checkpoint.", until="0.9.0"
     )
@@ -212,6 +216,9 @@ class Behaviours:
     )
     deletes_failing_indexes = Behaviour(
         "Startup deletes all indexes of a segment if one of them fails a check.", until="1.1"
+    )
+    empties_unwritable_segments = Behaviour(
+        "Startup empties a segment if an I/O error ends its recovery; before, the log dir goes offline.", since="4.0"
     )
     splits_segments = Behaviour(
         "A recovery indexes last offsets, and splits a segment whose offsets do not fit.",

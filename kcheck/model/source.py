@@ -28,10 +28,12 @@ class Source(Protocol):
 
 
 class Filled(NamedTuple):
-    """A file of `size` bytes: `data`, then zeros. A broker reserves more for an index than it has written."""
+    """The content of a file that may end in a hole: a broker reserves more for an index than it has written."""
 
     data: bytes
+    """The bytes before the hole."""
     size: int
+    """The size of the file in bytes; the bytes after `data` are zeros."""
 
 
 class Files(Protocol):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from kcheck.core.predictions import Content, LogDirPrediction, PartitionPrediction
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
@@ -38,7 +38,7 @@ class EditedLogDir:
         self.small: dict[str, bytes | None] = {}
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
-        self._touched: dict[str, tuple[EditedPartition, dict[str, Content], bool]] = {}
+        self._touched: dict[str, Callable[[], None]] = {}
         self.real = self.path
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
@@ -98,8 +98,8 @@ class EditedLogDir:
 
         def restore() -> None:
             self.small, self.gone = small, gone
-            for part, files, was_gone in touched.values():
-                part.restore(files, gone=was_gone)
+            for restore_partition in touched.values():
+                restore_partition()
 
         return restore
 
@@ -108,7 +108,7 @@ class EditedLogDir:
         owner, slash, name = edit.path.partition("/")
         partition = self.by_dir.get(owner)
         if partition is not None and owner not in self._touched:
-            self._touched[owner] = (partition, dict(partition.files), partition.gone)
+            self._touched[owner] = partition.saved()
         if slash:
             assert partition is not None
             partition.edit(edit, name)
@@ -141,10 +141,10 @@ class EditedLogDir:
         for name, data in self.small.items():
             if data is not None:
                 files[name] = view_of(data, formats[name], where._replace(file=name), self.release)
+        unparseable = tuple(name for name in self._opened.view.unparseable if name not in self.gone)
+        marker = CLEAN_SHUTDOWN in unparseable and self._opened.view.clean_shutdown
         view = self._opened.view._replace(
-            files=files,
-            clean_shutdown=CLEAN_SHUTDOWN in files,
-            unparseable=tuple(name for name in self._opened.view.unparseable if name not in self.gone),
+            files=files, clean_shutdown=marker or CLEAN_SHUTDOWN in files, unparseable=unparseable
         )
         directories = (*self._opened.directories, *self._opened.links)
         return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))

@@ -1,6 +1,6 @@
 """A partition directory while edits are planned: as it would lie, and nothing is written."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from kcheck.core.predictions import Content, LostRecords, PartitionPrediction, n
 from kcheck.core.predictions import LogCut as Gone
 from kcheck.core.startup import Settings
 from kcheck.disk.read import opened
-from kcheck.disk.walk import file_sizes, join
+from kcheck.disk.walk import file_sizes, join, no_files
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
@@ -66,9 +66,9 @@ class EditedPartition:
         assert directory is not None
         self.directory = directory
         try:
-            sizes = file_sizes(self.path)
+            sizes, self.directories = file_sizes(self.path), no_files(self.path).directories
         except UnreadableError:
-            sizes = {}
+            sizes, self.directories = {}, {}
         self.files = dict(Folder(self.path, sizes).files)
         self.gone = False
         self.version = 0
@@ -91,7 +91,7 @@ class EditedPartition:
 
     def folder(self) -> Folder:
         """Return the files, for a start to change."""
-        return Folder.of(self.path, self.files)
+        return Folder.of(self.path, self.files, self.directories)
 
     def read(self, name: str) -> bytes | None:
         """Return a small file, None where there is none or it cannot be read."""
@@ -129,11 +129,16 @@ class EditedPartition:
         """Return the replicas that the user named as sound."""
         return self.proven
 
-    def restore(self, files: dict[str, Content], *, gone: bool) -> None:
-        """Take edits back."""
-        self.files, self.gone = files, gone
-        self.version += 1
-        self._image = None
+    def saved(self) -> Callable[[], None]:
+        """Return what takes back every edit from now on."""
+        files, directories, gone = dict(self.files), dict(self.directories), self.gone
+
+        def restore() -> None:
+            self.files, self.directories, self.gone = files, directories, gone
+            self.version += 1
+            self._image = None
+
+        return restore
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -147,6 +152,7 @@ class EditedPartition:
                 self.files[name] = content._replace(patches=(*content.patches, (position, data)))
             case Aside():
                 self.files.pop(name, None)
+                self.directories.pop(name, None)
         self.version += 1
         if name.endswith(_OF_IMAGE):
             self._image = None
@@ -280,9 +286,8 @@ class EditedPartition:
                 continue
             if not isinstance(edit, Aside | Cut):
                 continue
-            for log in [
-                file_name for file_name in ((name,) if name else sorted(self.files)) if file_name.endswith(".log")
-            ]:
+            named = [name] if name in self.files else [] if name else sorted(self.files)
+            for log in [file_name for file_name in named if file_name.endswith(".log")]:
                 content = self.files[log]
                 position = edit.size if isinstance(edit, Cut) else 0
                 if content.path is not None and content.size > position:

@@ -43,6 +43,8 @@ class Operations:
             path = join(log_dir.real, edit.path)
             if os.path.islink(path):
                 return f"{edit.path} is a symbolic link: it may be moved by hand"
+            if isinstance(edit, WriteEdit) and self._sets_aside(path):
+                return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
             if os.path.lexists(path) and not (os.path.isfile(path) or isinstance(edit, Aside)):
                 return f"{edit.path} is no regular file: it may be moved by hand"
             if os.path.isfile(path) and os.path.getsize(path) > INT_MAX:
@@ -50,6 +52,11 @@ class Operations:
             if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:
                 return f"{edit.path} would have {len(edit.data)} bytes, too many for a plan"
         return None
+
+    def _sets_aside(self, path: str) -> bool:
+        """Whether a directory of this path is moved aside."""
+        edits = self._found[path][1] if path in self._found else []
+        return bool(edits) and isinstance(edits[-1], Aside) and os.path.isdir(path)
 
     def add(self, log_dir: EditedLogDir, step: Step, loses: Row | None, now: str, after: str) -> None:
         """Take the edits of a step. What is lost stands at the operations that cut or move a `.log`."""

@@ -1,13 +1,14 @@
 """Files that no broker needs are moved out of a partition directory.
 
-Copies, notes, and what an interrupted deletion, compaction or write has left. A `.swap` waits to take the place of
-segments: it is left to the broker, unless its batches are damaged and the segments that it replaces are still whole.
+Copies, notes, directories that have the name of a file, and what an interrupted deletion, compaction or write has left.
+A `.swap` waits to take the place of segments: it is left to the broker, unless its batches are damaged and the segments
+that it replaces are still whole.
 """
 
 from collections.abc import Iterator
 
-from kcheck.model.finding import Finding
-from kcheck.model.names import CLEANED, DELETED, SWAP, TEMPORARY, FileKind, parse_file
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, parse_file
 from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Settled, Step
 from kcheck.repairs._files import path_of, whole_log
 
@@ -21,6 +22,8 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             yield from _leftover(site, finding)
         elif finding.id == "KC227":
             yield from _alone(site, finding)
+        elif finding.id == "KC233":
+            yield _directory(site, finding)
         else:
             yield _swap(site, finding)
 
@@ -38,6 +41,20 @@ def _stray(site: PartitionSite, finding: Finding) -> Answer:
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"it may hold records: {size} bytes under a name that no broker opens")
     return _aside(site, finding, [name], "the directory holds Kafka's own files only", "no broker writes this name")
+
+
+def _directory(site: PartitionSite, finding: Finding) -> Answer:
+    """Move a directory aside that has the name of a file, unless a file is missing then."""
+    name = finding.where.file or ""
+    file = parse_file(name)
+    if name == PARTITION_METADATA:
+        return Refused(finding, "put the partition.metadata of another partition of the topic in its place")
+    if file.kind is FileKind.LOG and file.canonical and not file.suffix:
+        return Refused(finding, "it may hold the records of the segment: look into it, and move it by hand")
+    in_use = finding.severity in (Severity.ERROR, Severity.FATAL) and file.suffix != TEMPORARY
+    if in_use and file.kind is not FileKind.PRODUCER_SNAPSHOT:
+        return Refused(finding, "the file is missing without it: move the directory by hand, then plan again")
+    return _aside(site, finding, [name], "no directory has the name of a file", "no broker makes such a directory")
 
 
 def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
@@ -94,7 +111,7 @@ REPAIR = Repair(
     name="move-aside-files",
     rank=40,
     scope=Scope.PARTITION,
-    rules=("KC225", "KC226", "KC227", "KC228"),
+    rules=("KC225", "KC226", "KC227", "KC228", "KC233"),
     plan=plan,
     page=__doc__,
 )

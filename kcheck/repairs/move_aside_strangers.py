@@ -6,8 +6,8 @@ takes the log dir offline. `lost+found` belongs to the file system and stays: us
 
 from collections.abc import Iterator
 
-from kcheck.model.finding import Finding
-from kcheck.model.names import LOST_FOUND, parse_directory
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
 from kcheck.repairs._contract import Answer, Aside, Evidence, LogDirSite, Refused, Repair, Scope, Step
 
 
@@ -18,6 +18,8 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         name = finding.where.file or finding.where.dir or ""
         if name == LOST_FOUND:
             yield Refused(finding, "it belongs to the file system: use a directory below this one as log dir")
+        elif name == CLEAN_SHUTDOWN and finding.severity is Severity.INFO:
+            yield Refused(finding, "it counts as the mark of a clean shutdown, and the broker removes it")
         elif finding.where.file is None and parse_directory(name) is not None:
             yield Refused(finding, "it holds a partition that a newer broker reads: its records may be wanted")
         else:

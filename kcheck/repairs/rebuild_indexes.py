@@ -42,7 +42,7 @@ REPAIR = Repair(
     name="rebuild-indexes",
     rank=60,
     scope=Scope.PARTITION,
-    rules=("KC151", "KC152", "KC153", "KC154", "KC155", "KC161", "KC162", "KC171", "KC172"),
+    rules=("KC151", "KC152", "KC153", "KC154", "KC155", "KC161", "KC162", "KC171", "KC172", "KC234"),
     plan=plan,
     page=__doc__,
 )

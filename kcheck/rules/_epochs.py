@@ -2,6 +2,7 @@
 
 from kcheck.core.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries, EpochEntry
+from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, PartitionView
 from kcheck.rules._checkpoints import LEADER_EPOCH_KIND
@@ -41,7 +42,7 @@ def lacks_epochs(view: PartitionView, release: Release) -> bool:
     batch = view.last_batch
     if view.is_metadata_log or not served(view) or not release.epoch_cache:
         return False
-    if batch is None or batch.epoch is None or batch.epoch < 0:
+    if batch is None or batch.epoch is None or batch.epoch < 0 or LEADER_EPOCHS in view.directories:
         return False
     return view.epochs is None or (readable(view.epochs) and not view.leader_epochs)
 

@@ -27,12 +27,13 @@ def is_plain_file(view: FileView) -> bool:
 def is_plain(view: PartitionView) -> bool:
     """Whether all that is known of a replica agrees, so that no rule about a partition finds anything in any release.
 
-    No `.log` is too large, the stop before was not unclean, the checkpoints name no offset above the log end, and the
-    epochs rise from the log start to the log end; one of them is that of the last batch.
+    No directory has the name of a file, no `.log` is too large, the stop before was not unclean, the checkpoints name
+    no offset above the log end, and the epochs rise from the log start to the log end; one of them is that of the last
+    batch.
     """
     start, end, last = view.log_start_offset, view.log_end_offset, view.last_batch
     entries = view.epochs.reads.value if view.epochs is not None and view.epochs.reads is not None else None
-    if not entries or start is None or end is None or view.clean_shutdown is False:
+    if not entries or start is None or end is None or view.clean_shutdown is False or view.directories:
         return False
     if view.size > LOG_SIZE_MAX and any(segment.size > LOG_SIZE_MAX for segment in view.segments):
         return False

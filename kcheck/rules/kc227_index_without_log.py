@@ -28,7 +28,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Find the index files of segments that have no log, where segments were looked at."""
     if not served(view):
         return
-    named = [(name, parse_file(name)) for name in files_beside_segments(view.files)]
+    named = [(name, parse_file(name)) for name in files_beside_segments(view.files) if name not in view.directories]
     alone = [
         name
         for name, found in named

@@ -2,11 +2,15 @@
 
 What is wrong: every directory in a log dir must be named `<topic>-<partition>`, possibly with a `-delete`, `-future`
 or `-stray` ending as the broker writes it. This one is not. Typical: `lost+found` of a file system whose root is the
-log dir, `.snapshot` of a storage system, a backup directory that somebody made there or linked there, or a directory
-that a newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5).
+log dir, `.snapshot` of a storage system, a backup directory that somebody made there or linked there, a directory
+that a newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5),
+or one that has the name of a checkpoint, of meta.properties or of .kafka_cleanshutdown.
 
 What the broker does, in every release: it aborts its start, for all log dirs. The log says "is not in the form of
 topic-partition". In KRaft mode the clean-shutdown marker is gone by then, so the next start scans segments.
+
+From 2.8 on a directory .kafka_cleanshutdown does not abort the start. An empty one counts as the marker, and the
+broker removes it. One that is not empty takes the log dir offline.
 
 What to do: move the directory out of the log dir; for a file system root use a directory below it as log dir. Never
 put backups into a log dir.
@@ -15,7 +19,7 @@ put backups into a log dir.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.model.names import broker_accepts, parse_directory, skipped_by_broker
+from kcheck.model.names import CLEAN_SHUTDOWN, broker_accepts, parse_directory, skipped_by_broker
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView
 from kcheck.rules._contract import Rule, Scope
@@ -28,9 +32,26 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the directories that abort the start."""
     names = dict.fromkeys((*view.unparseable, *(partition.where.dir or "" for partition in view.partitions)))
     for name in names:
-        if broker_accepts(name, release) is None and not skipped_by_broker(name, release):
+        if name == CLEAN_SHUTDOWN and release.removes_marker_first:
+            yield _marker(view, release)
+        elif broker_accepts(name, release) is None and not skipped_by_broker(name, release):
             newer = parse_directory(name) is not None
             yield _finding(view, name, release, "has an ending that only newer brokers read" if newer else NO_PARTITION)
+
+
+def _marker(view: LogDirView, release: Release) -> Finding:
+    """Return the finding about a directory in the place of the mark of a clean stop."""
+    if view.clean_shutdown:
+        effect, advice = "takes it for the mark of a clean shutdown, and removes it", "Nothing has to be done."
+    else:
+        effect, advice = "takes the log dir offline: it cannot remove it", "Move the directory out of the log dir."
+    return RULE.finding(
+        view.where._replace(dir=CLEAN_SHUTDOWN),
+        f"{CLEAN_SHUTDOWN} is a directory" + (", an empty one" if view.clean_shutdown else " that is not empty"),
+        effect=f"{kafka(release)} {effect}.",
+        advice=advice,
+        severity=Severity.INFO if view.clean_shutdown else Severity.FATAL,
+    )
 
 
 def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding:

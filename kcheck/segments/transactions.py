@@ -31,6 +31,8 @@ class Following:
         self._open: dict[int, Offset] = {}
         self._ended: dict[int, Offset] = {}
         self._aborted: list[Aborted] = []
+        self._next_starts: dict[Offset, Offset] = {}
+        self._without_next: list[Aborted] = []
         self._followed = True
 
     def take(self, columns: "HeaderColumns") -> None:
@@ -44,18 +46,28 @@ class Following:
             columns.record_count[rows].tolist(), strict=True,
         ):  # fmt: skip
             if marker == NO_MARKER:
-                if count > 0:
-                    self._open.setdefault(producer_id, Offset(base))
+                if count > 0 and producer_id not in self._open:
+                    self._open[producer_id] = Offset(base)
+                    self._begin(producer_id, Offset(base))
                 continue
             first = self._open.pop(producer_id, None)
             self._ended.setdefault(producer_id, Offset(base))
             if marker == ABORT_MARKER:
                 self._aborted.append(Aborted(producer_id, first, Offset(base)))
+                self._without_next.append(self._aborted[-1])
         self._followed = max(map(len, (self._open, self._ended, self._aborted))) <= OPEN_COUNT_MAX
+
+    def _begin(self, producer_id: int, first: Offset) -> None:
+        """Remember where a transaction begins for the aborted ones of other producers before it."""
+        left = [each for each in self._without_next if each.producer_id == producer_id]
+        self._next_starts |= {each.last_offset: first for each in self._without_next if each.producer_id != producer_id}
+        self._without_next = left
 
     def view(self) -> Transactions | None:
         """Return what the segment tells, None where it could not be followed."""
-        return Transactions(tuple(self._aborted), self._ended, self._open) if self._followed else None
+        if not self._followed:
+            return None
+        return Transactions(tuple(self._aborted), self._ended, self._open, self._next_starts)
 
 
 def follow(before: Open | None, found: Transactions | None) -> tuple[Open | None, Transactions | None]:

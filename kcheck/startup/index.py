@@ -24,6 +24,7 @@ class Index:
         """Open the file; every whole slot of an existing one is an entry, zeros too."""
         self._folder, self.name, self._base, self._layout = folder, name, base, layout
         self._max_size = max_size
+        folder.refuse_directory(name)
         if name not in folder:
             if max_size < layout.size:
                 raise StartError(f"{name} cannot be made: segment.index.bytes is {max_size}")

@@ -11,6 +11,7 @@ from kcheck.core.leader_epochs import (
     unsorted,
 )
 from kcheck.core.predictions import Content, new_content
+from kcheck.core.startup import IO_ERROR
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
@@ -31,6 +32,8 @@ class EpochCache:
             if release.drops_epochs_of_old_formats:
                 folder.remove(LEADER_EPOCHS)
             return
+        if LEADER_EPOCHS in folder.directories:
+            raise failed(LEADER_EPOCHS, IO_ERROR, release)
         if LEADER_EPOCHS not in folder:
             folder.put(LEADER_EPOCHS, Content(0))
             return
@@ -83,7 +86,7 @@ class EpochCache:
         rewritten = self._release.assign is not Assign.IGNORE and any(entry.start_offset <= start for entry in kept)
         if kept != self.entries or begun != kept or rewritten:
             self._unwritten = self._folder.files[LEADER_EPOCHS]
-            self._become(begun)
+            self._become(begun, truncated=True)
 
     def set_aside(self) -> None:
         """Forget every epoch, but not the file: the directory is renamed before the last change is written to it.
@@ -99,8 +102,17 @@ class EpochCache:
         if self._release.epoch_cache:
             self._become(())
 
-    def _become(self, entries: EpochEntries) -> None:
+    def _become(self, entries: EpochEntries, *, truncated: bool = False) -> None:
+        """Write the file, by another one that is renamed.
+
+        From 3.8 on (KAFKA-16541) what a truncation leaves is written in the background, where a file that cannot be
+        made is passed over.
+        """
         self._hold(entries)
+        if LEADER_EPOCHS + TEMPORARY in self._folder.directories:
+            if truncated and self._release.writes_epochs_in_background:
+                return
+            raise failed(LEADER_EPOCHS + TEMPORARY, IO_ERROR, self._release)
         epochs = [entry.epoch for entry in entries]
         offsets = [entry.start_offset for entry in entries]
         data = leader_epoch_checkpoint.serialize(LeaderEpochCheckpoint(0, epochs, offsets))

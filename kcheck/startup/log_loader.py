@@ -20,7 +20,7 @@ from kcheck.startup.segment import Segment, endings
 from kcheck.startup.sorted_map import SortedMap
 from kcheck.startup.split_overflow import split
 from kcheck.startup.swaps import delete_swapped_indexes, rename_swaps
-from kcheck.startup.virtual_files import Folder, StartError
+from kcheck.startup.virtual_files import DirectoryError, Folder, StartError
 
 _SPLIT_COUNT_MAX = 1000
 ENDLESS = "offsets do not fit into their segments, however often these are split"
@@ -173,11 +173,11 @@ class LogLoader:
             if number is None:
                 raise StartError(f"NumberFormatException: {name} begins with no number")
             if ending in INDEX_ENDINGS:
-                if log_name(number) not in self.folder:
+                if not self.folder.exists(log_name(number)):
                     self.reasons.append(f"{name} belongs to no segment")
                     self.folder.remove(name)
                 continue
-            found = {ending for ending in INDEX_ENDINGS if segment_prefix(number) + ending in self.folder}
+            found = {ending for ending in INDEX_ENDINGS if self.folder.exists(segment_prefix(number) + ending)}
             segment = Segment(self.folder, number, self.context)
             why = self._insane(segment, found)
             if why is not None:
@@ -253,7 +253,9 @@ class LogLoader:
             segment = self.segments[base]
             try:
                 cut, why = self.recover_segment(segment, self.epochs)
-            except OffsetOrderError as error:
+            except (OffsetOrderError, DirectoryError) as error:
+                if isinstance(error, DirectoryError) and not self.context.release.empties_unwritable_segments:
+                    raise
                 cut, why = segment.truncate_to(base), f"{error}: the whole segment is emptied"
                 self._cut(segment, segment.size, why)
             if cut > 0 and (base, segment.size) not in self._passed:

@@ -12,6 +12,7 @@ from kcheck.disk.walk import join
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
     CLUSTER_METADATA,
     LIVE,
     META_PROPERTIES,
@@ -156,7 +157,10 @@ def _readings(log_dir: LogDir, mode: Mode, release: Release) -> Iterator[Unreada
     if read and bootstrap is not None and bootstrap.refusal is not None:
         yield UnreadableOutcome(Outcome.ABORT, f"{FileKind.BOOTSTRAP} cannot be read: {bootstrap.refusal}")
     for name in () if log_dir.alone else log_dir.view.unparseable:
-        yield UnreadableOutcome(Outcome.ABORT, f"{name} is no name of a partition directory")
+        if name != CLEAN_SHUTDOWN or not release.removes_marker_first:
+            yield UnreadableOutcome(Outcome.ABORT, f"{name} is no name of a partition directory")
+        elif not log_dir.view.clean_shutdown:
+            yield UnreadableOutcome(Outcome.OFFLINE, f"{name} is a directory that is not empty: it cannot be removed")
 
 
 def log_dir_start(

@@ -7,13 +7,14 @@ import numpy as np
 from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
-from kcheck.core.startup import Outcome, nameless
+from kcheck.core.startup import IO_ERROR, Outcome, nameless
 from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
     PARTITION_METADATA,
+    UNMODELLED_DIRECTORIES,
     DirectoryState,
     FileKind,
     PartitionDirectory,
@@ -51,6 +52,7 @@ def start_partition(
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
+    folder.fails_offline = context.release.has_offline_log_dirs
     try:
         loader = LogLoader(
             folder, _of_its_own(folder, context), clean=stored.clean, log_start=stored.log_start,
@@ -104,16 +106,22 @@ def _of_its_own(folder: Folder, context: Context) -> Context:
 
 
 def _folder(path: str) -> Folder:
-    """Return the files of a directory; UnreadableError where something else stands under the name of one."""
-    for name in no_files(path):
+    """Return the files of a directory; UnreadableError where a device or the like stands under the name of one."""
+    directories, others = no_files(path)
+    unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
+    for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
             raise UnreadableError(f"{name} is no regular file")
-    return Folder(path, file_sizes(path))
+    return Folder(path, file_sizes(path), directories)
 
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
     """Return the id of its topic that the log names; StartError where the file that does it cannot be read."""
-    if PARTITION_METADATA not in folder or not release.has_partition_metadata:
+    if not release.has_partition_metadata:
+        return None
+    if PARTITION_METADATA in folder.directories:
+        raise failed(PARTITION_METADATA, IO_ERROR, release)
+    if PARTITION_METADATA not in folder:
         return None
     found = partition_metadata.broker_reads(folder.read_whole(PARTITION_METADATA), release)
     if found.error is not None:

@@ -56,6 +56,9 @@ class Segment:
     def __init__(self, folder: Folder, base: int, context: Context, *, suffix: str = "", new: bool = False) -> None:
         """Open the `.log`, which is made if it is missing; `new`: as one to be appended to."""
         self.folder, self.base, self.context, self.suffix = folder, base, context, suffix
+        folder.refuse_directory(self.log_name)
+        if context.release.has_producer_state:
+            folder.refuse_directory(self.name(".txnindex"))
         if self.log_name not in folder:
             size = context.settings.segment_bytes if new and context.settings.preallocate else 0
             folder.put(self.log_name, Content(size))

@@ -49,18 +49,34 @@ def failed(name: str, error: str, release: Release) -> QueuedError:
     return QueuedError(found.reason, offline=found.outcome is Outcome.OFFLINE, queued=found.queued)
 
 
-class Folder:
-    """The regular files of one directory, by name."""
+class DirectoryError(StartError):
+    """The start opens, writes or removes a file whose name a directory has: an IOException in Java."""
 
-    def __init__(self, path: str, sizes: Mapping[str, int]) -> None:
+    def __init__(self, name: str, *, offline: bool) -> None:
+        """Take the name of the directory."""
+        super().__init__(f"{name} is a directory", offline=offline)
+
+
+class Folder:
+    """The regular files of one directory, by name.
+
+    `directories` are those in it that have the name of a file, each with whether it is empty: a start lists files
+    alone, and fails where it opens one of these. Up to 0.11 that ends the start, see `fails_offline`.
+    """
+
+    fails_offline = True
+    """Whether an IOException takes the log dir offline; otherwise it ends the start."""
+
+    def __init__(self, path: str, sizes: Mapping[str, int], directories: Mapping[str, bool] | None = None) -> None:
         """Take the files as they lie."""
         self.path = path
+        self.directories = dict(directories or {})
         self._begin({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
 
     @classmethod
-    def of(cls, path: str, files: Mapping[str, Content]) -> "Folder":
+    def of(cls, path: str, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None) -> "Folder":
         """Return a directory with these files, as they would lie there."""
-        folder = cls(path, {})
+        folder = cls(path, {}, directories)
         folder._begin(files)
         return folder
 
@@ -74,22 +90,41 @@ class Folder:
         """Whether there is a file of this name."""
         return name in self.files
 
+    def exists(self, name: str) -> bool:
+        """Whether there is a file or a directory of this name (File.exists)."""
+        return name in self.files or name in self.directories
+
+    def refuse_directory(self, name: str) -> None:
+        """Raise DirectoryError if a directory has the name of a file that is opened."""
+        if name in self.directories:
+            raise DirectoryError(name, offline=self.fails_offline)
+
     def put(self, name: str, content: Content) -> None:
         """Write a file."""
+        self.refuse_directory(name)
         self.files[name] = content
         if name.endswith(SNAPSHOT):
             self.snapshots.add(name)
 
     def remove(self, name: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file, or an empty directory, if it is there (Files.deleteIfExists)."""
+        if not self.directories.get(name, True):
+            self.refuse_directory(name)
+        self.directories.pop(name, None)
         self.files.pop(name, None)
         self._origins.pop(name, None)
         self._forget(name)
 
     def rename(self, name: str, new: str) -> bool:
-        """Rename a file, over another one if need be; return whether it was there."""
+        """Rename a file, over another one or an empty directory if need be; return whether it was there."""
+        if name in self.directories:
+            self.remove(new)
+            self.directories[new] = self.directories.pop(name)
+            return True
         if name not in self.files:
             return False
+        if new in self.directories:
+            self.remove(new)
         self._forget(name)
         self.put(new, self.files.pop(name))
         origin = self._origins.pop(name, None)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
-from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
+from kcheck.disk.walk import Listing, is_directory, is_empty, join, list_directory, split
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -81,7 +81,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         where=where,
         cluster_id=identity.properties.get("cluster.id"),
         directory_id=identity.properties.get("directory.id"),
-        clean_shutdown=CLEAN_SHUTDOWN in listing.files,
+        clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(path, unparseable, release),
         files=files,
         unparseable=unparseable,
         blocked=tuple(
@@ -99,6 +99,11 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         links=links,
         findings=findings,
     )
+
+
+def _is_marker(path: str, unparseable: tuple[str, ...], release: Release) -> bool:
+    """Whether a directory counts as the mark of a clean stop: from 2.8 on an empty one, which the broker removes."""
+    return release.removes_marker_first and CLEAN_SHUTDOWN in unparseable and is_empty(join(path, CLEAN_SHUTDOWN))
 
 
 class LogDirs:

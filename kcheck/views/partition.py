@@ -17,6 +17,7 @@ from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
     SWAP,
+    UNMODELLED_DIRECTORIES,
     DirectoryState,
     FileKind,
     PartitionDirectory,
@@ -87,19 +88,22 @@ def read_partition(
     where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
     files: frozenset[str] | None = None
+    directories: frozenset[str] = frozenset()
     epochs = metadata = last = index_size = None
     segments: tuple[SegmentSummary, ...] = ()
     try:
         with Directory(path) as folder:
             listing = folder.listing()
             # A link, a device or a directory in the place of a file is no missing file: opening it tells what it is.
-            named = (name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER)
-            files = frozenset((*listing.files, *listing.others, *named))
-            small = partial(_small, folder, files, where, findings, release)
+            named = [name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER]
+            directories = frozenset(name for name in named if parse_file(name).kind not in UNMODELLED_DIRECTORIES)
+            files = frozenset((*listing.files, *listing.others, *(name for name in named if _is_in_place(name))))
+            regular = files - directories
+            small = partial(_small, folder, regular, where, findings, release)
             epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
             metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
-            segments, last, index_size = _segments(folder, files, where, findings, walk_all=walk_all)
-            index_size = None if len(files) > len(listing.files) else index_size
+            segments, last, index_size = _segments(folder, regular, where, findings, walk_all=walk_all)
+            index_size = None if directories or len(files) > len(listing.files) else index_size
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
@@ -129,8 +133,15 @@ def read_partition(
         clean_shutdown=None if log_dir is None else log_dir.clean_shutdown,
         cleaned=told.cleaned,
         files=files or frozenset(),
+        directories=directories,
     )
     return view, tuple(findings)
+
+
+def _is_in_place(name: str) -> bool:
+    """Whether a directory takes the place of a file that a broker opens; the start passes over leftovers of others."""
+    file = parse_file(name)
+    return file.kind in UNMODELLED_DIRECTORIES or (file.canonical and not file.suffix)
 
 
 def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:

@@ -12,7 +12,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
-from kcheck.model.segments import Aborted, SegmentView, Transactions
+from kcheck.model.segments import AbortedEntry, SegmentView, Transactions
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
@@ -164,14 +164,14 @@ class SegmentScan:
             )
             read.append(followed)
             if followed.unread:
-                collected.extend(_unread(followed))
+                collected.extend(_unread(followed, view.directories))
         swaps = tuple(read_swaps(view, folder_of(view.where), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, checked by their rules."""
         views: dict[str, FileView] = {}
-        for name in files_beside_segments(view.files):
+        for name in files_beside_segments(view.files - view.directories):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
@@ -211,7 +211,7 @@ _RULED = {
 """The small files of a partition directory that are not read with its tail."""
 
 
-def _stated(view: FileView | None, transactions: Transactions | None) -> tuple[Aborted, ...]:
+def _stated(view: FileView | None, transactions: Transactions | None) -> tuple[AbortedEntry, ...]:
     """Return what a transaction index names of the transactions that a segment aborts; nothing where there is none."""
     if view is None or transactions is None or not transactions.aborted:
         return ()
@@ -220,17 +220,17 @@ def _stated(view: FileView | None, transactions: Transactions | None) -> tuple[A
         for aborted_transaction in transactions.aborted
     }
     return tuple(
-        Aborted(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset))
+        AbortedEntry(txn.producer_id, Offset(txn.first_offset), Offset(txn.last_offset), Offset(txn.last_stable_offset))
         for txn in view.parsed.value
         if (txn.producer_id, txn.last_offset) in wanted
     )
 
 
-def _unread(view: SegmentView) -> Iterator[Finding]:
-    """Yield a finding for each index that is there and cannot be read."""
+def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]:
+    """Yield a finding for each index that is there and cannot be read, but for `directories` (KC233)."""
     for ending, why in view.unread.items():
         name = segment_prefix(view.base_offset) + ending
-        if name in view.files:
+        if name in view.files and name not in directories:
             yield kc001_unreadable.finding(view.where._replace(file=name), why)
 
 

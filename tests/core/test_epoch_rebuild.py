@@ -12,18 +12,18 @@ RUNS = (EpochRun(0, 0, 19), EpochRun(3, 20, 49), EpochRun(3, 50, 79), EpochRun(7
 
 def rebuilt(*stated: tuple[int, int], log_end: int = 100) -> tuple[tuple[int, int], ...]:
     """Return the entries that RUNS and the file give."""
-    found = rebuild(RUNS, tuple(EpochEntry(*entry) for entry in stated), log_end=log_end)
-    assert found is not None
-    return tuple(map(tuple, found.entries))
+    result = rebuild(RUNS, tuple(EpochEntry(*entry) for entry in stated), log_end=log_end)
+    assert result is not None
+    return tuple(map(tuple, result.entries))
 
 
 def test_each_epoch_begins_with_its_first_batch() -> None:
     """Without a file; runs of one epoch in two segments are one, and a message without an epoch tells nothing."""
     assert ((0, 0), (3, 20), (7, 90)) == rebuilt()
-    found = rebuild((EpochRun(-1, 0, 9), EpochRun(2, 10, 19)), (), log_end=20)
-    assert found is not None
-    assert ((2, 10),) == found.entries
-    assert (2,) == found.late
+    result = rebuild((EpochRun(-1, 0, 9), EpochRun(2, 10, 19)), (), log_end=20)
+    assert result is not None
+    assert ((2, 10),) == result.entries
+    assert (2,) == result.late
 
 
 def test_the_file_tells_of_starts_that_no_batch_contradicts() -> None:
@@ -39,12 +39,12 @@ def test_an_epoch_without_a_batch_stays() -> None:
 
 def test_lines_against_the_batches_are_left_out() -> None:
     """Inside of another epoch, above the log end, negative, at the offset of a batch of a higher epoch."""
-    found = rebuild(
-        RUNS, tuple(EpochEntry(*each) for each in ((-1, 0), (1, 10), (4, 90), (8, 101), (9, -5))), log_end=100
+    result = rebuild(
+        RUNS, tuple(EpochEntry(*entry) for entry in ((-1, 0), (1, 10), (4, 90), (8, 101), (9, -5))), log_end=100
     )
-    assert found is not None
-    assert ((0, 0), (3, 20), (7, 90)) == found.entries
-    assert [-1, 1, 4, 8, 9] == [entry.epoch for entry in found.dropped]
+    assert result is not None
+    assert ((0, 0), (3, 20), (7, 90)) == result.entries
+    assert [-1, 1, 4, 8, 9] == [entry.epoch for entry in result.dropped]
 
 
 def test_lines_that_contradict_each_other_are_left_out() -> None:

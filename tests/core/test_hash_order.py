@@ -46,5 +46,5 @@ def test_a_larger_table() -> None:
     twelve = (17, *range(1, 12))
     assert [17, 1] == in_order(twelve, HashTable.JAVA)[:2]
     assert [*range(1, 12), 17] == in_order(twelve, HashTable.SCALA_2_13)
-    found = in_order(range(20), HashTable.SCALA_2_12)
-    assert [17, 8, 11, 2, 5, 14, 13, 4, 16, 7, 1, 10, 19, 18, 9, 3, 12, 15, 6, 0] == found
+    order = in_order(range(20), HashTable.SCALA_2_12)
+    assert [17, 8, 11, 2, 5, 14, 13, 4, 16, 7, 1, 10, 19, 18, 9, 3, 12, 15, 6, 0] == order

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.leader_epochs import (
+    around,
     assign,
     end_offset_for,
     epoch_for_offset,
@@ -28,11 +29,11 @@ _KAFKA |= {"le_2_3": ("1.1", "2.3"), "ge_2_4": ("2.4", "4.3")}
 @pytest.mark.parametrize(("vector", "lookup"), every("lookup"), ids=name)
 def test_end_offset_for(vector: dict[str, Any], lookup: str) -> None:
     """The end offset, and from KIP-279 on the largest epoch not above the requested one."""
-    found = end_offset_for(
+    end = end_offset_for(
         cache(vector["cache"]), vector["requested_epoch"], log_end_offset=vector["leo"], lookup=Lookup(lookup)
     )
-    said = found.end_offset if found.epoch is None else [found.epoch, found.end_offset]
-    assert vector["expect"][lookup] == said
+    answer = end.end_offset if end.epoch is None else [end.epoch, end.end_offset]
+    assert vector["expect"][lookup] == answer
 
 
 def _after(vector: dict[str, Any], how: Assign) -> EpochEntries | int | None:
@@ -51,32 +52,32 @@ def _after(vector: dict[str, Any], how: Assign) -> EpochEntries | int | None:
 def test_changes(vector: dict[str, Any], group: str) -> None:
     """The cache after assign and the two truncations."""
     for how in _HOW[group]:
-        found = _after(vector, how)
-        assert vector["expect"][group] == (pairs(found) if isinstance(found, tuple) else found), how
+        after = _after(vector, how)
+        assert vector["expect"][group] == (pairs(after) if isinstance(after, tuple) else after), how
 
 
 @pytest.mark.parametrize(("vector", "group"), every("load"), ids=name)
 def test_load(vector: dict[str, Any], group: str) -> None:
     """The cache that a broker has once it has loaded the log."""
     for kafka in _KAFKA[group]:
-        found = load(
+        loaded = load(
             cache(vector["file"]),
             log_end_offset=vector["next_offset"],
             log_start_checkpoint=vector["log_start_checkpoint"],
             first_segment=vector["first_segment"],
             release=release(kafka),
         )
-        assert vector["expect"][group] == pairs(found), kafka
+        assert vector["expect"][group] == pairs(loaded), kafka
 
 
 @pytest.mark.parametrize(("vector", "group"), every("hw_load"), ids=name)
 def test_high_watermark_at_load(vector: dict[str, Any], group: str) -> None:
     """The checkpoint, bounded by the log."""
     for kafka in _KAFKA[group]:
-        found = loaded_high_watermark(
+        high_watermark = loaded_high_watermark(
             vector["checkpoint"], log_start=vector["log_start"], log_end=vector["leo"], release=release(kafka)
         )
-        assert vector["expect"][group] == found, kafka
+        assert vector["expect"][group] == high_watermark, kafka
 
 
 @pytest.mark.parametrize("how", list(Assign))
@@ -111,3 +112,15 @@ def test_latest_epoch_of_an_empty_cache_is_undefined() -> None:
     """-1, as `latestEpoch` up to 2.1.0."""
     assert latest_epoch(()) == -1
     assert epoch_for_offset((EpochEntry(3, 10),), 9) is None
+
+
+@pytest.mark.parametrize("requested", range(-1, 12))
+def test_few_entries_answer_like_the_cache(requested: int) -> None:
+    """LeaderEpochFileCache.endOffsetFor needs the neighbours of an epoch, the first entry and the last."""
+    entries = cache([[1, 0], [3, 4], [4, 9], [7, 12], [9, 20]])
+    few = around(entries, requested)
+    assert len(few) <= 4
+    for lookup in Lookup:
+        answers = [end_offset_for(known, requested, log_end_offset=30, lookup=lookup) for known in (entries, few)]
+        assert answers[0] == answers[1]
+    assert () == around((), requested)

@@ -43,14 +43,14 @@ def test_no_fencing_before_2_1() -> None:
 
 def test_answer_of_a_leader() -> None:
     """The end of the epoch, or the error with nothing else."""
-    found = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=9, leader_epoch=9, release=NEWEST)
-    assert (found.error, found.epoch, found.end_offset) == (Error.NONE, 4, 35)
-    found = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=8, leader_epoch=9, release=NEWEST)
-    assert (found.error, found.epoch, found.end_offset) == (Error.FENCED_LEADER_EPOCH, -1, -1)
-    found = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("1.1"))
-    assert (found.error, found.epoch, found.end_offset) == (Error.NONE, None, 35)
-    found = answer((), 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("0.10.2"))
-    assert found.error is Error.UNSUPPORTED_VERSION
+    reply = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=9, leader_epoch=9, release=NEWEST)
+    assert (reply.error, reply.epoch, reply.end_offset) == (Error.NONE, 4, 35)
+    reply = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=8, leader_epoch=9, release=NEWEST)
+    assert (reply.error, reply.epoch, reply.end_offset) == (Error.FENCED_LEADER_EPOCH, -1, -1)
+    reply = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("1.1"))
+    assert (reply.error, reply.epoch, reply.end_offset) == (Error.NONE, None, 35)
+    reply = answer((), 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("0.10.2"))
+    assert reply.error is Error.UNSUPPORTED_VERSION
 
 
 def test_epochs_to_ask() -> None:

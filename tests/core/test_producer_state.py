@@ -89,7 +89,7 @@ def test_what_is_taken_together_counts_at_the_end() -> None:
     assert Entry(1, 0, 5, 1, 1, 2000, 3) == states.entries[1]
     for step in (data(4), marker(6), data(4), marker(6)):
         replay.append(step)
-    with pytest.raises(TransactionStateError, match="which was not started"):
+    with pytest.raises(TransactionStateError, match="which never started"):
         replay.finish()
 
 
@@ -160,7 +160,7 @@ def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
     """Two producers of a snapshot with the same first offset: the second marker finds no transaction."""
     states = ProducerStates(release(), [Entry(1, current_txn_first_offset=4), Entry(2, current_txn_first_offset=4)])
     states.append(marker(9))
-    with pytest.raises(TransactionStateError, match="which was not started"):
+    with pytest.raises(TransactionStateError, match="which never started"):
         states.append(marker(10, producer_id=2))
 
 

@@ -25,11 +25,11 @@ def test_the_first_batch_begins_below_the_log_end(kafka: str, begins: bool) -> N
     )
     leader = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
     batches = (EpochRange(4, 6, Epoch(1)),), (EpochRange(6, 9, Epoch(1)),)
-    found = follow(cut, leader, (EpochRange(0, 9, Epoch(1)),), lambda offset: batches[offset >= 6 :], release=of)
+    truncation = follow(cut, leader, (EpochRange(0, 9, Epoch(1)),), lambda offset: batches[offset >= 6 :], release=of)
     assert (Status.OK if begins else Status.FETCH_FAILS, 4 if begins else 5) == (
-        found.status, found.after.log_end_offset,
+        truncation.status, truncation.after.log_end_offset,
     )  # fmt: skip
-    assert begins == (found.steps[-1] == FetchRequest(5, None, FetchError.RECORDS, truncate_to=4))
+    assert begins == (truncation.steps[-1] == FetchRequest(5, None, FetchError.RECORDS, truncate_to=4))
     kept = plan_truncation(
         Replica(cache=(), log_end_offset=8, high_watermark=7),
         Leader(cache=(EpochEntry(1, 0),), log_end_offset=9),
@@ -56,9 +56,9 @@ def test_what_a_fetch_brings_may_end_where_the_leader_knows_of_no_epoch(
             parts = (EpochRange(max(start, run.start), min(start + size, run.end), run.epoch) for run in lineage)
             yield tuple(run for run in parts if run.start < run.end)
 
-    found = follow(empty, leader, lineage, sent, release=release(kafka))
-    requests = [step.offset for step in found.steps if isinstance(step, FetchRequest)]
-    assert (status, asked, 0) == (found.status, requests, found.after.log_end_offset)
+    truncation = follow(empty, leader, lineage, sent, release=release(kafka))
+    requests = [step.offset for step in truncation.steps if isinstance(step, FetchRequest)]
+    assert (status, asked, 0) == (truncation.status, requests, truncation.after.log_end_offset)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_a_batch_without_an_epoch_is_refused(kafka: str, epoch: int | None, end:
     cache = (EpochEntry(1, 0), EpochEntry(3, 6))
     leader = Leader(cache=cache[1:], log_end_offset=9)
     replica = Replica(cache=cache[: 1 if end < 6 else 2], log_end_offset=end, high_watermark=end)
-    found = plan_truncation(replica, leader, release=release(kafka))
+    truncation = plan_truncation(replica, leader, release=release(kafka))
 
     def sent(offset: Offset) -> Iterator[tuple[EpochRange, ...]]:
         yield from ((run._replace(start=max(run.start, offset)),) for run in lineage if run.end > offset)
 
-    assert status == follow(found, leader, lineage, sent, release=release(kafka)).status
+    assert status == follow(truncation, leader, lineage, sent, release=release(kafka)).status
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcheck.core.releases import release
-from kcheck.core.segments import floor_slot, is_tiered, log_start_offset
+from kcheck.core.segments import LOG_SIZE_MAX, floor_slot, is_tiered, log_start_offset, seen_log_size
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 
 
@@ -20,21 +20,26 @@ def test_a_log_in_remote_storage_starts_at_its_checkpoint() -> None:
 
 
 def tiered(
-    kafka: str, checkpoint: int | None, *, epoch_from: int | None = 5, snapshot: bool = False, said: bool | None = None
+    kafka: str,
+    checkpoint: int | None,
+    *,
+    epoch_from: int | None = 5,
+    snapshot: bool = False,
+    setting: bool | None = None,
 ) -> bool:
-    """Return what is said of a log whose first segment begins at 9, and its epochs at `epoch_from`."""
+    """Return whether a log is tiered whose first segment starts at 9, and its epochs at `epoch_from`."""
     epochs = () if epoch_from is None else (EpochEntry(Epoch(0), Offset(epoch_from)),)
     files = {"remote_log_snapshot"} if snapshot else set()
-    found = None if checkpoint is None else Offset(checkpoint)
-    return is_tiered(found, Offset(9), epochs, files, release(kafka), remote_storage=said)
+    start = None if checkpoint is None else Offset(checkpoint)
+    return is_tiered(start, Offset(9), epochs, files, release(kafka), remote_storage=setting)
 
 
 def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() -> None:
     """The snapshot of 3.6 and 3.7 is as good; what the settings of the broker rule out is not so."""
     assert [True, False, False] == [tiered("4.3", checkpoint) for checkpoint in (5, 9, None)]
     assert [False, False] == [tiered("4.3", 5, epoch_from=None), tiered("4.3", 5, epoch_from=9)]
-    assert tiered("4.3", 5, epoch_from=9, said=True)
-    assert not tiered("4.3", 5, said=False)
+    assert tiered("4.3", 5, epoch_from=9, setting=True)
+    assert not tiered("4.3", 5, setting=False)
     assert [False, True, True, False] == [tiered(kafka, None, snapshot=True) for kafka in ("3.5", "3.6", "3.7", "3.8")]
     assert not tiered("3.5", 5)
 
@@ -43,5 +48,12 @@ def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() 
 def test_the_floor_slot_of_keys_that_rise(keys: set[int], target: int, entry_size: int) -> None:
     """The last slot whose key is not above the target, wherever the search begins."""
     ordered = sorted(keys)
-    found = floor_slot(ordered.__getitem__, len(ordered), target, entry_size=entry_size)
-    assert bisect_right(ordered, target) - 1 == found
+    slot = floor_slot(ordered.__getitem__, len(ordered), target, entry_size=entry_size)
+    assert bisect_right(ordered, target) - 1 == slot
+
+
+def test_up_to_2_0_the_size_of_a_log_overflows_an_int() -> None:
+    """FileRecords: from 2.1 it does not open a larger file."""
+    sizes = (LOG_SIZE_MAX, LOG_SIZE_MAX + 1, 1 << 32, (1 << 32) + 5)
+    assert [LOG_SIZE_MAX, None, 0, 5] == [seen_log_size(size, release("2.0")) for size in sizes]
+    assert [LOG_SIZE_MAX, None, None, None] == [seen_log_size(size, release("2.1")) for size in sizes]

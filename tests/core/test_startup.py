@@ -83,7 +83,7 @@ def test_logs_without_a_topic_id() -> None:
 
 def test_offset_of() -> None:
     """The number before the first dot, as Long.parseLong reads it."""
-    assert [5, 5, -1, None, None] == [offset_of(each) for each in ("5.log", "+5.a.log", "-1.log", "x.log", "5")]
+    assert [5, 5, -1, None, None] == [offset_of(file) for file in ("5.log", "+5.a.log", "-1.log", "x.log", "5")]
 
 
 def test_temporary_files() -> None:
@@ -167,8 +167,8 @@ def test_recovery_point() -> None:
 )
 def test_unreadable_checkpoints(file: str, error: str, version: str, expected: tuple[Outcome, bool] | None) -> None:
     """An IOException takes the log dir offline, from 1.0 on; the start goes on with the rest."""
-    found = unreadable_checkpoint(file, error, release(version))
-    assert expected == (None if found is None else (found.outcome, found.queued))
+    outcome = unreadable_checkpoint(file, error, release(version))
+    assert expected == (None if outcome is None else (outcome.outcome, outcome.queued))
 
 
 def test_unreadable_files_of_a_partition() -> None:

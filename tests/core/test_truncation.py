@@ -29,18 +29,18 @@ def _elected(vector: dict[str, Any], profile: str) -> Leader:
 def test_dialogue_and_log_afterwards(vector: dict[str, Any], profile: str) -> None:
     """The requests, the answers, and the follower's log are the recorded ones; a loop is told after one round."""
     expected = vector["expect"][profile]
-    found = plan_truncation(follower(vector), _elected(vector, profile), release=RELEASES[profile])
-    steps = [as_row(step) for step in found.steps]
-    wanted = expected["steps"]
+    truncation = plan_truncation(follower(vector), _elected(vector, profile), release=RELEASES[profile])
+    steps = [as_row(step) for step in truncation.steps]
+    recorded = expected["steps"]
     if expected["status"] == "never_completes":
-        wanted = wanted[: len(steps)]
+        recorded = recorded[: len(steps)]
         assert steps
-    after = found.after
+    after = truncation.after
     final = {"leo": after.log_end_offset, "log_start": after.log_start_offset, "cache": pairs(after.cache)}
-    assert wanted == steps
+    assert recorded == steps
     assert expected["final"] == final
-    assert expected["status"] == found.status
-    assert ("status_if_unclean_disabled" in expected) == found.exits_without_unclean_election
+    assert expected["status"] == truncation.status
+    assert ("status_if_unclean_disabled" in expected) == truncation.exits_without_unclean_election
 
 
 @pytest.mark.parametrize("vector", VECTORS["truncation"], ids=name)
@@ -51,8 +51,8 @@ def test_caches_tell_the_fork(vector: dict[str, Any]) -> None:
         lineage_of_cache(log.cache, log_start_offset=log.log_start_offset, log_end_offset=log.log_end_offset)
         for log in (a, b)
     ]
-    found = fork(*lineages, a_end=a.log_end_offset, b_end=b.log_end_offset)
-    assert vector["common_prefix"] == found.common_prefix
+    parted = fork(*lineages, a_end=a.log_end_offset, b_end=b.log_end_offset)
+    assert vector["common_prefix"] == parted.common_prefix
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_what_a_truncation_costs(vector: dict[str, Any], profile: str) -> None:
     """Kept though it differs, lost for good, and cut but to be fetched again."""
     expected = vector["expect"][profile]
     state = follower(vector)
-    found = ranges(
+    cost = ranges(
         Fork(vector["common_prefix"], None),
         log_start_offset=state.log_start_offset,
         before=state.log_end_offset,
         after=expected["final"]["leo"],
     )
-    assert found.certain
-    for key, value in (("kept_divergent", found.kept_divergent), ("lost", found.lost), ("refetched", found.refetched)):
+    assert cost.certain
+    for key, value in (("kept_divergent", cost.kept_divergent), ("lost", cost.lost), ("refetched", cost.refetched)):
         assert expected[key] == (None if value is None else list(value)), key
 
 
@@ -78,9 +78,9 @@ def test_leader_checks_a_fetch(vector: dict[str, Any], group: str) -> None:
     """Records, out of range, or the diverging epoch."""
     log = Leader(cache=cache(vector["cache"]), log_end_offset=vector["leo"], log_start_offset=vector["log_start"])
     of = release("4.3" if group == "ge_2.8.1" else "2.8.0")
-    found = fetch_check(log, vector["fetch_offset"], vector["last_fetched_epoch"], release=of)
-    said = {"diverging": [found.epoch, found.end_offset]} if isinstance(found, EpochEndOffset) else str(found)
-    assert vector["expect"][group] == said
+    answer = fetch_check(log, vector["fetch_offset"], vector["last_fetched_epoch"], release=of)
+    row = {"diverging": [answer.epoch, answer.end_offset]} if isinstance(answer, EpochEndOffset) else str(answer)
+    assert vector["expect"][group] == row
 
 
 @pytest.mark.parametrize("vector", VECTORS["truncate_to"], ids=name)
@@ -100,12 +100,12 @@ def test_truncate_to(vector: dict[str, Any]) -> None:
             with pytest.raises(ValueError, match="cannot truncate"):
                 truncate_to(log, vector["truncate_to"], release=of)
             continue
-        found = truncate_to(log, vector["truncate_to"], release=of)
+        truncated = truncate_to(log, vector["truncate_to"], release=of)
         epochs = expected["cache"][group] if isinstance(expected["cache"], dict) else expected["cache"]
-        assert epochs == pairs(found.cache)
-        assert (expected["leo"], expected["log_start"]) == (found.log_end_offset, found.log_start_offset)
-        assert expected["hw"] == found.high_watermark
-        assert expected["segments"][0] == found.first_segment
+        assert epochs == pairs(truncated.cache)
+        assert (expected["leo"], expected["log_start"]) == (truncated.log_end_offset, truncated.log_start_offset)
+        assert expected["hw"] == truncated.high_watermark
+        assert expected["segments"][0] == truncated.first_segment
 
 
 def test_high_watermark_stays_up_to_2_3() -> None:
@@ -135,9 +135,9 @@ def test_a_dialogue_is_given_up_after_many_rounds() -> None:
     end = 10 * count
     for kafka in ("2.7", "4.3"):
         log = Replica(cache=ours, log_end_offset=end, high_watermark=0)
-        found = plan_truncation(log, Leader(cache=theirs, log_end_offset=end), release=release(kafka))
-        assert found.status is Status.UNFINISHED
-        assert len(found.steps) == ROUND_COUNT_MAX
+        truncation = plan_truncation(log, Leader(cache=theirs, log_end_offset=end), release=release(kafka))
+        assert truncation.status is Status.UNFINISHED
+        assert len(truncation.steps) == ROUND_COUNT_MAX
 
 
 def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
@@ -147,15 +147,15 @@ def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
         local_log_start_offset=20,
     )  # fmt: skip
     log = Replica(cache=(EpochEntry(1, 0),), log_end_offset=8, high_watermark=8)
-    found = plan_truncation(log, leader, release=release("4.3"))
+    truncation = plan_truncation(log, leader, release=release("4.3"))
     assert [FetchError.OFFSET_MOVED_TO_TIERED_STORAGE, FetchError.RECORDS] == [
-        getattr(step, "reply", None) for step in found.steps
+        getattr(step, "reply", None) for step in truncation.steps
     ]
     expected = Replica(
         cache=(EpochEntry(1, 0), EpochEntry(2, 8)), log_end_offset=20, high_watermark=20, log_start_offset=5,
         first_segment=20,
     )  # fmt: skip
-    assert expected == found.after
+    assert expected == truncation.after
 
 
 def test_a_diverging_answer_raises_the_log_start() -> None:
@@ -163,8 +163,17 @@ def test_a_diverging_answer_raises_the_log_start() -> None:
     log = Replica(cache=(EpochEntry(1, 0), EpochEntry(3, 6), EpochEntry(8, 9)), log_end_offset=18, high_watermark=18)
     leader = Leader(cache=(EpochEntry(6, 12), EpochEntry(9, 15)), log_end_offset=15, log_start_offset=12)
     ends = {kafka: plan_truncation(log, leader, release=release(kafka)).after for kafka in ("3.4.0", "3.4.1")}
-    assert [(12, 12), (12, 12)] == [(each.log_start_offset, each.log_end_offset) for each in ends.values()]
-    assert [0, 12] == [each.first_segment for each in ends.values()]
+    assert [(12, 12), (12, 12)] == [(log.log_start_offset, log.log_end_offset) for log in ends.values()]
+    assert [0, 12] == [log.first_segment for log in ends.values()]
+
+
+def test_a_diverging_answer_never_lowers_the_log_start() -> None:
+    """Log.maybeIncrementLogStartOffset."""
+    epochs = (EpochEntry(Epoch(1), Offset(0)), EpochEntry(Epoch(3), Offset(12)))
+    log = Replica(cache=epochs, log_end_offset=Offset(18), high_watermark=Offset(12), log_start_offset=Offset(5))
+    leader = Leader(cache=(epochs[0], EpochEntry(Epoch(4), Offset(12))), log_end_offset=Offset(15))
+    after = plan_truncation(log, leader, release=release("3.4.0")).after
+    assert (5, 12) == (after.log_start_offset, after.log_end_offset)
 
 
 def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:

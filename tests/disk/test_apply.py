@@ -169,7 +169,7 @@ def test_undo_of_what_was_changed_since(dirs: tuple[Path, Path], backup: str) ->
 @pytest.mark.parametrize("where", ["data1/backup", "data1/t-0/backup", "data1", "."])
 def test_a_backup_where_a_broker_looks(dirs: tuple[Path, Path], tmp_path: Path, where: str) -> None:
     """A backup inside of a log dir would end the broker's start; one around it would hold itself."""
-    with pytest.raises(PlanError, match="must not stand inside"):
+    with pytest.raises(PlanError, match="must not be inside"):
         apply(bytes_of(plan_of(*dirs)), str(tmp_path / where))
 
 
@@ -178,7 +178,7 @@ def test_a_backup_of_something_else(dirs: tuple[Path, Path], backup: str) -> Non
     data = bytes_of(plan_of(*dirs))
     Path(backup).mkdir(parents=True)
     (Path(backup) / "mine").write_bytes(b"")
-    with pytest.raises(PlanError, match="must be empty: mine"):
+    with pytest.raises(PlanError, match="must be empty, but contains mine"):
         apply(data, backup)
     (Path(backup) / "mine").unlink()
     apply(data, backup)
@@ -248,7 +248,7 @@ def test_a_plan_that_lies(dirs: tuple[Path, Path], backup: str, position: int | 
     operation: FileOp = Truncate(str(path), found, Digest("0" * 64, 5), WHY)
     if position is not None:
         operation = Patch(str(path), found, Digest("0" * 64, found.size), WHY, (Change(position, b"no", b"yo"),))
-    with pytest.raises(PlanError, match=r"other bytes at 3|does not give"):
+    with pytest.raises(PlanError, match=r"other bytes at position 3|does not match after"):
         apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,))), backup)
     assert state(*dirs) == before
 
@@ -295,7 +295,7 @@ def test_a_file_for_a_directory(dirs: tuple[Path, Path], backup: str) -> None:
     """An operation on a directory is none on a file."""
     path = dirs[0] / POINT
     operation = SetAside(str(path), digest(path.read_bytes()), None, WHY, directory=True)
-    with pytest.raises(KcheckError, match="no directory"):
+    with pytest.raises(KcheckError, match="not a directory"):
         apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,))), backup)
 
 
@@ -387,7 +387,7 @@ def test_a_change_in_the_midst_of_it(dirs: tuple[Path, Path], backup: str, monke
                 log.write(b"t 0 8")
 
     monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(StalePlanError, match="was changed meanwhile"):
+    with pytest.raises(StalePlanError, match="another process changed"):
         apply(data, backup)
     name = f"data1/t-0/{LOG}"
     after = state(*dirs)

@@ -92,7 +92,8 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
         FileKind.BOOTSTRAP,
         *((METADATA_LOG,) if numbers(version) >= (3,) else ()),
     )
-    reasons = tuple(reason for reason in start.reasons if not reason.startswith(others))
+    named = "is no name of a partition directory"  # the LogManager fails on a directory, whoever reads the file
+    reasons = tuple(reason for reason in start.reasons if reason.endswith(named) or not reason.startswith(others))
     if start.reasons and start.reasons[0].startswith(f"{META_PROPERTIES} is missing"):  # the last of what ends a start
         return start._replace(outcome=Outcome.OFFLINE if reasons else Outcome.OK, reasons=reasons)
     return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
@@ -142,7 +143,8 @@ def _of_partition(found: PartitionPrediction, number: int, answer: Answer) -> It
     if ours != theirs:
         yield f"{found.dir} is {ours}, but it is {theirs} ({found.reason})"
     prefix = f"{log.dir}/"
-    files = {name.removeprefix(prefix): file for name, file in answer.files[number].items() if name.startswith(prefix)}
+    there = {name.removeprefix(prefix): file for name, file in answer.files[number].items() if name.startswith(prefix)}
+    files = {name: file for name, file in there.items() if file is not None and "/" not in name}  # no directories
     for name in sorted(files.keys() | found.after.keys()):
         file, content = files.get(name), found.after.get(name)
         if content is None or file is None:

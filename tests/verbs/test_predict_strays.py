@@ -25,7 +25,7 @@ BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1"
 METADATA = "__cluster_metadata-0"
 GONE = "aJBZ6LPXTKqwH3e51WNfxQ"
 """The topic `gone` of the scene `tiered`, which the record at offset 96 removes."""
-NO_TOPIC = f"the cluster has no topic of the id {GONE}"
+NO_TOPIC = f"the cluster has no topic with id {GONE}"
 OLDER = "those metadata may be older than the directory"
 
 
@@ -127,8 +127,8 @@ def test_a_replica_of_other_brokers(tmp_path: Path) -> None:
     for name, there in (("codecs-0", "stopped/broker-2"), ("whole-0", "tiered/broker-1")):
         shutil.copytree(BROKERS / there / "data1" / name, tmp_path / "d" / name)
     assert strays(tmp_path / "d") == [
-        ("codecs-0", "stray", "broker 3 is no replica of it in the cluster", None),
-        ("whole-0", "stray", "the cluster has no topic of the id 0umoUjHlR8OQ3GEeloSlMw", OLDER),
+        ("codecs-0", "stray", "the cluster has no replica of it on broker 3", None),
+        ("whole-0", "stray", "the cluster has no topic with id 0umoUjHlR8OQ3GEeloSlMw", OLDER),
     ]
 
 

@@ -84,31 +84,35 @@ class KcheckReader(DataSourceReader):
         path = self._options.get("path")
         if path is None:
             raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
-        asked = self._asked()
-        with mounted([path], dict(asked.options)):
+        options = self._asked()
+        with mounted([path], dict(options.options)):
             if split(path)[1].startswith("run="):
                 return [InputPartition(_InputPart(file=file)) for file in self._files(path)]
             if self._table not in (*OF_SCANNED, *_OF_BROKER):
                 raise UsageError(f"table {self._table} is read from a run: load('.../run=ID')")
-            found = inventory([path])
-            asked = asked._replace(urls=stores_of(found.log_dirs))
-            answers = [*identified_of(found.log_dirs, asked)]
+            inventoried = inventory([path])
+            options = options._replace(urls=stores_of(inventoried.log_dirs))
+            answers = [*identified_of(inventoried.log_dirs, options)]
         log_dirs = [answer for _, answer in answers if isinstance(answer, Identified)]
-        failed = ((each.cluster, each.broker, answer) for each, answer in answers if isinstance(answer, Finding))
-        told = (*((None, None, finding) for finding in found.findings), *failed)
-        parts = [] if self._table in OF_SCANNED else [_InputPart(told=told)]
-        in_order = sorted(log_dirs, key=lambda each: (each.group, each.path))
-        for _, same in groupby(in_order, key=lambda each: each.group if self._table in _OF_BROKER else each.path):
+        failed = (
+            (log_dir.cluster, log_dir.broker, answer) for log_dir, answer in answers if isinstance(answer, Finding)
+        )
+        known_findings = (*((None, None, finding) for finding in inventoried.findings), *failed)
+        parts = [] if self._table in OF_SCANNED else [_InputPart(told=known_findings)]
+        in_order = sorted(log_dirs, key=lambda log_dir: (log_dir.group, log_dir.path))
+        for _, same in groupby(
+            in_order, key=lambda log_dir: log_dir.group if self._table in _OF_BROKER else log_dir.path
+        ):
             parts.append(_InputPart(log_dirs=tuple(same)))
         return [InputPartition(part) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one partition."""
         part: _InputPart = partition.value
-        asked = self._asked()
+        options = self._asked()
         if part.file is not None:
             with (
-                mounted([part.file], dict(asked.options)),
+                mounted([part.file], dict(options.options)),
                 reading(part.file) as (stream, _),
                 parquet.ParquetFile(stream) as file,
             ):
@@ -116,8 +120,8 @@ class KcheckReader(DataSourceReader):
             return
         for cluster, broker, finding in part.told:
             yield findings_batch((cluster, broker), (finding,))
-        asked = asked._replace(urls=stores_of(part.log_dirs))
-        for name, batch in broker_rows(part.log_dirs, asked, whole=self._table in _OF_BROKER):
+        options = options._replace(urls=stores_of(part.log_dirs))
+        for name, batch in broker_rows(part.log_dirs, options, whole=self._table in _OF_BROKER):
             if name == self._table:
                 yield batch
 

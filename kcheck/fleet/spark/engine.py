@@ -78,13 +78,13 @@ def scan(roots: Sequence[str], run: ScanRun, session: AbstractContextManager["Sp
 def _scan(
     roots: Sequence[str], run: ScanRun, started: int, session: AbstractContextManager["SparkSession"]
 ) -> tuple[Report, bool]:
-    found = inventory(roots, Limits(run.seconds, MEMORY_MAX))
-    outside(run.out, found)
+    inventoried = inventory(roots, Limits(run.seconds, MEMORY_MAX))
+    outside(run.out, inventoried)
     since = None if run.how.since is None else real(run.how.since)
-    asked = ExecutorOptions(
+    options = ExecutorOptions(
         run.how._replace(since=since),
         run.seconds,
-        stores_of(found.log_dirs),
+        stores_of(inventoried.log_dirs),
         tuple(run.options.items()),
         run.jobs or THREADS,
     )
@@ -97,8 +97,8 @@ def _scan(
     ):
         folder = None if memory.folder is None else real(memory.folder)
         shared = None if is_url(run.out) else real(output.folder("runs"))  # Spark makes others, this one it does not.
-        engine = _SparkEngine(run, asked._replace(memory=folder, shared=shared), spark, output, held)
-        engine.look(found)
+        engine = _SparkEngine(run, options._replace(memory=folder, shared=shared), spark, output, held)
+        engine.look(inventoried)
         memory.end()
         report = conclude(run, roots, started, output, engine.judged, engine.carried)
     return report, engine.judged.failed
@@ -111,11 +111,11 @@ class _SparkEngine:
     """
 
     def __init__(
-        self, run: ScanRun, asked: ExecutorOptions, spark: "SparkSession", output: RunOutput, held: ExitStack
+        self, run: ScanRun, options: ExecutorOptions, spark: "SparkSession", output: RunOutput, held: ExitStack
     ) -> None:
         self.judged = FindingCounts(run)
         self.carried = 0
-        self._asked = asked
+        self._asked = options
         self._run = run
         self._spark = spark
         self._output = output
@@ -123,12 +123,12 @@ class _SparkEngine:
         self._progress = SparkProgress(spark, Coverage(), run.tell)
         self._held = held
 
-    def look(self, found: Inventory) -> None:
+    def look(self, inventoried: Inventory) -> None:
         """Look at all of it, and write every table but that of the run."""
         with self._progress.phase("cores"):
             cores = self._cores()
-        log_dirs, failed = self._identified(found.log_dirs, cores)
-        place = to_bytes(findings_batch((None, None), found.findings))
+        log_dirs, failed = self._identified(inventoried.log_dirs, cores)
+        place = to_bytes(findings_batch((None, None), inventoried.findings))
         before = [place, *failed]
         with self._progress.phase("list"):
             listed, counts = self._listed(log_dirs, cores)
@@ -164,14 +164,14 @@ class _SparkEngine:
         with self._progress.phase("identify"):
             answers = self._mapped(frame, stages.identify_all, IDENTIFIED).toArrow().to_pylist()
         answers.sort(key=lambda row: row["at"])
-        found = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
+        identified = [stages.identified(row["told"]) for row in answers if row["told"] is not None]
         failed = [row["findings"] for row in answers if row["findings"] is not None]
-        return sorted(found, key=lambda each: (each.group, each.path)), failed
+        return sorted(identified, key=lambda log_dir: (log_dir.group, log_dir.path)), failed
 
     def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
         """Return the parts of all log dirs, and the number of directories of each log dir."""
-        brokers = {group: number for number, group in enumerate(dict.fromkeys(each.group for each in log_dirs))}
-        rows = [(brokers[each.group], at, stages.told(each)) for at, each in enumerate(log_dirs)]
+        brokers = {group: number for number, group in enumerate(dict.fromkeys(log_dir.group for log_dir in log_dirs))}
+        rows = [(brokers[log_dir.group], at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = _slices(len(rows), cores)
         named = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
         listed = self._staged("list", self._mapped(named, stages.list_all, LISTED))
@@ -186,13 +186,13 @@ class _SparkEngine:
         """Return what was found in all parts, looked at in slices that are alike: each log dir counts for one more."""
         from pyspark.sql import functions
 
-        *before, whole = accumulate((1 + count for count in counts), initial=0)
+        *before, total = accumulate((1 + count for count in counts), initial=0)
         of_slice = _OF_SLICE_DEEP if self._run.how.depth.reads_segments else _OF_SLICE
-        slices = min(max(cores, whole // of_slice), _SLICES_MAX)
+        slices = min(max(cores, total // of_slice), _SLICES_MAX)
         places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
         # One listing of a store tells of a whole log dir, which is therefore that of one task.
         at = "place" if self._asked.urls else "place + before"
-        items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(whole, 1)}")
+        items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(total, 1)}")
         items = items.drop("place").sortWithinPartitions("at", "part")
         scanned = self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
         if self._run.how.since is not None:
@@ -203,8 +203,8 @@ class _SparkEngine:
     def _of_brokers(self, scanned: "DataFrame", slices: int) -> "DataFrame":
         seen = scanned.where("told is not null or light is not null")
         dealt = _dealt(seen.select(*KEY_NAMES, "told", "light"), slices, f"broker % {slices}")
-        look = self._mapped(dealt.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
-        return self._staged("brokers", look)
+        examined = self._mapped(dealt.sortWithinPartitions(*KEY_NAMES), stages.look_at_all, BROKERS)
+        return self._staged("brokers", examined)
 
     def _compared(self, scanned: "DataFrame") -> "DataFrame":
         """Return what is found in partitions that stand on several brokers; the replicas of whole topics meet here."""
@@ -276,7 +276,7 @@ def _side_by_side(*calls: Callable[[], T]) -> list[T]:
     """Run jobs that do not wait for each other; where one fails, those that have not begun never do."""
     pool = ThreadPoolExecutor(_SIDE_BY_SIDE)
     try:
-        return [each.result() for each in [pool.submit(call) for call in calls]]
+        return [future.result() for future in [pool.submit(call) for call in calls]]
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -56,7 +56,7 @@ class ExecutorOptions(NamedTuple):
 
 def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
     """Return a URL in each store that log dirs are in."""
-    urls = (each.path for each in log_dirs if is_url(each.path))
+    urls = (log_dir.path for log_dir in log_dirs if is_url(log_dir.path))
     return tuple({tuple(url.split("/")[:3]): url for url in urls}.values())
 
 
@@ -72,23 +72,23 @@ def identified(text: str) -> Identified:
 
 
 def identified_of(
-    log_dirs: Iterable[FleetLogDir], asked: ExecutorOptions
+    log_dirs: Iterable[FleetLogDir], options: ExecutorOptions
 ) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
     """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
-    with _workers(asked) as workers:
-        retry = Retry(workers, asked.how)
-        groups = ((each, (retry.task(identify, each, Location(log_dir=each.path)),)) for each in log_dirs)
-        for log_dir, (answer,) in workers.run(groups, ahead=_ahead(asked)):
+    with _workers(options) as workers:
+        retry = Retry(workers, options.how)
+        groups = ((log_dir, (retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs)
+        for log_dir, (answer,) in workers.run(groups, ahead=_ahead(options)):
             assert answer is not None
             yield log_dir, answer
 
 
-def identify_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield whose each log dir is, or the finding that nobody could tell."""
     named = [*_rows(batches)]
     log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
     rows: list[tuple[Any, ...]] = []
-    for row, (log_dir, answer) in zip(named, identified_of(log_dirs, asked), strict=True):
+    for row, (log_dir, answer) in zip(named, identified_of(log_dirs, options), strict=True):
         if isinstance(answer, Identified):
             rows.append((row["at"], told(answer), None))
         else:
@@ -96,13 +96,13 @@ def identify_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
     yield batch_of(rows, IDENTIFIED)
 
 
-def list_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
     named = ((row, identified(row["told"])) for row in _rows(batches))
-    with _workers(asked) as workers:
-        retry = Retry(workers, asked.how)
-        groups = ((each, (retry.task(list_items, each[1], where(each[1])),)) for each in named)
-        for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(asked)):
+    with _workers(options) as workers:
+        retry = Retry(workers, options.how)
+        groups = ((named_row, (retry.task(list_items, named_row[1], where(named_row[1])),)) for named_row in named)
+        for (row, log_dir), (answer,) in workers.run(groups, ahead=_ahead(options)):
             key = (row["broker"], row["at"])
             if isinstance(answer, Finding):
                 failed = to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))
@@ -117,10 +117,10 @@ def list_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
             yield from in_batches([first, *others], LISTED)
 
 
-def scan_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield what was found in the directories of each part: rows of tables, and what the look at its broker needs."""
-    with _workers(asked) as workers, Notes(asked.memory, str(_task_number())) as notes:
-        retry = Retry(workers, asked.how)
+    with _workers(options) as workers, Notes(options.memory, str(_task_number())) as notes:
+        retry = Retry(workers, options.how)
 
         def tasks() -> Iterator[tuple[Mapping[str, Any], Any]]:
             for row in _rows(batches):
@@ -133,7 +133,7 @@ def scan_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
 
         def rows() -> Iterator[tuple[Any, ...]]:
             last = ""
-            for row, answers in workers.run(tasks(), ahead=_ahead(asked)):
+            for row, answers in workers.run(tasks(), ahead=_ahead(options)):
                 key = (row["broker"], row["at"], row["part"])
                 if row["items"] is None:
                     *others, _ = as_bytes({}, SCANNED)
@@ -144,11 +144,11 @@ def scan_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
                     drop_listing(last)
                     last = log_dir
                 for piece, (name, batch) in enumerate(retry.scanned(row["items"], *answers)):
-                    found, before = {name: batch}, notes.carried
+                    tables, before = {name: batch}, notes.carried
                     if name == "replicas":
                         notes.add(log_dir, batch)
-                        found = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
-                    yield (*key, piece, None, notes.carried - before, *as_bytes(found, SCANNED))
+                        tables = {"light": seen_of(batch), "replicas": replica_rows(batch), **tables_of(batch)}
+                    yield (*key, piece, None, notes.carried - before, *as_bytes(tables, SCANNED))
 
         yield from in_batches(rows(), SCANNED)
 
@@ -161,39 +161,41 @@ def _task_number() -> int:
     return context.partitionId()
 
 
-def look_at_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
-    with _workers(asked) as workers:
-        retry = Retry(workers, asked.how)
+    with _workers(options) as workers:
+        retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
             for broker, seen in groupby(_rows(batches), key=itemgetter("broker")):
-                found: list[tuple[Identified, list[bytes]]] = []
+                log_dirs: list[tuple[Identified, list[bytes]]] = []
                 for row in seen:
                     if row["told"] is not None:
-                        found.append((identified(row["told"]), []))
+                        log_dirs.append((identified(row["told"]), []))
                     else:
-                        found[-1][1].append(row["light"])
-                for piece, (name, batch) in enumerate(retry.whole_broker(found)):
+                        log_dirs[-1][1].append(row["light"])
+                for piece, (name, batch) in enumerate(retry.whole_broker(log_dirs)):
                     yield (broker, BEHIND, 0, piece, *as_bytes({name: batch}, BROKERS))
 
         yield from in_batches(rows(), BROKERS)
 
 
-def compare_all(batches: "Batches", asked: ExecutorOptions) -> "Batches":
+def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
     from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
 
     number = _task_number()
     import_module("kcheck.fleet.comparison")  # as in `_workers`
-    with _workers(asked) as workers:
-        retry = Retry(workers, asked.how)
+    with _workers(options) as workers:
+        retry = Retry(workers, options.how)
 
         def rows() -> Iterator[tuple[Any, ...]]:
-            tasks = ((each, (retry.task(compare_partitions, to_bytes(each), Location()),)) for each in grouped(batches))
-            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(asked))):
-                for piece, (name, found) in enumerate(retry.compared(batch, answer)):
-                    yield (BEHIND, number, part, piece, *as_bytes({name: found}, COMPARED))
+            tasks = (
+                (group, (retry.task(compare_partitions, to_bytes(group), Location()),)) for group in grouped(batches)
+            )
+            for part, (batch, (answer,)) in enumerate(workers.run(tasks, ahead=_ahead(options))):
+                for piece, (name, table) in enumerate(retry.compared(batch, answer)):
+                    yield (BEHIND, number, part, piece, *as_bytes({name: table}, COMPARED))
 
         yield from in_batches(rows(), COMPARED)
 
@@ -204,8 +206,11 @@ def broker_rows(
     """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
     with _workers(asked) as workers:
         retry = Retry(workers, asked.how)
-        found: list[tuple[Identified, list[bytes]]] = []
-        groups = ((each, (retry.task(list_items, each, where(each)),)) for each in log_dirs)
+        seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
+        groups = (
+            (listed_log_dir, (retry.task(list_items, listed_log_dir, where(listed_log_dir)),))
+            for listed_log_dir in log_dirs
+        )
         for log_dir, (listed,) in workers.run(groups, ahead=_ahead(asked)):
             if isinstance(listed, Finding):
                 yield "findings", findings_batch((log_dir.cluster, log_dir.broker), (listed,))
@@ -217,32 +222,34 @@ def broker_rows(
                     yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
                     if name == "replicas" and whole:
                         seen.append(to_bytes(seen_of(batch)))
-            found.append((log_dir, seen))
+            seen_by_log_dir.append((log_dir, seen))
         if whole:
-            yield from retry.whole_broker(found)
+            yield from retry.whole_broker(seen_by_log_dir)
 
 
-def _ahead(asked: ExecutorOptions) -> int:
-    return 2 * asked.requests if asked.urls else 2
+def _ahead(options: ExecutorOptions) -> int:
+    return 2 * options.requests if options.urls else 2
 
 
 @contextmanager
-def _workers(asked: ExecutorOptions) -> Iterator[Workers | Threads]:
+def _workers(options: ExecutorOptions) -> Iterator[Workers | Threads]:
     """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
 
     The process is forked for each task. It has what was imported before: this process stays for the next task.
     KcheckError where what it writes would stay on this host.
     """
-    if asked.shared is not None and not is_directory(asked.shared):
-        raise KcheckError(f"{gethostname()} does not see {asked.shared}: all hosts need --out below one path, or a URL")
+    if options.shared is not None and not is_directory(options.shared):
+        raise KcheckError(
+            f"{gethostname()} does not see {options.shared}: all hosts need --out below one path, or a URL"
+        )
     all_rules()
-    for name in _DEEP if asked.how.depth.reads_segments else ():
+    for name in _DEEP if options.how.depth.reads_segments else ():
         import_module(name)
-    with mounted([*asked.urls, asked.memory or "", asked.how.since or ""], dict(asked.options)):
-        if asked.urls:
-            workers: Workers | Threads = Threads(asked.requests, tick=lambda: None, seconds=asked.seconds)
+    with mounted([*options.urls, options.memory or "", options.how.since or ""], dict(options.options)):
+        if options.urls:
+            workers: Workers | Threads = Threads(options.requests, tick=lambda: None, seconds=options.seconds)
         else:
-            limits = Limits(asked.seconds, MEMORY_MAX)
+            limits = Limits(options.seconds, MEMORY_MAX)
             workers = Workers(1, limits=limits)
         with workers:
             yield workers

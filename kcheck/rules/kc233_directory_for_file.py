@@ -1,0 +1,124 @@
+"""A directory has the name of a file that the broker opens.
+
+What is wrong: an index, a `.log`, a producer snapshot, leader-epoch-checkpoint or partition.metadata is a directory,
+empty or not. No broker makes one: a script, an unpacked archive or a repair of the file system did.
+
+What the broker does: it lists files only, and fails where it opens a file by its name.
+
+- `.txnindex`: the log dir goes offline at the start (up to 0.11 the start aborts).
+- `.index`, `.timeindex`: the same for the last segment, up to 2.2 for every one. Of the others the log dir goes offline
+  when the broker opens the file: in a recovery, for a fetch, for a look-up by time.
+- leader-epoch-checkpoint, partition.metadata: the start aborts up to 3.2.0, later the log dir goes offline.
+- `.snapshot`: the log dir goes offline when the broker writes the snapshot of that offset: for the log end at every
+  start. From 4.0 on a recovery that cannot write it EMPTIES THE SEGMENT before it, and deletes all later ones.
+- `.log`: the broker loads the log without this segment. As the last one it is missing at the log end, and the log dir
+  goes offline when the broker makes a segment of that name.
+- leader-epoch-checkpoint.tmp: as leader-epoch-checkpoint when the epochs are written, which up to 3.7 most starts do.
+- All other names, such as those of leftovers: the broker never looks at the directory.
+
+What to do: stop the broker, move the directory out of the log dir, and check again: what is missing then can be
+restored (`kcheck repair`).
+"""
+
+from collections.abc import Iterable
+
+from kcheck.core.startup import IO_ERROR, Outcome, failed_read
+from kcheck.model.finding import Finding, Severity
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    TEMPORARY,
+    FileKind,
+    KafkaFile,
+    log_name,
+    parse_file,
+)
+from kcheck.model.release import Release
+from kcheck.model.views import PartitionView
+from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._partition import served
+from kcheck.rules._words import escaped, kafka
+
+_LEFT_ALONE = (Severity.INFO, "never opens a file of this name")
+
+
+def check(view: PartitionView, release: Release) -> Iterable[Finding]:
+    """Find the directories with names of Kafka's files."""
+    for name in sorted(view.directories) if served(view) else ():
+        severity, effect = _effect(view, name, release)
+        yield RULE.finding(
+            view.where._replace(file=name),
+            f"{escaped(name)} is a directory",
+            effect=f"{kafka(release)} {effect}.",
+            advice="Stop the broker, move the directory out of the log dir, and check again.",
+            severity=severity,
+            data={"kind": str(parse_file(name).kind)},
+        )
+
+
+def _effect(view: PartitionView, name: str, release: Release) -> tuple[Severity, str]:
+    """Return how bad a directory is, and what the broker does."""
+    if name in (LEADER_EPOCHS, LEADER_EPOCHS + TEMPORARY):
+        return _of_epochs(name, release)
+    if name == PARTITION_METADATA:
+        return (Severity.FATAL, _failure(release)) if release.has_partition_metadata else _LEFT_ALONE
+    file = parse_file(name)
+    if file.offset is None or not file.canonical or file.suffix:
+        return _LEFT_ALONE
+    match file.kind:
+        case FileKind.LOG:
+            return Severity.ERROR, "loads the log without this segment"
+        case FileKind.PRODUCER_SNAPSHOT:
+            return _of_snapshot(view, file, release)
+        case _:
+            return _of_index(view, file, release)
+
+
+def _of_epochs(name: str, release: Release) -> tuple[Severity, str]:
+    if not release.epoch_cache:
+        return _LEFT_ALONE
+    if name == LEADER_EPOCHS:
+        return Severity.FATAL, _failure(release)
+    return Severity.ERROR, f"{_failure(release)} when it writes the epochs"
+
+
+def _failure(release: Release) -> str:
+    """Return what follows from a small file of a partition that cannot be read."""
+    aborts = failed_read(LEADER_EPOCHS, IO_ERROR, release).outcome is Outcome.ABORT
+    return "does not start" if aborts else "takes the log dir offline"
+
+
+def _of_snapshot(view: PartitionView, file: KafkaFile, release: Release) -> tuple[Severity, str]:
+    """Return what a start does that writes the snapshot of this offset, at the log end or before a segment."""
+    failure = _io_failure(release)
+    if not release.has_producer_state or not file.offset:
+        return _LEFT_ALONE
+    if file.offset == view.log_end_offset:
+        return Severity.FATAL, f"{failure}: it cannot write the producer snapshot of the log end"
+    if log_name(file.offset) in view.files:
+        return Severity.ERROR, f"{failure} when it writes the producer snapshot of this offset"
+    return _LEFT_ALONE
+
+
+def _of_index(view: PartitionView, file: KafkaFile, release: Release) -> tuple[Severity, str]:
+    bases = [segment.base_offset for segment in view.segments]
+    of_transactions = file.kind is FileKind.TRANSACTION_INDEX
+    if file.offset not in bases or (of_transactions and not release.has_producer_state):
+        return _LEFT_ALONE
+    if of_transactions or release.checks_indexes or file.offset == bases[-1]:
+        return Severity.FATAL, _io_failure(release)
+    return Severity.ERROR, f"{_io_failure(release)} when it opens the file: to recover, fetch or look up by time"
+
+
+def _io_failure(release: Release) -> str:
+    return "takes the log dir offline" if release.has_offline_log_dirs else "does not start"
+
+
+RULE = Rule(
+    id="KC233",
+    name="directory-for-file",
+    severity=Severity.FATAL,
+    scope=Scope.PARTITION,
+    check=check,
+    page=__doc__,
+)
