@@ -174,7 +174,7 @@ def test_a_swap_stays_where_its_segments_are_not_all_there(tmp_path: Path) -> No
     flip_byte(one / "t-0" / swap, BATCH_SIZE - 1)
     assert "no longer hold offsets 0 to 299" in reasons(planned(str(one)))
     flip_byte(one / LOG, BATCH_SIZE - 1)
-    assert "the segments that it replaces are not whole" in reasons(planned(str(one)))
+    assert "the segments to be replaced are damaged" in reasons(planned(str(one)))
     write(one / "t-0", {f"{500:020d}.log.cleaned": b""})
     assert "a split was under way" in reasons(planned(str(one)))
 
@@ -249,7 +249,7 @@ def test_log_starts_that_cannot_be_told_stay(tmp_path: Path) -> None:
     write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 5\nt 0 7\n"})
     assert "t-0 has 2 log starts, and the files do not show which is right" in reasons(planned(str(one)))
     write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 5"})
-    assert "its last line has no end" in reasons(planned(str(one)))
+    assert "the last line is incomplete" in reasons(planned(str(one)))
     write(one, {"log-start-offset-checkpoint": b"0\n2\nt 0 500\nt -1 7\n"})
     (found,) = [each for each in planned(str(one)).plan.operations if each.path.endswith("log-start-offset-checkpoint")]
     assert "drop a line that names no partition: 't' -1" in found.why.reason
