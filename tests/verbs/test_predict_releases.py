@@ -88,7 +88,9 @@ def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
     (path / "t-0" / INDEX).unlink(missing_ok=True)
     write(path / "t-0", {TIME_INDEX: b""})
     found = predicted(path, kafka)
-    assert found["reason"].endswith("the broker recovers its segment" if recovers else f"{INDEX} is missing: the broker creates an empty one")
+    assert found["reason"].endswith(
+        "recovers its segment" if recovers else f"{INDEX} is missing: the broker creates an empty one"
+    )
 
 
 @pytest.mark.parametrize(
