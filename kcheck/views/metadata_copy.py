@@ -1,4 +1,4 @@
-"""What the log of KRaft in a log dir tells of its cluster: the newest snapshot, and the log behind it."""
+"""Reads the cluster metadata from the KRaft log in a log dir: the newest snapshot and the log after it."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -18,13 +18,13 @@ from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
 
 BATCH_SIZE_MAX = 64 << 20
-"""What is larger is not read: KRaft writes batches of 8 MiB at most."""
+"""Larger batches are not read; KRaft writes at most 8 MiB."""
 _NO_OP = b"\1\x14"
-"""What the record begins with that an idle controller writes twice a second."""
+"""The first bytes of the no-op record that an idle controller writes twice a second."""
 
 
 def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
-    """Return what a directory `__cluster_metadata-0` says; None if damaged, incomplete, or of records not known."""
+    """Return the content of a `__cluster_metadata-0`; None if it is corrupt, incomplete, or has unknown records."""
     try:
         return _copy(path, node_id)
     except (UnreadableError, ValueError):
@@ -32,9 +32,9 @@ def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
 
 
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
-    """Return the log dirs of a broker with what the metadata in them say of it, where nothing else tells.
+    """Return the log dirs of a broker with the mode that their cluster metadata shows, if no other file shows it.
 
-    It came from ZooKeeper (3.4 to 3.9): its meta.properties keep their version, as while it migrated.
+    That is a broker migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep the old version.
     """
     return tuple(view._replace(of_kraft=_is_of_kraft(view)) for view in views)
 
@@ -64,15 +64,15 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
         else:
             end, epoch, intact = reading.log(join(path, name), (base, end, epoch), snapshot)
         if not intact:
-            # A start cuts the log there. Other controllers would give a node the rest once more.
+            # A start truncates the log there; the node fetches the rest from other controllers.
             if reading.voters != {node_id}:
-                raise ValueError(f"{name} is damaged")
+                raise ValueError(f"{name} is corrupt")
             break
     return MetadataCopy(path, node_id, epoch, max(end, snapshot), snapshot, reading.voters, reading.replay.image())
 
 
 def _is_intact(path: str) -> bool:
-    from kcheck.segments.header_columns import HeaderReader  # numpy: worth its import where a start is simulated
+    from kcheck.segments.header_columns import HeaderReader  # imports numpy: only to simulate a start
 
     with opened(path) as (source, size):
         reader = HeaderReader(source, size, verify=True)
@@ -81,7 +81,7 @@ def _is_intact(path: str) -> bool:
 
 
 class _CopyReader:
-    """Reads one file after another; ValueError for what is damaged, incomplete, or not known."""
+    """Reads one file after another; ValueError for corrupt, incomplete or unknown content."""
 
     def __init__(self) -> None:
         self.replay = MetadataReplay()
@@ -90,18 +90,18 @@ class _CopyReader:
         self._decode = decoder("metadata")
 
     def snapshot(self, path: str) -> None:
-        """Take a whole snapshot. Its offsets mean nothing."""
+        """Read a complete snapshot; its offsets have no meaning."""
         with opened(path) as (source, size):
             walk = Walk(source, size, verify=True)
             for batch in walk:
                 self._take(source, batch, FROM_SNAPSHOT, replayed=True)
             if walk.position < size or self._control != "SNAPSHOT_FOOTER":
-                raise ValueError("the snapshot breaks off")
+                raise ValueError("the snapshot is incomplete")
 
     def log(self, path: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
-        """Take a segment from the snapshot's offset on; return where it ends, its last epoch, and whether it is whole.
+        """Read a segment from the snapshot's offset on; return its end, its last epoch, and whether it is complete.
 
-        `before`: the base offset of the segment, and the end and the epoch of what is known.
+        `before`: the base offset of the segment, and the end and epoch read so far.
         """
         base, end, epoch = before
         if base > end:
@@ -134,15 +134,15 @@ class _CopyReader:
             return
         message = self._decode(None, value).value
         if message is None or message.data is None or message.name is None:
-            raise ValueError(f"the record at offset {offset} cannot be read")
+            raise ValueError(f"unreadable record at offset {offset}")
         self.replay.take(message.name, message.data, offset)
 
 
 def _records(source: Source, batch: Batch) -> Iterator[Record]:
     data = pread(source, batch.size, batch.position) if batch.size <= BATCH_SIZE_MAX else b""
     if len(data) < batch.size or batch.magic != 2:
-        raise ValueError(f"the batch at offset {batch.base_offset} is not read")
+        raise ValueError(f"batch at offset {batch.base_offset} not read")
     for record in read_records(data):
         if isinstance(record, Unread):
-            raise ValueError(record.message)  # noqa: TRY004 - it is damage, no mistake of ours
+            raise ValueError(record.message)  # noqa: TRY004 - corrupt data, not a wrong type in kcheck
         yield record
