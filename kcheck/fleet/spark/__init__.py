@@ -3,7 +3,7 @@
 In: the roots and options of a scan. Out: the same tables as from one machine. This is the only package that imports pyspark.
 
 - `submit`: which spark-submit command runs a scan on a cluster? `package` makes the zip of kcheck for it.
-- `session`: which Spark runs the scan: of spark-submit, of this process, or behind Spark Connect? `java` finds a JVM.
+- `session`: which Spark runs the scan: spark-submit, this process, or Spark Connect? `java` finds a JVM.
 - `engine`: the driver: which step runs when, and what is exchanged between steps.
 - `executor_steps`: the steps of `fleet/steps.py` as functions for `mapInArrow`.
 - `transport`: rows as they travel between driver and executors.
