@@ -1,8 +1,8 @@
-"""Text that moves no cursor, whatever stood in a name or a file."""
+"""Escapes unprintable characters, so that no file name or content can move the cursor."""
 
 
 def printable(value: object) -> str:
-    """Return text that moves no cursor: whatever is not printable is shown as its escape."""
+    """Return the text with each unprintable character escaped."""
     text = str(value)
     if text.isprintable():
         return text
