@@ -91,7 +91,7 @@ def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     assert (2, "stands inside of") == (inside.code, "stands inside of" if "stands inside of" in inside.err else "")
     assert "cannot be mixed" in kcheck("repair", made, made / "t-0").err
     nowhere = kcheck("repair", made, "-o", tmp_path / "none" / "plan.json")
-    assert (2, True) == (nowhere.code, "cannot be written" in nowhere.err)
+    assert (2, True) == (nowhere.code, "cannot write" in nowhere.err)
 
 
 def test_only_the_chosen_rules_are_repaired(tmp_path: Path) -> None:

@@ -282,13 +282,13 @@ def test_each_step_asks_the_start_for_what_it_edits(tmp_path: Path, monkeypatch:
         partition_dir(each, [run(0, 9)])
         write(each, {f"{0:020d}.log.deleted": b"x"})
     asked: list[str] = []
-    begin = host.begin
+    directory_load_of = host.directory_load_of
 
     def counted(name: str, *others: Any) -> Any:
         asked.append(name)
-        return begin(name, *others)
+        return directory_load_of(name, *others)
 
-    monkeypatch.setattr(host, "begin", counted)
+    monkeypatch.setattr(host, "directory_load_of", counted)
     made = planned(str(one))
     assert 8 == len([each for each in names(made.plan) if each[1].endswith(".deleted")])
     assert {each.name: 3 for each in partitions} == Counter(asked)
