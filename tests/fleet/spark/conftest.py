@@ -15,7 +15,7 @@ from tests.oracle.jars import UNVERIFIED
 
 ROOT = Path(__file__).parents[3]
 FLAGS = " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m", *UNVERIFIED))
-"""What a short life is worth: no second compiler, no threads that collect, no look at classes that others have verified."""
+"""What a short life is worth: no second compiler, no threads that collect, nothing verified again."""
 
 
 def needs_java() -> None:
