@@ -6,10 +6,11 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import LocalFile, opened
 from kcheck.disk.remote import store_of
 from kcheck.errors import LogDirInUseError
 from kcheck.model.names import FileKind
+from kcheck.model.unreadable import UnreadableError
 
 _FLOCK = struct.Struct("hhqqi4x")
 """The struct flock of 64-bit Linux: type, whence, start, length, process."""
@@ -25,10 +26,10 @@ def locked_by(log_dir: str) -> int | None:
     import fcntl  # not on every system
 
     try:
-        with opened(os.path.join(log_dir, FileKind.LOCK)) as (descriptor, _):
-            assert isinstance(descriptor, int)
+        with opened(os.path.join(log_dir, FileKind.LOCK)) as file:
+            assert isinstance(file, LocalFile)
             write_lock = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-            kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, write_lock))
+            kind, _, _, _, process = _FLOCK.unpack(fcntl.fcntl(file, fcntl.F_GETLK, write_lock))
             return None if kind == fcntl.F_UNLCK else int(process)
     except (UnreadableError, OSError):
         return None

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from kcheck.disk.read import opened, word_for
+from kcheck.disk.read import LocalFile, opened, word_for
 from kcheck.disk.remote import Upload, store_of
 from kcheck.disk.walk import is_directory
 from kcheck.errors import UsageError
@@ -60,10 +60,10 @@ def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
         with remote:
             yield remote, size
         return
-    with opened(path) as (descriptor, size):
-        assert isinstance(descriptor, int)
-        with open(descriptor, "rb", closefd=False) as stream:
-            yield stream, size
+    with opened(path) as file:
+        assert isinstance(file, LocalFile)
+        with open(file.fileno(), "rb", closefd=False) as stream:
+            yield stream, file.size
 
 
 def settle(stream: BinaryIO) -> None:

@@ -3,11 +3,10 @@
 import errno
 import os
 import stat
-from typing import NamedTuple
 
 from kcheck.disk.remote import RemoteFile, Store, store_of
-from kcheck.errors import KcheckError
-from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.source import Filled, Source
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
@@ -24,24 +23,6 @@ _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """The system's error for a socket."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
-
-
-Source = int | RemoteFile
-"""An open file for `pread`: a descriptor, or a file in a store."""
-
-
-class UnreadableError(KcheckError):
-    """kcheck cannot read a file or directory; the message is that of the operating system if it has one."""
-
-    def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
-        """Take the message, and the cause for code that decides by it."""
-        super().__init__(words)
-        self.cause = cause
-
-    @property
-    def why(self) -> Unreadable:
-        """The cause and the message."""
-        return Unreadable(self.cause, str(self))
 
 
 def unreadable(error: OSError | ValueError) -> UnreadableError:
@@ -65,28 +46,65 @@ def word_for(error: OSError | ValueError) -> str:
     return _NUL if "embedded null" in str(error) else str(error)
 
 
+class LocalFile:
+    """An open file of this machine: a `Source`, as long as the block of `opened` lasts."""
+
+    __slots__ = ("_descriptor", "size")
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor = descriptor
+        self.size = size
+
+    def fileno(self) -> int:
+        """Return the descriptor, as of any file of Python."""
+        return self._descriptor
+
+    def pread(self, count: int, position: int) -> bytes:
+        """Return bytes as `Source.pread`."""
+        return os.pread(self._descriptor, count, position)
+
+    def pread_into(self, buffer: memoryview, position: int) -> int:
+        """Fill a buffer as `Source.pread_into`."""
+        return os.preadv(self._descriptor, [buffer], position)
+
+    def next_data(self, position: int) -> int | None:
+        """Return where data follows as `Source.next_data`; the position itself where the file system does not know."""
+        try:
+            return os.lseek(self._descriptor, position, os.SEEK_DATA)
+        except OSError as error:
+            return None if error.errno == errno.ENXIO else position
+
+    def filled_size(self) -> int:
+        """Return where the hole begins that ends the file; its size if there is none, or none is known."""
+        try:
+            hole = os.lseek(self._descriptor, 0, os.SEEK_HOLE)
+        except OSError:
+            return self.size
+        return hole if self.next_data(hole) is None else self.size
+
+
 class opened:  # noqa: N801 - it is used as a function is
-    """Open a regular file for a `with` block; gives (source, size in bytes). UnreadableError for anything else.
+    """Open a regular file for a `with` block; gives a `Source`. UnreadableError for anything else.
 
     `follow` follows a symbolic link: only for a path that the user named. `at` is the descriptor of a directory; the
     path is then a name in it. An OSError inside of the block becomes an UnreadableError.
     """
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_file",)
 
     def __init__(self, path: str, *, follow: bool = False, at: int | None = None) -> None:
         store = store_of(path) if at is None else None
         flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
-        self._descriptor: Source
+        self._file: int | RemoteFile
         try:
             if store is not None:
-                self._descriptor = RemoteFile(store, path, store.size(path))
+                self._file = RemoteFile(store, path, store.size(path))
                 return
             try:
-                self._descriptor = os.open(path, flags | _NOATIME, dir_fd=at)
+                self._file = os.open(path, flags | _NOATIME, dir_fd=at)
             except PermissionError:
                 # Only the owner may use O_NOATIME.
-                self._descriptor = os.open(path, flags, dir_fd=at)
+                self._file = os.open(path, flags, dir_fd=at)
         except OSError as error:
             if error.errno == errno.ELOOP and store is None:
                 raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK) from error
@@ -96,38 +114,24 @@ class opened:  # noqa: N801 - it is used as a function is
         except ValueError as error:
             raise unreadable(error) from error
 
-    def __enter__(self) -> tuple[Source, int]:
-        if not isinstance(self._descriptor, int):
-            return self._descriptor, self._descriptor.size
+    def __enter__(self) -> LocalFile | RemoteFile:
+        if not isinstance(self._file, int):
+            return self._file
         try:
-            status = os.fstat(self._descriptor)
+            status = os.fstat(self._file)
         except BaseException:
-            os.close(self._descriptor)
+            os.close(self._file)
             raise
         if not stat.S_ISREG(status.st_mode):
-            os.close(self._descriptor)
+            os.close(self._file)
             raise UnreadableError(_NOT_REGULAR)
-        return self._descriptor, status.st_size
+        return LocalFile(self._file, status.st_size)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(self._descriptor, int):
-            os.close(self._descriptor)
+        if isinstance(self._file, int):
+            os.close(self._file)
         if isinstance(error, OSError):
             raise unreadable(error) from error
-
-
-def pread(source: Source, size: int, position: int) -> bytes:
-    """Return `size` bytes from a position, fewer at the end of the file."""
-    return os.pread(source, size, position) if isinstance(source, int) else source.pread(size, position)
-
-
-def pread_into(source: Source, buffer: memoryview, position: int) -> int:
-    """Fill a buffer from a position; return how many bytes were read."""
-    if isinstance(source, int):
-        return os.preadv(source, [buffer], position)
-    data = source.pread(len(buffer), position)
-    buffer[: len(data)] = data
-    return len(data)
 
 
 def readable_size(path: str, *, at: int | None = None) -> int:
@@ -140,17 +144,8 @@ def readable_size(path: str, *, at: int | None = None) -> int:
                 return status.st_size
     except (OSError, ValueError):
         pass
-    with opened(path, at=at) as (_, size):
-        return size
-
-
-class Filled(NamedTuple):
-    """The content of a file that may end in a hole."""
-
-    data: bytes
-    """The bytes before the hole."""
-    size: int
-    """The size of the file in bytes; the bytes after `data` are zeros."""
+    with opened(path, at=at) as source:
+        return source.size
 
 
 def read_filled(path: str) -> Filled:
@@ -158,40 +153,15 @@ def read_filled(path: str) -> Filled:
 
     The index of an active segment is mostly preallocated space.
     """
-    with opened(path) as (descriptor, size):
-        if size <= _HOLE_SIZE_MIN:
-            data = _read(descriptor, size)
+    with opened(path) as source:
+        if source.size <= _HOLE_SIZE_MIN:
+            data = _read(source, source.size)
             return Filled(data, len(data))
-        filled = _before_hole(descriptor, size)
+        filled = source.filled_size() if isinstance(source, LocalFile) else source.size
         if filled > SMALL_FILE_SIZE_MAX:
             raise too_large(filled)
-        data = _read(descriptor, filled)
-        return Filled(data, size if len(data) == filled else len(data))
-
-
-def _before_hole(descriptor: Source, size: int) -> int:
-    """Return the position of the hole at the end of a file; its size if it has none, or if that is not known."""
-    if not isinstance(descriptor, int):
-        return size
-    try:
-        hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
-    except OSError:
-        return size
-    return hole if next_data(descriptor, hole) is None else size
-
-
-def next_data(descriptor: Source, position: int) -> int | None:
-    """Return the next position with data, at or after `position`; None if only a hole of zeros follows.
-
-    Return `position` itself if the file system does not know. The descriptor's own position changes, but all reads name
-    theirs.
-    """
-    if not isinstance(descriptor, int):
-        return position
-    try:
-        return os.lseek(descriptor, position, os.SEEK_DATA)
-    except OSError as error:
-        return None if error.errno == errno.ENXIO else position
+        data = _read(source, filled)
+        return Filled(data, source.size if len(data) == filled else len(data))
 
 
 def small_size_max(name: str) -> int:
@@ -205,10 +175,10 @@ def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, 
     store = None if at is not None else store_of(path)
     if store is not None and not store.is_held(path):
         return _read_unlisted(store, path, size_max)
-    with opened(path, follow=follow, at=at) as (descriptor, size):
-        if size > size_max:
-            raise too_large(size)
-        return _read(descriptor, size)
+    with opened(path, follow=follow, at=at) as source:
+        if source.size > size_max:
+            raise too_large(source.size)
+        return _read(source, source.size)
 
 
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
@@ -223,10 +193,10 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
     return data
 
 
-def _read(descriptor: Source, size: int) -> bytes:
+def _read(source: Source, size: int) -> bytes:
     """Return the first `size` bytes of a file, fewer if it has become shorter."""
-    data = more = pread(descriptor, size, 0) if size else b""
+    data = more = source.pread(size, 0) if size else b""
     while more and len(data) < size:
-        more = pread(descriptor, size - len(data), len(data))
+        more = source.pread(size - len(data), len(data))
         data += more
     return data

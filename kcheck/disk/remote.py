@@ -194,9 +194,9 @@ class RemoteFile:
         self._path = path
         self._start, self._block = 0, b""
 
-    def pread(self, size: int, position: int) -> bytes:
-        """Return bytes as `os.pread` does."""
-        end = min(position + size, self.size)
+    def pread(self, count: int, position: int) -> bytes:
+        """Return bytes as `kcheck.model.source.Source`."""
+        end = min(position + count, self.size)
         if position >= end:
             return b""
         if not self._start <= position <= end <= self._start + len(self._block):
@@ -204,6 +204,16 @@ class RemoteFile:
             self._start = min(position, max(block_end - _BLOCK_SIZE, 0))
             self._block = self._store.read(self._path, self._start, block_end)
         return self._block[position - self._start : end - self._start]
+
+    def pread_into(self, buffer: memoryview, position: int) -> int:
+        """Fill a buffer as `kcheck.model.source.Source`."""
+        data = self.pread(len(buffer), position)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def next_data(self, position: int) -> int:
+        """Return the position itself: a store has no holes."""
+        return position
 
 
 class Upload(FileIO):

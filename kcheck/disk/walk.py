@@ -6,9 +6,10 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, unreadable
+from kcheck.disk.read import opened, read_whole, readable_size, unreadable
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
+from kcheck.model.unreadable import UnreadableError
 
 T = TypeVar("T")
 

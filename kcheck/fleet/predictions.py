@@ -8,12 +8,12 @@ from typing import Any
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome, segments_from
 from kcheck.core.verdicts import verdict
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
 from kcheck.documents.predict import partition_row
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import directory_load_of, is_metadata_log

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from kcheck.errors import KcheckError
+
 
 class UnreadableCause(StrEnum):
     """Why kcheck could not read a file or directory, for code that decides by it."""
@@ -24,3 +26,17 @@ class Unreadable(NamedTuple):
     """The cause, for code."""
     words: str
     """The message, for people: usually that of the operating system."""
+
+
+class UnreadableError(KcheckError):
+    """kcheck cannot read a file or directory; the message is that of the operating system if it has one."""
+
+    def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
+        """Take the message, and the cause for code that decides by it."""
+        super().__init__(words)
+        self.cause = cause
+
+    @property
+    def why(self) -> Unreadable:
+        """The cause and the message."""
+        return Unreadable(self.cause, str(self))

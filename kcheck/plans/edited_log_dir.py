@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._contract import Edit, Write

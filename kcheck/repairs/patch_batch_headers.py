@@ -125,7 +125,7 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         fits = ((each, field.value(log, each)) for each in suspects if each is not None)
         found = next(((each, value) for each, value in fits if value is not None), None)
         if found is None:
-            return Refused(finding, f"the batches around position {position} do not leave exactly one {field.name}")
+            return Refused(finding, f"the batches around position {position} leave more than one {field.name}")
         wrong, value = found
         data = value.to_bytes(field.size, "big")
         log.patches.append(Patch(path_of(log.site, wrong.name), wrong.position + field.at, data))

@@ -32,14 +32,14 @@ _EMPTY_LOG_START = (
 OPEN_TRANSACTION = "; if a partition has an open transaction, the whole start aborts instead"
 
 
-class Outcome(NamedTuple):
+class CheckpointOutcome(NamedTuple):
     """What the broker does, as a severity and in words."""
 
     severity: Severity
     words: str
 
 
-def outcome(name: str, error: str, release: Release) -> Outcome:
+def outcome(name: str, error: str, release: Release) -> CheckpointOutcome:
     """Return what a broker of `release` does when reading the checkpoint `name` raised `error`."""
     by_name = {
         RECOVERY_POINT: _recovery_point,
@@ -51,9 +51,11 @@ def outcome(name: str, error: str, release: Release) -> Outcome:
     known = by_name.get(name)
     if known is None:
         severity = Severity.FATAL if error in IO_ERRORS else Severity.ERROR
-        return Outcome(severity, f"{kafka(release)} cannot read it ({error}); the effect depends on its name.")
+        return CheckpointOutcome(
+            severity, f"{kafka(release)} cannot read it ({error}); the effect depends on its name."
+        )
     severity, words = known(error, release)
-    return Outcome(severity, f"{kafka(release)} {words} ({error}).")
+    return CheckpointOutcome(severity, f"{kafka(release)} {words} ({error}).")
 
 
 def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:

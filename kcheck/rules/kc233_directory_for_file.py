@@ -6,11 +6,12 @@ empty or not. No broker creates one: a script, an unpacked archive or a file sys
 What the broker does: it lists files only, and fails where it opens a file by its name.
 
 - `.txnindex`: the log dir goes offline at the start (up to 0.11 the start aborts).
-- `.index`, `.timeindex`: the same for the last segment, and up to 2.2 for every segment. For the others the log dir goes
-  offline when the broker opens the file: in log recovery, for a fetch, or for a lookup by time.
+- `.index`, `.timeindex`: the same for the last segment, and up to 2.2 for every segment. For the others the log dir
+  goes offline when the broker opens the file: in log recovery, for a fetch, or for a lookup by time.
 - leader-epoch-checkpoint, partition.metadata: the start aborts up to 3.2.0, later the log dir goes offline.
 - `.snapshot`: the log dir goes offline when the broker writes the snapshot of that offset. It writes the one of the log
-  end at every start. From 4.0 on a recovery that cannot write it EMPTIES THE SEGMENT before it, and deletes all later ones.
+  end at every start. From 4.0 on a recovery that cannot write it EMPTIES THE SEGMENT before it, and deletes all
+  later ones.
 - `.log`: the broker loads the log without this segment. If it was the last one, the log ends too early, and the log dir
   goes offline when the broker creates a segment of that name.
 - leader-epoch-checkpoint.tmp: as leader-epoch-checkpoint when the epochs are written, which up to 3.7 most starts do.

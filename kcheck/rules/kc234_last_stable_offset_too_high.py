@@ -1,8 +1,8 @@
 """A transaction index names a last stable offset that is too high.
 
 What is wrong: each entry of a `.txnindex` holds the last stable offset at the time of its ABORT marker: the first
-offset of the earliest transaction of another producer that was still open, or the offset after the marker. Here the value
-is higher: a bit was flipped, or the file was edited.
+offset of the earliest transaction of another producer that was still open, or the offset after the marker. Here the
+value is higher: a bit was flipped, or the file was edited.
 
 What the broker does, in every release that has the file (0.11 and later): it does not notice. It searches the entries
 for a fetch of a consumer that reads committed records. The search ends at the first entry whose last stable offset is

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
 from kcheck.disk.walk import folder_of, join
 from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import Different, PartitionView
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
@@ -51,7 +52,7 @@ def _windows(view: PartitionView) -> Iterator[HeaderColumns]:
     folder = folder_of(view.where)
     for segment in view.segments:
         try:
-            with opened(join(folder, log_name(segment.base_offset))) as (descriptor, size):
-                yield from HeaderReader(descriptor, size, verify=False)
+            with opened(join(folder, log_name(segment.base_offset))) as source:
+                yield from HeaderReader(source, verify=False)
         except UnreadableError:
             continue

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kcheck.disk.read import Filled, Source, UnreadableError, opened, read_filled
+from kcheck.disk.read import opened, read_filled
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
-from kcheck.model.unreadable import Unreadable
+from kcheck.model.source import Filled, Source
+from kcheck.model.unreadable import Unreadable, UnreadableError
 from kcheck.segments import plain_segment as small
 
 if TYPE_CHECKING:
@@ -29,25 +30,25 @@ def examine(
     `verify` computes the CRC of every batch, `look_inside` decodes its records, those in zstd only if `reads_zstd`;
     `cuts` are the offsets behind its first at which the producers are asked for.
     """
-    with opened(path, follow=where.dir is None) as (descriptor, size):
+    with opened(path, follow=where.dir is None) as source:
         unread: dict[str, Unreadable] = {}
         stem = path.removesuffix(".log")
         indexes = {".index": _index(stem, ".index", unread), ".timeindex": _index(stem, ".timeindex", unread)}
         found = None
-        if size <= small.SIZE_MAX and not look_inside:
-            found = small.sound(descriptor, size, indexes, where, base, verify=verify, cuts=cuts)
+        if source.size <= small.SIZE_MAX and not look_inside:
+            found = small.sound(source, indexes, where, base, verify=verify, cuts=cuts)
         if found is None:
             from kcheck.segments.columnar_segment import whole  # numpy: only where few batches do not tell all
 
-            records = _records(descriptor, reads_zstd=reads_zstd) if look_inside else None
-            found = whole(descriptor, size, indexes, where, base, verify=verify, records=records, cuts=cuts)
+            records = _records(source, reads_zstd=reads_zstd) if look_inside else None
+            found = whole(source, indexes, where, base, verify=verify, records=records, cuts=cuts)
         return found._replace(unread=unread) if unread else found
 
 
-def _records(descriptor: Source, *, reads_zstd: bool) -> "Records":
+def _records(source: Source, *, reads_zstd: bool) -> "Records":
     from kcheck.segments.batch_records import Records  # only where records are read
 
-    return Records(descriptor, reads_zstd=reads_zstd)
+    return Records(source, reads_zstd=reads_zstd)
 
 
 def _index(stem: str, ending: str, unread: dict[str, Unreadable]) -> Filled | None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join
 from kcheck.model.finding import Finding
 from kcheck.model.names import SWAP, FileKind, files_beside_segments, parse_file
 from kcheck.model.segments import SegmentView
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.segment import examine

@@ -3,11 +3,12 @@
 from functools import partial
 from typing import NamedTuple
 
-from kcheck.disk.read import UnreadableError, opened, pread, read_filled
+from kcheck.disk.read import opened, read_filled
 from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
+from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches import Walk, index_path, tail_of
 
 _TAIL_SIZE_MAX = 1 << 20
@@ -62,22 +63,22 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
     newest = int(timestamp[-1])
     if not active:
         return newest
-    with opened(path) as (descriptor, size):
-        start = tail_of(partial(opened, index_path(path)), descriptor, size, base).position
-        walk = Walk(descriptor, size, position=start)
-        if size - start > _TAIL_SIZE_MAX:
+    with opened(path) as source:
+        start = tail_of(partial(opened, index_path(path)), source, base).position
+        walk = Walk(source, position=start)
+        if source.size - start > _TAIL_SIZE_MAX:
             return None
         newest = max([newest, *(batch.max_timestamp or -1 for batch in walk)])
-        return newest if walk.position == size else None
+        return newest if walk.position == source.size else None
 
 
 def _first(path: str) -> int | None:
     """Return the timestamp of the first batch, None where there is none; compaction may put another time there."""
-    with opened(path) as (descriptor, size):
-        header = pread(descriptor, HEADER.size, 0)
+    with opened(path) as source:
+        header = source.pread(HEADER.size, 0)
     if len(header) < HEADER.size:
         return None
-    found = header_of(header, total=size)
+    found = header_of(header, total=source.size)
     by_producer = found.timestamp_type == "CreateTime" and found.base_timestamp is not None
     timestamp = found.base_timestamp if by_producer else found.max_timestamp
     return None if found.delete_horizon_ms is not None or timestamp is None or timestamp < 0 else timestamp

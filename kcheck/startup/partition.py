@@ -8,7 +8,7 @@ from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, nameless
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
@@ -22,6 +22,7 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
@@ -175,17 +176,17 @@ def cut_loss(cut: LogCut, high_watermark: int | None) -> LostRecords:
     Zeros after the batches, as a preallocated file has them, do not count as lost bytes.
     """
     try:
-        with opened(cut.path) as (descriptor, size):
-            reader = HeaderReader(descriptor, min(size, cut.size), verify=False, position=cut.position)
+        with opened(cut.path) as source:
+            reader = HeaderReader(source, min(source.size, cut.size), verify=False, position=cut.position)
             count = _BatchCount(high_watermark)
             for columns in reader:
                 count.take(columns)
             later, filled = None, cut.size
-            if only_zeros(descriptor, reader.position, cut.size):
+            if only_zeros(source, reader.position, cut.size):
                 filled = reader.position
             else:
                 after = Offset(cut.base_offset - 1 if count.end is None else count.end - 1)
-                later = intact_batches(descriptor, reader.position, cut.size, base=cut.base_offset, after=after)
+                later = intact_batches(source, reader.position, cut.size, base=cut.base_offset, after=after)
     except UnreadableError:
         return LostRecords(start=None, end=None, records=None, bytes=cut.size - cut.position, below_high_watermark=None)
     if later is not None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.core.predictions import Content, new_content
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
-from kcheck.disk.read import opened, pread
+from kcheck.disk.read import opened
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, AbortedTxns, serialize
@@ -130,10 +130,10 @@ class Segment:
         end = self.size if end is None else end
         if content.path is None or position >= end:
             return
-        with unreadable(self.log_name), opened(content.path) as (descriptor, _):
+        with unreadable(self.log_name), opened(content.path) as source:
             begin = content.begin
             reader = HeaderReader(
-                descriptor, begin + end, verify=verify, position=begin + position, lax=not verify,
+                source, begin + end, verify=verify, position=begin + position, lax=not verify,
                 patches=content.patches,
             )  # fmt: skip
             for columns in reader:
@@ -144,7 +144,7 @@ class Segment:
             corrupt = reader.end is End.CORRUPT
             if reader.end is End.TORN and not self.context.release.reads_batches:
                 # Up to 0.10.2 the broker checks the size when 13 bytes are left; later releases need 18.
-                left = pread(descriptor, min(OVERHEAD.size + 1, begin + end - reader.position), reader.position)
+                left = source.pread(min(OVERHEAD.size + 1, begin + end - reader.position), reader.position)
                 corrupt = len(left) > OVERHEAD.size and OVERHEAD.unpack_from(left)[1] < MIN_ENTRY_SIZE
             if corrupt and not verify:
                 at = reader.position - begin
@@ -209,9 +209,9 @@ class Segment:
         """Return bytes of the `.log`, at most BODY_SIZE_MAX."""
         content = self.folder.files[self.log_name]
         assert content.path is not None
-        with unreadable(self.log_name), opened(content.path) as (descriptor, _):
+        with unreadable(self.log_name), opened(content.path) as source:
             position += content.begin
-            data = bytearray(pread(descriptor, min(size, BODY_SIZE_MAX), position))
+            data = bytearray(source.pread(min(size, BODY_SIZE_MAX), position))
         patch(data, position, content.patches)
         return bytes(data)
 

@@ -10,7 +10,7 @@ from kcheck.core.leader_epochs import load, read_lines
 from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
 from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
-from kcheck.disk.read import UnreadableError, read_whole, readable_size
+from kcheck.disk.read import read_whole, readable_size
 from kcheck.disk.walk import join
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -18,6 +18,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.virtual_files import SNAPSHOT

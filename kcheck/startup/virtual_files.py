@@ -5,10 +5,11 @@ from contextlib import contextmanager
 
 from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max, too_large
+from kcheck.disk.read import opened, read_filled, small_size_max, too_large
 from kcheck.disk.walk import join
 from kcheck.model.release import Release
-from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.source import Source
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.startup.sorted_map import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -175,20 +176,20 @@ class Folder:
         begin = 0 if after.path is None else after.filled
         pieces: Iterable[bytes] = (after.data,) if after.path is None else ()
         try:
-            with opened(before.path) as (descriptor, _):
-                return _holds(descriptor, begin, pieces, before.size)
+            with opened(before.path) as source:
+                return _holds(source, begin, pieces, before.size)
         except UnreadableError:
             return False
 
 
-def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
+def _holds(source: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
     """Whether a file has these bytes from a position on, and then only zeros."""
     for piece in pieces:
-        if pread(descriptor, len(piece), position) != piece:
+        if source.pread(len(piece), position) != piece:
             return False
         position += len(piece)
     while position < size:
-        piece = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        piece = source.pread(min(_PIECE_SIZE, size - position), position)
         if not piece or piece.count(0) != len(piece):
             return False
         position += len(piece)

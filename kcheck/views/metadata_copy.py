@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay
-from kcheck.disk.read import Source, UnreadableError, opened, pread
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, join
 from kcheck.formats import _control_record
 from kcheck.formats._messages.records import decoder
@@ -13,6 +13,8 @@ from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
 from kcheck.model.names import log_name, metadata_snapshots, segment_bases
+from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
@@ -74,10 +76,10 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
 def _is_intact(path: str) -> bool:
     from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only where a start is simulated
 
-    with opened(path) as (source, size):
-        reader = HeaderReader(source, size, verify=True)
+    with opened(path) as source:
+        reader = HeaderReader(source, verify=True)
         intact = all(columns.valid is None or bool(columns.valid.all()) for columns in reader)
-        return intact and reader.position == size
+        return intact and reader.position == source.size
 
 
 class _CopyReader:
@@ -91,11 +93,11 @@ class _CopyReader:
 
     def snapshot(self, path: str) -> None:
         """Read a complete snapshot. Its offsets have no meaning."""
-        with opened(path) as (source, size):
-            walk = Walk(source, size, verify=True)
+        with opened(path) as source:
+            walk = Walk(source, verify=True)
             for batch in walk:
                 self._take(source, batch, FROM_SNAPSHOT, replayed=True)
-            if walk.position < size or self._control != "SNAPSHOT_FOOTER":
+            if walk.position < source.size or self._control != "SNAPSHOT_FOOTER":
                 raise ValueError("the snapshot is incomplete")
 
     def log(self, path: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
@@ -107,14 +109,14 @@ class _CopyReader:
         if base > end:
             raise ValueError(f"offsets are missing before {base}")
         end = base
-        with opened(path) as (source, size):
-            walk = Walk(source, size, verify=True)
+        with opened(path) as source:
+            walk = Walk(source, verify=True)
             for batch in walk:
                 if batch.base_offset != end:
                     raise ValueError(f"offsets are missing before {batch.base_offset}")
                 self._take(source, batch, 0, replayed=batch.last_offset >= snapshot)
                 end, epoch = batch.last_offset + 1, batch.epoch or 0
-            return end, epoch, walk.position == size
+            return end, epoch, walk.position == source.size
 
     def _take(self, source: Source, batch: Batch, offset: int, *, replayed: bool) -> None:
         control = bool(batch.attributes & CONTROL)
@@ -139,7 +141,7 @@ class _CopyReader:
 
 
 def _records(source: Source, batch: Batch) -> Iterator[Record]:
-    data = pread(source, batch.size, batch.position) if batch.size <= BATCH_SIZE_MAX else b""
+    data = source.pread(batch.size, batch.position) if batch.size <= BATCH_SIZE_MAX else b""
     if len(data) < batch.size or batch.magic != 2:
         raise ValueError(f"the batch at offset {batch.base_offset} cannot be read")
     for record in read_records(data):

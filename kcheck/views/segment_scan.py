@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import zip_longest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import folder_of, join
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.jobs.workers import Task, Workers
@@ -14,6 +13,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import AbortedEntry, SegmentView, Transactions
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets

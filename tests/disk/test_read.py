@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import SMALL_FILE_SIZE_MAX, UnreadableError, opened, read_filled, read_whole
+from kcheck.disk.read import SMALL_FILE_SIZE_MAX, opened, read_filled, read_whole
+from kcheck.model.unreadable import UnreadableError
 
 MISSING = "No such file or directory"
 
@@ -79,8 +80,24 @@ def test_a_text_checkpoint_has_a_limit_of_its_own(name: str, tmp_path: Path) -> 
 
 
 def test_opened_tells_the_size(file: Path) -> None:
-    with opened(str(file)) as (descriptor, size):
-        assert (4, b"0\n0\n") == (size, os.read(descriptor, 100))
+    with opened(str(file)) as source:
+        assert (4, b"0\n0\n") == (source.size, source.pread(100, 0))
+
+
+def test_a_look_for_holes_does_not_move_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.write(b"ab")
+        file.truncate(1 << 20)
+    buffer = bytearray(b"....")
+    with opened(str(path)) as source:
+        assert (1, None) == (source.next_data(1), source.next_data(source.size - 1))
+        assert (b"ab", b"b\0") == (source.pread(2, 0), source.pread(2, 1))
+        assert (4, 2) == (
+            source.pread_into(memoryview(buffer), 0),
+            source.pread_into(memoryview(buffer), (1 << 20) - 2),
+        )
+    assert b"\0\0\0\0" == buffer
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
@@ -168,8 +185,8 @@ def test_the_access_time_does_not_change(file: Path) -> None:
     """The times of a checked directory are evidence too."""
     os.utime(file, ns=(1, 2))
     read_whole(str(file))
-    with opened(str(file)) as (descriptor, _):
-        os.read(descriptor, 4)
+    with opened(str(file)) as source:
+        source.pread(4, 0)
     assert (1, 2) == (os.stat(file).st_atime_ns, os.stat(file).st_mtime_ns)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk import walk
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, list_directory
+from kcheck.model.unreadable import UnreadableError
 
 
 def test_names_are_sorted_by_what_they_are(tmp_path: Path) -> None:

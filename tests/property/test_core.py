@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.dialogue import Leader, Replica, Status, Truncation
+from kcheck.core.dialogue import Dialogue, Leader, Replica, Status
 from kcheck.core.leader_epochs import (
     around,
     assign,
@@ -147,14 +147,14 @@ def test_a_loaded_cache_is_loaded_again_as_it_is(
         assert all(log_start <= entry.start_offset < max(log_end, log_start + 1) for entry in once)
 
 
-def _plan(both: Histories, caches: tuple[EpochEntries, EpochEntries], mark: int, chosen: Release) -> Truncation:
+def _plan(both: Histories, caches: tuple[EpochEntries, EpochEntries], mark: int, chosen: Release) -> Dialogue:
     follower, log = caches
     leader = elected(Leader(cache=log, log_end_offset=len(both.leader)), EPOCH_OF_THE_ELECTION, release=chosen)
     replica = Replica(cache=follower, log_end_offset=len(both.follower), high_watermark=mark)
     return plan_truncation(replica, leader, release=chosen)
 
 
-def _cut_count(found: Truncation) -> int:
+def _cut_count(found: Dialogue) -> int:
     return sum(getattr(step, "truncate_to", None) is not None for step in found.steps)
 
 

@@ -227,9 +227,9 @@ def test_segments_that_are_parts_of_a_file_are_not_read(tmp_path: Path, kafka: s
 
 
 def test_a_start_that_cannot_be_told_keeps_the_replica_away(tmp_path: Path) -> None:
-    """A directory stands under the name of a file."""
+    """A FIFO has the name of a segment."""
     path = three_segments(tmp_path / "data")
-    (path / "00000000000000000300.log").mkdir()
+    os.mkfifo(path / "00000000000000000300.log")
     assert "00000000000000000300.log is no regular file" == state_of(tmp_path / "data").problem
 
 

@@ -27,8 +27,8 @@ def walk_of(
     """Give a walk over a file with these bytes."""
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(data)
-    with opened(str(path)) as (descriptor, whole):
-        yield Walk(descriptor, whole if size is None else size, position=position, verify=verify)
+    with opened(str(path)) as source:
+        yield Walk(source, size, position=position, verify=verify)
 
 
 def walked(tmp_path: Path, data: bytes, **how: int) -> tuple[list[int], int, str | None]:
@@ -191,9 +191,9 @@ def tail(tmp_path: Path, made: list[Made], index_bytes: bytes | None, *, behind:
     beside.unlink(missing_ok=True)
     if index_bytes is not None:
         beside.write_bytes(index_bytes)
-    with opened(str(path)) as (descriptor, size):
-        start = tail_of(partial(opened, index_path(str(path))), descriptor, size, BASE).position
-        ends = [batch.last_offset + 1 for batch in Walk(descriptor, size, position=start)]
+    with opened(str(path)) as source:
+        start = tail_of(partial(opened, index_path(str(path))), source, BASE).position
+        ends = [batch.last_offset + 1 for batch in Walk(source, position=start)]
     return start, ends[-1] if ends else BASE
 
 
@@ -251,8 +251,8 @@ def test_an_index_that_is_a_link_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log(made))
     path.with_suffix(".index").symlink_to("elsewhere")
-    with opened(str(path)) as (descriptor, size):
-        assert tail_of(partial(opened, index_path(str(path))), descriptor, size, BASE).position == 0
+    with opened(str(path)) as source:
+        assert tail_of(partial(opened, index_path(str(path))), source, BASE).position == 0
 
 
 @st.composite

@@ -40,8 +40,8 @@ def told(path: Path, *, size: int | None = None, verify: bool = True) -> Told:
     """Return what the reader tells of a file."""
     rows: list[Row] = []
     valid: list[bool] = []
-    with opened(str(path)) as (descriptor, whole):
-        reader = HeaderReader(descriptor, whole if size is None else size, verify=verify)
+    with opened(str(path)) as source:
+        reader = HeaderReader(source, size, verify=verify)
         for columns in reader:
             assert len(columns.position) > 0
             rows.extend(rows_of(columns))
@@ -69,8 +69,8 @@ def rows_of(columns: HeaderColumns) -> list[Row]:
 def walked(path: Path) -> Told:
     """Return what the walk tells of a file, and the CRC of each batch by itself."""
     data = path.read_bytes()
-    with opened(str(path)) as (descriptor, size):
-        walk = Walk(descriptor, size)
+    with opened(str(path)) as source:
+        walk = Walk(source)
         found = list(walk)
     silent = End.WHOLE if walk.position == len(data) else End.TORN
     end = silent if walk.corrupt is None else End.CORRUPT
@@ -179,8 +179,8 @@ def test_columns_of_damaged_logs_are_what_the_walk_finds(
 
 def windows(path: Path, starts: Column | None) -> tuple[list[list[list[int] | None]], int, End]:
     """Return every column of every window, where valid data ends, and why."""
-    with opened(str(path)) as (descriptor, size):
-        reader = HeaderReader(descriptor, size, verify=True, starts=starts)
+    with opened(str(path)) as source:
+        reader = HeaderReader(source, verify=True, starts=starts)
         found = [[None if column is None else column.tolist() for column in columns] for columns in reader]
     return found, reader.position, reader.end
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import Filled, opened
+from kcheck.disk.read import opened
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.finding import Location
 from kcheck.model.segments import EntryFault, FaultyEntry, IndexView
+from kcheck.model.source import Filled
 from kcheck.segments import header_columns as read
 from kcheck.segments import plain_segment as small
 from kcheck.segments.header_columns import HeaderReader
@@ -41,8 +42,8 @@ def view(
     path = tmp_path / "a.log"
     path.write_bytes(log(made))
     checking = check(Filled(data, len(data)), WHERE, BASE)
-    with opened(str(path)) as (descriptor, size):
-        for columns in HeaderReader(descriptor, size, verify=False):
+    with opened(str(path)) as source:
+        for columns in HeaderReader(source, verify=False):
             checking.take(columns)
     return checking.view()
 

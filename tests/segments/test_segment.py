@@ -6,7 +6,6 @@ from typing import TypedDict, Unpack
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.model.finding import Location
 from kcheck.model.names import segment_prefix
 from kcheck.model.producers import Producing, Range
@@ -21,6 +20,7 @@ from kcheck.model.segments import (
     SegmentView,
     Transactions,
 )
+from kcheck.model.unreadable import UnreadableError
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.segments import columnar_segment as whole
 from kcheck.segments import header_columns as read

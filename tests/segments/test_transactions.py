@@ -7,6 +7,7 @@ import pytest
 
 from kcheck.formats import transaction_index
 from kcheck.model.segments import Aborted
+from kcheck.model.source import BytesSource
 from kcheck.segments import transactions
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.segments.transactions import Following, Open, follow
@@ -22,9 +23,8 @@ def followed(*paths: Path) -> list[tuple[Aborted, ...] | None]:
     told: list[tuple[Aborted, ...] | None] = []
     for path in paths:
         following = Following()
-        with path.open("rb") as file:
-            for columns in HeaderReader(file.fileno(), path.stat().st_size, verify=False):
-                following.take(columns)
+        for columns in HeaderReader(BytesSource(path.read_bytes()), verify=False):
+            following.take(columns)
         before, found = follow(before, following.view())
         told.append(None if found is None else found.aborted)
     return told

@@ -52,8 +52,8 @@ def strays(*paths: Path, kafka: str = "4.3", **settings: str) -> list[tuple[str,
 
 def batches(path: Path) -> list[Batch]:
     """Return the batches of a log, or of a snapshot."""
-    with opened(str(path)) as (source, size):
-        return list(Walk(source, size))
+    with opened(str(path)) as source:
+        return list(Walk(source))
 
 
 def test_what_the_only_controller_has_removed_is_set_aside(log_dir: Path) -> None:
