@@ -45,7 +45,7 @@ def segment_of(path: Path, batches: Iterable[Made], kafka: str = "4.3", **settin
     """Return a segment of base offset 0, or of the setting `base`."""
     base = settings.pop("base", 0)
     folder = folder_of(path, {name(base): log(batches)})
-    return Segment(folder, base, context_of(kafka, settings=Settings()._replace(**settings)))  # type: ignore[arg-type]  # sizes
+    return Segment(folder, base, context_of(kafka, settings=Settings()._replace(**settings)))
 
 
 def loader_of(folder: Folder, kafka: str = "4.3", *, clean: bool = False, **inputs: int) -> LogLoader:
@@ -54,7 +54,7 @@ def loader_of(folder: Folder, kafka: str = "4.3", *, clean: bool = False, **inpu
         folder,
         context_of(kafka),
         clean=clean,
-        log_start=inputs.get("log_start"),  # type: ignore[arg-type]  # an offset
+        log_start=inputs.get("log_start"),
         recovery_point=inputs.get("recovery_point", 0),
         deleted=bool(inputs.get("deleted", 0)),
     )
