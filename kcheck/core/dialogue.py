@@ -143,7 +143,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation:
+class Dialogue:
     """The dialogue of one follower, and its log afterwards."""
 
     steps: tuple[Step, ...]

@@ -57,7 +57,7 @@ _CODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EpochAnswer:
     """The reply for one partition."""
 
     error: Error
@@ -96,21 +96,21 @@ def answer(
     current_leader_epoch: Epoch,
     leader_epoch: Epoch,
     release: Release,
-) -> Answer:
+) -> EpochAnswer:
     """Return the answer of a leader in `leader_epoch` with this cache and log end offset.
 
     Brokers up to 0.10.2 do not know the request: UNSUPPORTED_VERSION.
     """
     lookup: Lookup | None = release.lookup
     if lookup is None:
-        return Answer(Error.UNSUPPORTED_VERSION, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        return EpochAnswer(Error.UNSUPPORTED_VERSION, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     error = refusal(
         hosted=Hosted.LEADER, leader_epoch=leader_epoch, current_leader_epoch=current_leader_epoch, release=release
     )
     if error is not Error.NONE:
-        return Answer(error, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        return EpochAnswer(error, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     end = end_offset_for(cache, requested, log_end_offset=log_end_offset, lookup=lookup)
-    return Answer(Error.NONE, end.epoch, end.end_offset)
+    return EpochAnswer(Error.NONE, end.epoch, end.end_offset)
 
 
 def epochs_to_ask(cache: EpochEntries) -> tuple[Epoch, ...]:

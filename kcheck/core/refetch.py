@@ -6,7 +6,7 @@ Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsF
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Step, Truncation
+from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status, Step
 from kcheck.core.leader_epochs import assign, end_offset_for
 from kcheck.core.lineage import Lineage
 from kcheck.core.truncation import fetch, fetch_until_records, truncate_fully_and_start_at
@@ -15,9 +15,9 @@ from kcheck.model.release import Follower, Release
 
 
 def follow(
-    truncation: Truncation, leader: Leader, lineage: Lineage, sent: Callable[[Offset], Iterable[Lineage]], *,
+    truncation: Dialogue, leader: Leader, lineage: Lineage, sent: Callable[[Offset], Iterable[Lineage]], *,
     release: Release,
-) -> Truncation:  # fmt: skip
+) -> Dialogue:  # fmt: skip
     """Return the truncation after the follower has fetched up to the leader's log end.
 
     `sent` yields what fetches from an offset on bring, one after another. `lineage` are the epochs of the leader's own
@@ -55,7 +55,7 @@ def follow(
     return replace(truncation, after=after)
 
 
-def _append_first(truncation: Truncation, base_offset: Offset, release: Release) -> Truncation:
+def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -> Dialogue:
     """Return the truncation after a fetch that brings a batch from `base_offset`, which lies below the log end.
 
     An empty log starts again at the batch (KAFKA-6975); any other log refuses it

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from kcheck.core.dialogue import (
     Branch,
+    Dialogue,
     EpochRequest,
     FetchError,
     FetchRequest,
@@ -27,7 +28,6 @@ from kcheck.core.dialogue import (
     Status,
     Step,
     TruncateToHighWatermark,
-    Truncation,
 )
 from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end, truncate_from_start
 from kcheck.model.entries import (
@@ -154,7 +154,7 @@ def fetch(replica: Replica, leader: Leader, release: Release) -> FetchRequest:
     return FetchRequest(offset, epoch, fetch_check(leader, offset, epoch, release=release))
 
 
-def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Truncation:
+def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Dialogue:
     """Return the dialogue of a follower with a leader that is `elected` already, and the log after it."""
     mechanism = release.rules.follower
     asks_without_epochs = release.profile in (Profile.P1A, Profile.P1B, Profile.P2)
@@ -168,7 +168,7 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> T
     return _ask_for_epoch_ends(follower, leader, release)
 
 
-def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Truncation:
+def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Dialogue:
     """Send OffsetsForLeaderEpoch until both logs know the follower's latest epoch, then fetch."""
     steps: list[Step] = []
     now, initial_offset = follower, follower.high_watermark
@@ -182,8 +182,8 @@ def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> 
         if completed:
             return fetch_until_records(tuple(steps), now, leader, release)
         if now == before:
-            return Truncation(steps=tuple(steps), after=now, status=Status.NEVER_COMPLETES)
-    return Truncation(steps=tuple(steps), after=now, status=Status.UNFINISHED)
+            return Dialogue(steps=tuple(steps), after=now, status=Status.NEVER_COMPLETES)
+    return Dialogue(steps=tuple(steps), after=now, status=Status.UNFINISHED)
 
 
 def _leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:
@@ -191,14 +191,14 @@ def _leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> Epoch
     return end if release.rules.reply_carries_epoch else EpochEndOffset(None, end.end_offset)
 
 
-def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Truncation:
+def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Dialogue:
     """Continue a dialogue after `steps` with fetches, until the leader sends records; return all of it."""
     done, now = list(steps), replica
     seen: set[Replica] = set()
     out_of_range = False
     while now not in seen:
         if len(seen) == ROUND_COUNT_MAX:
-            return Truncation(steps=tuple(done), after=now, status=Status.UNFINISHED)
+            return Dialogue(steps=tuple(done), after=now, status=Status.UNFINISHED)
         seen.add(now)
         request = fetch(now, leader, release)
         reply = request.reply
@@ -208,7 +208,7 @@ def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leade
             exits = out_of_range and release.exits_out_of_range_without_unclean_election
             # The follower refuses a log start above its log end (Log.maybeIncrementLogStartOffset).
             status = Status.FETCH_FAILS if leader.log_start_offset > now.log_end_offset else Status.OK
-            return Truncation(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
+            return Dialogue(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
         if reply is FetchError.OFFSET_OUT_OF_RANGE:
             done.append(request)
             step, now = _handle_out_of_range(now, leader, release)
@@ -223,12 +223,12 @@ def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leade
         if release.applies_diverging_fetches:
             if leader.log_start_offset > now.log_end_offset:
                 done.append(request)
-                return Truncation(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
+                return Dialogue(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
             now = _raise_log_start(now, leader.log_start_offset, release)
         branch, to, _ = offset_truncation_state(now, reply, initial_offset=now.log_end_offset, release=release)
         done.append(replace(request, branch=branch, truncate_to=to))
         now = truncate_to(now, to, release=release)
-    return Truncation(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
+    return Dialogue(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
 
 
 def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Replica:

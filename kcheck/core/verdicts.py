@@ -40,7 +40,7 @@ def verdict(start: LogDirPrediction) -> str:
     known = sum(loss.records or 0 for loss in lost)
     if all(loss.records is not None for loss in lost):
         return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
-    return f"will boot but lose {f'{known} records and more' if known else 'an unknown number of records'}"
+    return f"will boot but lose {f'at least {known} records' if known else 'an unknown number of records'}"
 
 
 def next_start(start: LogDirPrediction) -> str | None:

@@ -211,29 +211,28 @@ def file_sizes(path: str) -> dict[str, int]:
 
 
 class NoFiles(NamedTuple):
-    """What a directory holds besides regular files: each directory and whether it is empty, and the rest, sorted."""
+    """The names in a directory that are not regular files."""
 
     directories: dict[str, bool]
+    """Its directories, and whether each is known to be empty."""
     others: tuple[str, ...]
+    """Everything else, sorted: devices, sockets and pipes."""
 
 
 def no_files(path: str) -> NoFiles:
-    """Return what a directory holds besides regular files, links followed; UnreadableError if it fails.
-
-    A directory that cannot be listed counts as one with something in it.
-    """
+    """Return the names in a directory that are not regular files, links followed; UnreadableError if it fails."""
     store = store_of(path)
     if store is not None:
         listed = _readable(lambda: store.list_directory(path))
-        return NoFiles(dict.fromkeys(listed.directories, False), ())
-    with _readable(lambda: os.scandir(path)) as entries:
-        entries_kept = [entry for entry in entries if not entry.is_file() and os.path.exists(entry.path)]
-    directories = {entry.name: is_empty(entry.path) for entry in entries_kept if entry.is_dir()}
-    return NoFiles(directories, tuple(sorted(entry.name for entry in entries_kept if not entry.is_dir())))
+        return NoFiles(directories=dict.fromkeys(listed.directories, False), others=())
+    with _readable(lambda: os.scandir(path)) as iterator:
+        entries = [entry for entry in iterator if not entry.is_file() and os.path.exists(entry.path)]
+    directories = {entry.name: is_empty(entry.path) for entry in entries if entry.is_dir()}
+    return NoFiles(directories=directories, others=tuple(sorted(entry.name for entry in entries if not entry.is_dir())))
 
 
 def is_empty(path: str) -> bool:
-    """Whether a directory is known to be empty; in a store there are no empty ones."""
+    """Whether a directory is known to be empty: False if it cannot be listed. A store has no empty directories."""
     if is_remote(path):
         return False
     try:

@@ -185,7 +185,7 @@ class KafkaFile(NamedTuple):
 
 
 UNMODELLED_DIRECTORIES = (FileKind.METADATA_SNAPSHOT, FileKind.QUORUM_STATE, FileKind.REMOTE_OFFSETS)
-"""Kinds of files of which it is not known what a start makes of a directory in their place."""
+"""File kinds for which kcheck does not know what a start does with a directory in their place."""
 
 CLEANED, SWAP, DELETED, TEMPORARY, PART = ".cleaned", ".swap", ".deleted", ".tmp", ".part"
 

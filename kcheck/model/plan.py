@@ -120,7 +120,7 @@ class Rename(NamedTuple):
 
 
 class SetAside(NamedTuple):
-    """Move a file, or a directory of a log dir, into the backup."""
+    """Move a file or a directory into the backup."""
 
     path: str
     """Its path now."""

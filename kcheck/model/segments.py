@@ -214,7 +214,7 @@ class Aborted(NamedTuple):
 
 
 class AbortedEntry(NamedTuple):
-    """An entry of a `.txnindex` about an aborted transaction that the batches show too."""
+    """A `.txnindex` entry for an aborted transaction that the batches show too."""
 
     producer_id: int
     """The producer's id."""
@@ -236,7 +236,7 @@ class Transactions(NamedTuple):
     open: Mapping[int, Offset]
     """The first offset of each transaction without a marker in the segment, by producer id."""
     next_starts: Mapping[Offset, Offset] = {}
-    """By the offset of an ABORT marker, where the next transaction of another producer begins in the segment."""
+    """For the offset of an ABORT marker, the first offset of the next transaction of another producer after it."""
 
 
 class Gap(NamedTuple):
@@ -301,7 +301,7 @@ class SegmentView(NamedTuple):
     unread: Mapping[str, Unreadable] = {}
     """Why an index could not be read, by file extension."""
     stated: tuple[AbortedEntry, ...] = ()
-    """Those of its aborted transactions that its `.txnindex` contains."""
+    """The entries in its `.txnindex` for its aborted transactions."""
     files: frozenset[str] = frozenset()
     """Its `.log` and those of its indexes that exist; empty for a `.log` that the user named alone."""
     active: bool = True
@@ -321,13 +321,3 @@ class SegmentView(NamedTuple):
     """Whether some batch has no leader epoch; `epochs` are then incomplete."""
     epochless: Epochless | None = None
     """The batches of magic 2 that lack a leader epoch; None if there are none."""
-
-    @property
-    def sound(self) -> bool:
-        """Whether no batch, record or index entry has a fault and the batches end at the end of the file."""
-        if self.end is not End.WHOLE or self.counts or (self.records is not None and self.records.counts):
-            return False
-        for index in (self.offset_index, self.time_index):
-            if index is not None and (index.counts or index.torn):
-                return False
-        return True

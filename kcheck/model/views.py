@@ -100,7 +100,7 @@ class PartitionView(NamedTuple):
     files: frozenset[str] = frozenset()
     """The names of its files, and of those `directories` that a broker opens as a file."""
     directories: frozenset[str] = frozenset()
-    """The directories in it whose names are those of Kafka's files."""
+    """The names of directories in it that have the name of a Kafka file."""
     read: tuple[SegmentView, ...] | None = None
     """The segments that kcheck read from their start; None if it was to read none."""
     producers: ProducersView | None = None

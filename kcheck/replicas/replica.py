@@ -68,7 +68,7 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
         if lines and lines[-1].start_offset == end and release.epoch_cache:
             cache = assign(cache, lines[-1].epoch, end, how=release.assign)
     except ValueError as error:
-        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint has {error}")
     return _with_end(state, cache, end, view, release)
 
 
@@ -81,7 +81,7 @@ def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> R
     try:
         cache = read_lines(lines, release) if release.epoch_cache else ()
     except ValueError as error:
-        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint has {error}")
     return _with_end(state, cache, end, view, release)
 
 
@@ -140,7 +140,7 @@ def _as_seen(
         first = state.first_segment if view.segments else checkpoint
         cache = load(epochs, log_end_offset=end, log_start_checkpoint=checkpoint, first_segment=first, release=release)
     except ValueError as error:
-        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint names {error}")
+        return state._replace(problem=f"the broker aborts: leader-epoch-checkpoint has {error}")
     return _with_end(state._replace(first_segment=first), cache, end, view, release)
 
 

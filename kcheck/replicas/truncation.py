@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status
-from kcheck.core.dialogue import Truncation as Dialogue
+from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status
 from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.truncation import elected, plan_truncation

@@ -1,4 +1,4 @@
-"""What the log of KRaft in a log dir tells of its cluster: the newest snapshot, and the log behind it."""
+"""The metadata of a cluster, from the KRaft log in a log dir: the newest snapshot, and the log after it."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -20,13 +20,13 @@ from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
 
 BATCH_SIZE_MAX = 64 << 20
-"""What is larger is not read: KRaft writes batches of 8 MiB at most."""
+"""kcheck reads no larger batches; KRaft writes at most 8 MiB."""
 _NO_OP = b"\1\x14"
-"""What the record begins with that an idle controller writes twice a second."""
+"""The first bytes of NoOpRecord, which an idle controller writes twice a second."""
 
 
 def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
-    """Return what a directory `__cluster_metadata-0` says; None if damaged, incomplete, or of records not known."""
+    """Return the copy in a directory `__cluster_metadata-0`; None if damaged, incomplete, or with unknown records."""
     try:
         return _copy(path, node_id)
     except (UnreadableError, ValueError):
@@ -34,9 +34,9 @@ def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
 
 
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
-    """Return the log dirs of a broker with what the metadata in them say of it, where nothing else tells.
+    """Return the log dirs of a broker, with `of_kraft` set by the metadata in them.
 
-    It came from ZooKeeper (3.4 to 3.9): its meta.properties keep their version, as while it migrated.
+    Only the metadata tell of a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
     """
     return tuple(view._replace(of_kraft=_is_of_kraft(view)) for view in views)
 
@@ -66,7 +66,7 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
         else:
             end, epoch, intact = reading.log(join(path, name), (base, end, epoch), snapshot)
         if not intact:
-            # A start cuts the log there. Other controllers would give a node the rest once more.
+            # A start truncates the log there. Other controllers would send the node the rest again.
             if reading.voters != {node_id}:
                 raise ValueError(f"{name} is damaged")
             break
@@ -74,7 +74,7 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
 
 
 def _is_intact(path: str) -> bool:
-    from kcheck.segments.header_columns import HeaderReader  # numpy: worth its import where a start is simulated
+    from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only where a start is simulated
 
     with opened(path) as source:
         reader = HeaderReader(source, verify=True)
@@ -83,7 +83,7 @@ def _is_intact(path: str) -> bool:
 
 
 class _CopyReader:
-    """Reads one file after another; ValueError for what is damaged, incomplete, or not known."""
+    """Reads one file after another; ValueError for a file that is damaged, incomplete, or of unknown records."""
 
     def __init__(self) -> None:
         self.replay = MetadataReplay()
@@ -92,18 +92,18 @@ class _CopyReader:
         self._decode = decoder("metadata")
 
     def snapshot(self, path: str) -> None:
-        """Take a whole snapshot. Its offsets mean nothing."""
+        """Read a complete snapshot. Its offsets have no meaning."""
         with opened(path) as source:
             walk = Walk(source, verify=True)
             for batch in walk:
                 self._take(source, batch, FROM_SNAPSHOT, replayed=True)
             if walk.position < source.size or self._control != "SNAPSHOT_FOOTER":
-                raise ValueError("the snapshot breaks off")
+                raise ValueError("the snapshot is incomplete")
 
     def log(self, path: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
-        """Take a segment from the snapshot's offset on; return where it ends, its last epoch, and whether it is whole.
+        """Read a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
 
-        `before`: the base offset of the segment, and the end and the epoch of what is known.
+        `before`: the base offset of the segment, and the end offset and epoch before it.
         """
         base, end, epoch = before
         if base > end:
@@ -124,8 +124,8 @@ class _CopyReader:
             return
         for record in _records(source, batch):
             if control:
-                said = _control_record.parse(record.key, record.value)
-                self._control, voters = said.name, said.fields.get("voters")
+                control_record = _control_record.parse(record.key, record.value)
+                self._control, voters = control_record.name, control_record.fields.get("voters")
                 if isinstance(voters, tuple):
                     self.voters = frozenset(voter["voter_id"] for voter in voters)
             else:
@@ -143,8 +143,8 @@ class _CopyReader:
 def _records(source: Source, batch: Batch) -> Iterator[Record]:
     data = source.pread(batch.size, batch.position) if batch.size <= BATCH_SIZE_MAX else b""
     if len(data) < batch.size or batch.magic != 2:
-        raise ValueError(f"the batch at offset {batch.base_offset} is not read")
+        raise ValueError(f"the batch at offset {batch.base_offset} cannot be read")
     for record in read_records(data):
         if isinstance(record, Unread):
-            raise ValueError(record.message)  # noqa: TRY004 - it is damage, no mistake of ours
+            raise ValueError(record.message)  # noqa: TRY004 - damage, not a wrong argument
         yield record

@@ -29,7 +29,7 @@ def test_a_plan_is_written_applied_and_undone(folder: Path, tmp_path: Path) -> N
     done = kcheck("repair", folder, "-o", plan)
     assert (0, f"Written: {plan}") == (done.code, done.err.splitlines()[-1])
     assert before == contents(folder)
-    assert "compact-1 is left out" in done.out
+    assert "drop compact-1" in done.out
     assert 0 == kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").code
     assert 0 == kcheck("check", folder).code
     again = kcheck("repair", folder, "-o", plan)

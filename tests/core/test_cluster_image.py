@@ -1,4 +1,4 @@
-"""What the records of a cluster's metadata amount to; tests/oracle/test_strays.py asks brokers what they make of it."""
+"""Replaying a cluster's metadata records; tests/oracle/test_strays.py compares with real brokers."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ MetadataRecord = tuple[str, dict[str, Any]]
 
 
 def partition(*replicas: int, number: int = 0, change: bool = False) -> MetadataRecord:
-    """Return the record of a partition of TOPIC, or of a change of it: without replicas one of something else."""
+    """Return the record of a partition of TOPIC, or of a change to it, with or without new replicas."""
     data = {"partitionId": number, "topicId": "T", **({"replicas": [*replicas]} if replicas else {})}
     return "PartitionChangeRecord" if change else "PartitionRecord", data
 
@@ -68,7 +68,7 @@ def test_a_record_about_what_does_not_exist(record: MetadataRecord) -> None:
 
 
 def test_brokers_of_kraft_say_so_when_they_register() -> None:
-    """One that still runs with ZooKeeper while its cluster migrates does not; what counts is the last time."""
+    """A broker that still runs with ZooKeeper during a migration does not; the last registration counts."""
     replay = MetadataReplay()
     for offset, (broker, migrating) in enumerate(((1, True), (2, None), (3, True), (3, False), (4, False), (4, True))):
         fields = {} if migrating is None else {"isMigratingZkBroker": migrating}
@@ -77,7 +77,7 @@ def test_brokers_of_kraft_say_so_when_they_register() -> None:
 
 
 def test_the_log_dir_of_a_replica() -> None:
-    """The records of 3.7 and later name one for each replica; new replicas without any are somewhere else."""
+    """Records of 3.7 and later name one for each replica. New replicas without one are in an unknown log dir."""
     replay = MetadataReplay()
     replay.take(*TOPIC, 0)
     for replicas, directories, expected in (

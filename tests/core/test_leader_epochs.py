@@ -1,4 +1,4 @@
-"""The epoch cache on the recorded vectors."""
+"""LeaderEpochFileCache against recorded vectors."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_changes(vector: dict[str, Any], group: str) -> None:
 
 @pytest.mark.parametrize(("vector", "group"), every("load"), ids=name)
 def test_load(vector: dict[str, Any], group: str) -> None:
-    """The cache that a broker has once it has loaded the log."""
+    """The cache after a broker has loaded the log (LogLoader.load)."""
     for kafka in _KAFKA[group]:
         loaded = load(
             cache(vector["file"]),
@@ -82,27 +82,27 @@ def test_high_watermark_at_load(vector: dict[str, Any], group: str) -> None:
 
 @pytest.mark.parametrize("how", list(Assign))
 def test_a_negative_epoch_is_refused(how: Assign) -> None:
-    """As the broker: assertion failure up to 2.0.0, IllegalArgumentException since."""
+    """The broker throws an AssertionError up to 2.0.0, and IllegalArgumentException since."""
     with pytest.raises(ValueError, match="epoch -1"):
         assign((), -1, 0, how=how)
 
 
 def test_a_negative_offset_is_refused_from_2_7() -> None:
-    """Up to 2.6 only the epoch is looked at."""
+    """Up to 2.6 the broker only checks the epoch."""
     with pytest.raises(ValueError, match="offset -5"):
         assign((), 1, -5, how=Assign.POP)
     assert [[1, -5]] == pairs(assign((), 1, -5, how=Assign.FILTER))
 
 
 def test_no_cache_before_0_11_and_none_for_an_old_message_format() -> None:
-    """Then the file is not looked at."""
+    """Such a broker does not read the file."""
     for of in (release("0.10.2"), release("2.3", message_format="0.10.2")):
         loaded = load(cache([[1, 0]]), log_end_offset=9, log_start_checkpoint=0, first_segment=0, release=of)
         assert loaded == ()
 
 
 def test_file_order_counts_up_to_2_6() -> None:
-    """A file out of order is replayed from 2.7; before it is taken as it stands."""
+    """From 2.7 the constructor assigns each line in turn; earlier it keeps their order."""
     lines = (EpochEntry(5, 10), EpochEntry(3, 4))
     assert read_lines(lines, release("2.6")) == lines
     assert read_lines(lines, release("2.7")) == (EpochEntry(3, 4),)

@@ -1,4 +1,4 @@
-"""What a start makes of leftovers, release by release; tests/oracle/test_leftovers.py asks the loaders themselves."""
+"""What a start does with leftovers, by release; tests/oracle/test_leftovers.py compares with Kafka's own loaders."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PLAIN = [f"{base:020d}{kind}" for base in (0, 20, 40) for kind in (".log", ".ind
 
 
 def files(*names: str) -> frozenset[str]:
-    """Return names that begin with an offset, written in full."""
+    """Return names whose offset has 20 digits."""
     return frozenset(f"{int(name.partition('.')[0]):020d}.{name.partition('.')[2]}" for name in names)
 
 
@@ -39,7 +39,7 @@ def test_a_swap_takes_the_place_of_its_segment(kafka: str, removed: tuple[str, .
 
 
 def test_a_swap_of_several_segments() -> None:
-    """The snapshots of the others go with them from 2.8 on."""
+    """From 2.8 the producer snapshots of the other segments go too."""
     assert (
         files("0.log", "0.index", "20.log", "20.index", "20.snapshot")
         == removed_and_renamed("2.8", "0.log.swap", _0=40)[0]
@@ -48,7 +48,7 @@ def test_a_swap_of_several_segments() -> None:
 
 
 def test_up_to_1_1_the_segment_before_a_swap_goes_too() -> None:
-    """Where that of its own offset is gone already: KAFKA-6264 mended it."""
+    """It does if the segment at the swap's own offset is gone already; fixed by KAFKA-6264."""
     names = ["0.log.swap", "10.log.swap"]
     for kafka, removed in (("2.0", ()), ("1.1", ("0.log", "0.index"))):
         leftovers = after_start(
@@ -59,7 +59,7 @@ def test_up_to_1_1_the_segment_before_a_swap_goes_too() -> None:
 
 
 def test_what_is_not_below_a_cleaned_file_was_not_finished() -> None:
-    """From 2.0 on; up to 2.8 an index alone stays, and yet costs its segment its index."""
+    """From 2.0. Up to 2.8 a swapped index alone stays, and yet the start deletes its segment's index."""
     left = ("20.log.cleaned", "20.log.swap", "40.index.swap", "0.log.deleted")
     gone = ("20.log.cleaned", "0.log.deleted")
     assert (files(*gone, "20.log.swap", "40.index.swap"), files()) == removed_and_renamed("4.3", *left, _20=40)
@@ -68,7 +68,7 @@ def test_what_is_not_below_a_cleaned_file_was_not_finished() -> None:
 
 
 def test_every_file_with_a_number_between_goes_from_3_0_on() -> None:
-    """Whatever it is; a deletion of the metadata log is not its business."""
+    """Of any kind, except a snapshot of the metadata log that is to be deleted."""
     removed, renamed = removed_and_renamed("4.3", "20.log.swap", "25.txt", "25.deleted.x", _20=40)
     assert files("25.txt", "25.deleted.x", "20.log", "20.index", "20.snapshot") == removed
     assert files("20.log.swap") == renamed

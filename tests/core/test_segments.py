@@ -1,4 +1,4 @@
-"""Where a log starts, and where an index is searched."""
+"""Where a log starts, how an index is searched, and how large a log a broker opens."""
 
 from bisect import bisect_right
 
@@ -11,7 +11,7 @@ from kcheck.model.entries import Epoch, EpochEntry, Offset
 
 
 def test_log_start_is_the_larger_of_checkpoint_and_first_segment() -> None:
-    """Nothing known: 0."""
+    """LogLoader.load; without either it is 0."""
     assert [5, 9, 0] == [log_start_offset(5, 3), log_start_offset(5, 9), log_start_offset(None, None)]
 
 
@@ -35,7 +35,7 @@ def tiered(
 
 
 def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() -> None:
-    """The snapshot of 3.6 and 3.7 is as good; what the settings of the broker rule out is not so."""
+    """In 3.6 and 3.7 a remote log snapshot shows it too. The broker's settings can rule it out."""
     assert [True, False, False] == [tiered("4.3", checkpoint) for checkpoint in (5, 9, None)]
     assert [False, False] == [tiered("4.3", 5, epoch_from=None), tiered("4.3", 5, epoch_from=9)]
     assert tiered("4.3", 5, epoch_from=9, setting=True)
@@ -46,7 +46,7 @@ def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() 
 
 @given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))
 def test_the_floor_slot_of_keys_that_rise(keys: set[int], target: int, entry_size: int) -> None:
-    """The last slot whose key is not above the target, wherever the search begins."""
+    """AbstractIndex.indexSlotRangeFor: the last slot whose key is not above the target."""
     ordered = sorted(keys)
     slot = floor_slot(ordered.__getitem__, len(ordered), target, entry_size=entry_size)
     assert bisect_right(ordered, target) - 1 == slot

@@ -1,4 +1,4 @@
-"""Every recorded truncation: the dialogue, the log afterwards, and what it cost."""
+"""Every recorded truncation: the dialogue, the log afterwards, and what it loses."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ def _elected(vector: dict[str, Any], profile: str) -> Leader:
 
 @pytest.mark.parametrize(("vector", "profile"), every("truncation"), ids=name)
 def test_dialogue_and_log_afterwards(vector: dict[str, Any], profile: str) -> None:
-    """The requests, the answers, and the follower's log are the recorded ones; a loop is told after one round."""
+    """Requests, answers and the follower's log equal the recorded ones; a loop ends after one round."""
     expected = vector["expect"][profile]
     truncation = plan_truncation(follower(vector), _elected(vector, profile), release=RELEASES[profile])
     steps = [as_row(step) for step in truncation.steps]
@@ -45,7 +45,7 @@ def test_dialogue_and_log_afterwards(vector: dict[str, Any], profile: str) -> No
 
 @pytest.mark.parametrize("vector", VECTORS["truncation"], ids=name)
 def test_caches_tell_the_fork(vector: dict[str, Any]) -> None:
-    """The first offset that both logs do not share, or nothing where the caches leave it open."""
+    """The first offset that the logs do not share, or None if the caches leave it open."""
     a, b = leader(vector), follower(vector)
     lineages = [
         lineage_of_cache(log.cache, log_start_offset=log.log_start_offset, log_end_offset=log.log_end_offset)
@@ -59,7 +59,7 @@ def test_caches_tell_the_fork(vector: dict[str, Any]) -> None:
     ("vector", "profile"), [pair for pair in every("truncation") if "lost" in pair[0]["expect"][pair[1]]], ids=name
 )
 def test_what_a_truncation_costs(vector: dict[str, Any], profile: str) -> None:
-    """Kept though it differs, lost for good, and cut but to be fetched again."""
+    """Offsets that stay and differ, that are lost, and that the follower fetches again."""
     expected = vector["expect"][profile]
     state = follower(vector)
     cost = ranges(
@@ -75,7 +75,7 @@ def test_what_a_truncation_costs(vector: dict[str, Any], profile: str) -> None:
 
 @pytest.mark.parametrize(("vector", "group"), every("fetch_check"), ids=name)
 def test_leader_checks_a_fetch(vector: dict[str, Any], group: str) -> None:
-    """Records, out of range, or the diverging epoch."""
+    """Partition.readRecords: records, out of range, or the diverging epoch."""
     log = Leader(cache=cache(vector["cache"]), log_end_offset=vector["leo"], log_start_offset=vector["log_start"])
     of = release("4.3" if group == "ge_2.8.1" else "2.8.0")
     answer = fetch_check(log, vector["fetch_offset"], vector["last_fetched_epoch"], release=of)
@@ -85,7 +85,7 @@ def test_leader_checks_a_fetch(vector: dict[str, Any], group: str) -> None:
 
 @pytest.mark.parametrize("vector", VECTORS["truncate_to"], ids=name)
 def test_truncate_to(vector: dict[str, Any]) -> None:
-    """The log after truncateTo: its end, its start, its high watermark and its epochs."""
+    """Log.truncateTo: end, start, high watermark and epochs."""
     state, expected = vector["log"], vector["expect"]
     log = Replica(
         cache=cache(state["cache"]),
@@ -109,7 +109,7 @@ def test_truncate_to(vector: dict[str, Any]) -> None:
 
 
 def test_high_watermark_stays_up_to_2_3() -> None:
-    """Up to 2.3 a truncation leaves the high watermark alone until the next fetch."""
+    """Up to 2.3 a truncation does not lower the high watermark; the next fetch does."""
     log = Replica(cache=(), log_end_offset=10, high_watermark=8)
     assert truncate_to(log, 5, release=release("2.3")).high_watermark == 8
     assert truncate_to(log, 5, release=release("2.4")).high_watermark == 5
@@ -120,7 +120,7 @@ def test_high_watermark_stays_up_to_2_3() -> None:
     [("1.1.1", Status.FETCH_FAILS), ("2.0.1", Status.FETCH_FAILS), ("2.2.1", Status.NEVER_COMPLETES)],
 )
 def test_a_leader_whose_log_starts_above_its_end(kafka: str, status: Status) -> None:
-    """Up to 2.2.0 it has no records for who is at its end, and tells a log start that this one cannot take."""
+    """Up to 2.2.0 such a leader sends a log start that the follower refuses (Log.maybeIncrementLogStartOffset)."""
     entries = (EpochEntry(Epoch(4), Offset(20)),)
     leads = Leader(cache=entries, log_end_offset=Offset(29), log_start_offset=Offset(34))
     follows = Replica(cache=entries, log_end_offset=Offset(29), high_watermark=Offset(29))
@@ -128,7 +128,7 @@ def test_a_leader_whose_log_starts_above_its_end(kafka: str, status: Status) -> 
 
 
 def test_a_dialogue_is_given_up_after_many_rounds() -> None:
-    """A cache with more epochs than ROUND_COUNT_MAX can ask for longer than anybody wants to read."""
+    """A cache with more epochs than ROUND_COUNT_MAX ends as UNFINISHED."""
     count = 2 * ROUND_COUNT_MAX
     ours = tuple(EpochEntry(2 * n + 1, 10 * n) for n in range(count))
     theirs = (*(EpochEntry(2 * n, 10 * n) for n in range(count)), EpochEntry(2 * count, 10 * count))
@@ -141,7 +141,7 @@ def test_a_dialogue_is_given_up_after_many_rounds() -> None:
 
 
 def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
-    """With the leader's log start and epochs, and goes on from there."""
+    """TierStateMachine.buildRemoteLogAuxState: it takes the leader's log start and epochs, and fetches from there."""
     leader = Leader(
         cache=(EpochEntry(1, 0), EpochEntry(2, 8), EpochEntry(4, 20)), log_end_offset=30, log_start_offset=5,
         local_log_start_offset=20,
@@ -159,7 +159,7 @@ def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
 
 
 def test_a_diverging_answer_raises_the_log_start() -> None:
-    """Up to 3.4.0 the follower forgets what began below the leader's log start, and then truncates there at most."""
+    """Up to 3.4.0 the follower drops epochs below the leader's log start, and truncates no lower (KAFKA-14704)."""
     log = Replica(cache=(EpochEntry(1, 0), EpochEntry(3, 6), EpochEntry(8, 9)), log_end_offset=18, high_watermark=18)
     leader = Leader(cache=(EpochEntry(6, 12), EpochEntry(9, 15)), log_end_offset=15, log_start_offset=12)
     ends = {kafka: plan_truncation(log, leader, release=release(kafka)).after for kafka in ("3.4.0", "3.4.1")}
@@ -177,7 +177,7 @@ def test_a_diverging_answer_never_lowers_the_log_start() -> None:
 
 
 def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
-    """2.0.0 writes nothing at an election, nor does a log without epochs."""
+    """2.0.0 writes no entry at an election, and neither does a log without epochs (Partition.makeLeader)."""
     log = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
     assert elected(log, 4, release=release("2.0.0")) == log
     assert elected(log, 4, release=release("2.4", message_format="0.10.2")) == log
@@ -185,7 +185,7 @@ def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
 
 
 def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
-    """Without a last fetched epoch a matching offset is trusted."""
+    """Without a last fetched epoch the leader only checks the offset."""
     log = Leader(cache=(EpochEntry(9, 0),), log_end_offset=9)
     assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
     above = replace(log, log_start_offset=5)
@@ -204,7 +204,7 @@ def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
 def test_caches_of_one_compacted_log(
     one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...], ends: tuple[int, int]
 ) -> None:
-    """The first are of two brokers of 4.3.1 that part nowhere: each learnt of an epoch when it fetched."""
+    """The first pair is from two brokers of 4.3.1 with one history: each learned an epoch when it fetched it."""
     assert not contradict(one, other, a_end=ends[0], b_end=ends[1])
     assert not contradict(other, one, a_end=ends[1], b_end=ends[0])
 
@@ -214,7 +214,7 @@ def test_caches_of_one_compacted_log(
     [(((0, 0), (2, 90)), 95), (((0, 0), (2, 50)), 60), (((0, 0), (1, 40), (2, 60)), 70), (((1, 0),), 9)],
 )
 def test_caches_of_two_histories(other: tuple[tuple[int, int], ...], end: int) -> None:
-    """A record of a later epoch stands before one of an earlier, or in its place."""
+    """A record of a later epoch comes before one of an earlier epoch, or has its offset."""
     one = ((0, 0), (1, 50))
     assert contradict(one, other, a_end=100, b_end=end)
     assert contradict(other, one, a_end=end, b_end=100)

@@ -1,6 +1,6 @@
 """What a leader costs, and which leader costs least."""
 
-from kcheck.core.dialogue import Replica, Status, TruncateToHighWatermark, Truncation
+from kcheck.core.dialogue import Dialogue, Replica, Status, TruncateToHighWatermark
 from kcheck.core.truncation_plans import FollowerPlan, TruncatedRecords, TruncationPlan, best, cost
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 
@@ -16,7 +16,7 @@ def follower(lost: int = 0, below: int | None = 0, *, problem: str | None = None
     steps = (TruncateToHighWatermark(Offset(20 - lost)),)
     return FollowerPlan(
         broker_id=2, log_end_offset_before=Offset(20), high_watermark=None, problem=problem,
-        dialogue=None if problem else Truncation(steps=steps, after=after), lost=records if lost else None,
+        dialogue=None if problem else Dialogue(steps=steps, after=after), lost=records if lost else None,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The verdict on a log dir, and the values of a prediction behind it."""
+"""The verdict on a log dir, and the values of its prediction."""
 
 import pytest
 

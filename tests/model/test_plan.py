@@ -1,4 +1,4 @@
-"""A plan crosses JSON as it is, and a plan file that says anything else than it may is refused with a word about it."""
+"""A plan survives JSON unchanged, and everything unexpected in a plan file is refused by name."""
 
 import json
 from base64 import b64encode
@@ -49,14 +49,14 @@ Doc = dict[str, Any]
 
 
 def document() -> Doc:
-    """Return the plan as JSON has it."""
+    """Return the plan as a JSON object."""
     plan = json.loads(serialize_plan(PLAN, kcheck="0"))
     assert isinstance(plan, dict)
     return plan
 
 
 def test_json() -> None:
-    """What is written is read as the same plan; what a report adds to it means nothing."""
+    """A written plan is read back equal; the fields that a report adds are ignored."""
     assert parse_plan(serialize_plan(PLAN, kcheck="0")) == PLAN
     assert parse_plan(json.dumps(document() | {"findings": [], "summary": {}}).encode()) == PLAN
     names = ["write", "write", "patch", "truncate", "rename", "set-aside", "set-aside"]
@@ -64,7 +64,7 @@ def test_json() -> None:
 
 
 def test_names_that_are_no_utf_8() -> None:
-    """A name of any bytes crosses as Python has it."""
+    """A name that is not UTF-8 survives as Python's surrogates."""
     odd = Plan("4.3.1", DIRS, (SetAside("/data/one/\udcff-0", digest(OLD), None, WHY, directory=True),))
     assert parse_plan(serialize_plan(odd, kcheck="0")) == odd
     assert listed([("\udcff", None), ("a", 2)]).size == 2
@@ -86,19 +86,19 @@ def test_names_that_are_no_utf_8() -> None:
     ],
 )
 def test_no_plan(data: bytes, word: str) -> None:
-    """Bytes that are no plan are refused."""
+    """Bytes that are not a plan are refused."""
     with pytest.raises(PlanError, match=word):
         parse_plan(data)
 
 
 def test_another_version() -> None:
-    """A plan of a later schema is told from damage."""
+    """A plan of a later schema is not called damaged."""
     with pytest.raises(PlanVersionError, match="plan/2"):
         parse_plan(b'{"schema": "kcheck.plan/2"}')
 
 
 def op(number: int, **fields: object) -> Callable[[Doc], None]:
-    """Return what changes fields of an operation; None takes one away, but for before and after."""
+    """Return a change to the fields of an operation; None removes a field, except before and after."""
 
     def change(plan: Doc) -> None:
         row = plan["operations"][number]
@@ -110,7 +110,7 @@ def op(number: int, **fields: object) -> Callable[[Doc], None]:
 
 
 def top(**fields: object) -> Callable[[Doc], None]:
-    """Return what changes fields of the document."""
+    """Return a change to the fields of the plan."""
     return lambda plan: plan.update(fields)
 
 
@@ -194,7 +194,7 @@ OTHER = Digest(SHA, 100)._asdict()
     ],
 )
 def test_refused(change: Callable[[Doc], None], word: str) -> None:
-    """Each thing that a plan may not say is refused, and named."""
+    """The error names each thing that a plan must not contain."""
     plan = document()
     change(plan)
     with pytest.raises(PlanError, match=word):
@@ -202,7 +202,7 @@ def test_refused(change: Callable[[Doc], None], word: str) -> None:
 
 
 def test_too_large_content() -> None:
-    """What a plan carries itself is bounded."""
+    """The content in a plan is limited."""
     plan = document()
     plan["operations"][0]["content"] = b64encode(bytes(CONTENT_SIZE_MAX + 1)).decode()
     with pytest.raises(PlanError, match="more than"):
@@ -211,7 +211,7 @@ def test_too_large_content() -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_edited(size: int) -> None:
-    """The bytes after an operation are the same, however the file comes in pieces."""
+    """The result of an operation does not depend on how the file is split into chunks."""
     chunks = [OLD[at : at + size] for at in range(0, len(OLD), size)]
     changes = (Change(2, OLD[2:5], b"abc"), Change(98, OLD[98:], b"yz"))
     patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, changes)
@@ -226,14 +226,14 @@ def test_edited(size: int) -> None:
 
 
 def test_a_patch_of_other_bytes() -> None:
-    """A patch is for the bytes that it names."""
+    """A patch only applies to the bytes that it names."""
     patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, (Change(2, b"no", b"yo"),))
     with pytest.raises(PlanError, match="other bytes at position 2"):
         b"".join(edited(patch, [OLD]))
 
 
 def test_places() -> None:
-    """A path belongs to the log dir that it lies in, and a rename touches both names."""
+    """A path belongs to the log dir around it; a rename touches both names."""
     assert place_of("/data/one/t-0/x", DIRS) == ("/data/one", ("t-0", "x"))
     assert place_of("/data/one/x", DIRS) == ("/data/one", ("x",))
     assert place_of("/data/one/./x", DIRS) is None

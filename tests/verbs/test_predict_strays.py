@@ -26,7 +26,7 @@ METADATA = "__cluster_metadata-0"
 GONE = "aJBZ6LPXTKqwH3e51WNfxQ"
 """The topic `gone` of the scene `tiered`, which the record at offset 96 removes."""
 NO_TOPIC = f"the cluster has no topic with id {GONE}"
-OLDER = "those metadata may be older than the directory"
+OLDER = "this copy of the metadata may be older than the directory"
 
 
 @pytest.fixture
@@ -148,11 +148,13 @@ def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     copy = read_copy(str(log_dir / METADATA), 1)
     assert copy is not None
     assert (copy.epoch, copy.end, copy.snapshot, sorted(copy.voters)) == (1, 116, 0, [1])
-    asked = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
-    _, doubt = asked.stray(GONE, 0) or ("", "")
-    assert doubt == "offset 96 of those metadata may not be committed"
-    _, doubt = asked._replace(copy=asked.copy._replace(snapshot=97)).stray(GONE, 0) or ("", "")
-    assert doubt is None
+    detector = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
+    replica = detector.stray(GONE, 0)
+    assert replica is not None
+    assert replica.uncertain == "offset 96 of this copy of the metadata may not be committed"
+    committed = detector._replace(copy=copy._replace(snapshot=97)).stray(GONE, 0)
+    assert committed is not None
+    assert committed.uncertain is None
 
 
 def test_a_log_of_kraft_that_is_cut(log_dir: Path) -> None:
@@ -198,7 +200,7 @@ def test_a_future_log_where_the_cluster_believes_the_replica_to_be(tmp_path: Pat
     (old,) = other.glob("orders-0.*-delete")
     old.rename(other / "orders-0")
     (one / "orders-0").rename(one / f"orders-0.{0:032x}-future")
-    replaced = ("orders-0", "deleted", f"its future log in {one} takes its place", None)
+    replaced = ("orders-0", "deleted", f"its future log in {one} replaces it", None)
     for kafka, expected in (("4.3", [replaced]), ("3.7.0", [])):
         found = strays(one, other, kafka=kafka, mode="kraft")
         assert [each for each in found if not each[0].startswith("gone")] == expected
