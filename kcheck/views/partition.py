@@ -31,7 +31,7 @@ from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.batches import TailStart, Walk, index_path, tail_of
+from kcheck.segments.batches import TailStart, Walk, tail_of
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
@@ -216,9 +216,8 @@ def _segments(
         name = log_name(base)
         try:
             if walk_all or base == bases[-1]:
-                with folder.opened(name) as source:
-                    index = partial(folder.opened, index_path(name))
-                    tail = TailStart() if walk_all else tail_of(index, source, base)
+                with folder.open(name) as source:
+                    tail = TailStart() if walk_all else tail_of(folder, source, base)
                     summary, last, index_size = _summary(tail, source, base)
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))
