@@ -148,12 +148,12 @@ def readable_size(path: str, *, at: int | None = None) -> int:
         return source.size
 
 
-def read_filled(path: str) -> Filled:
+def read_filled(path: str, *, at: int | None = None) -> Filled:
     """Return a file without the hole at its end; UnreadableError if it cannot be read.
 
     The index of an active segment is mostly preallocated space.
     """
-    with opened(path) as source:
+    with opened(path, at=at) as source:
         if source.size <= _HOLE_SIZE_MIN:
             data = _read(source, source.size)
             return Filled(data, len(data))
@@ -162,6 +162,27 @@ def read_filled(path: str) -> Filled:
             raise too_large(filled)
         data = _read(source, filled)
         return Filled(data, source.size if len(data) == filled else len(data))
+
+
+class FilesOf:
+    """The files of one directory, by path: `kcheck.model.source.Files` that other processes can be given.
+
+    `follow` follows a symbolic link when a file is opened: only for a path that the user named.
+    """
+
+    __slots__ = ("_follow", "_prefix")
+
+    def __init__(self, directory: str, *, follow: bool = False) -> None:
+        self._prefix = os.path.join(directory, "")
+        self._follow = follow
+
+    def open(self, name: str) -> opened:
+        """Open a file as `opened`."""
+        return opened(self._prefix + name, follow=self._follow)
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file as `read_filled`."""
+        return read_filled(self._prefix + name)
 
 
 def small_size_max(name: str) -> int:

@@ -6,9 +6,10 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import opened, read_whole, readable_size, unreadable
+from kcheck.disk.read import opened, read_filled, read_whole, readable_size, unreadable
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
+from kcheck.model.source import Filled
 from kcheck.model.unreadable import UnreadableError
 
 T = TypeVar("T")
@@ -145,9 +146,13 @@ class Directory:
         descriptor = self._descriptor
         return list_directory(self.path) if descriptor is None else _readable(lambda: _listed(self.path, descriptor))
 
-    def opened(self, name: str) -> opened:
+    def open(self, name: str) -> opened:
         """Open a file, as `kcheck.disk.read.opened`."""
         return opened(self._prefix + name, at=self._descriptor)
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file as `kcheck.model.source.Files`."""
+        return read_filled(self._prefix + name, at=self._descriptor)
 
     def read_whole(self, name: str) -> bytes:
         """Return the bytes of a small file, as `kcheck.disk.read.read_whole`."""

@@ -1,25 +1,20 @@
 """Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.segments import WARM_SIZE, floor_slot
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 from kcheck.model.entries import Batch, Offset, OffsetPosition
-from kcheck.model.source import Source
+from kcheck.model.names import segment_prefix
+from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8
 """So many entries from the end of an index are tried before the log is walked from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
-
-
-def index_path(log_path: str) -> str:
-    """Return the path of the offset index beside a `.log`."""
-    return log_path.removesuffix(".log") + ".index"
 
 
 class Walk:
@@ -97,13 +92,13 @@ class TailStart(NamedTuple):
     offset: Offset = Offset(0)
 
 
-def tail_of(open_index: Callable[[], AbstractContextManager[Source]], log: Source, base_offset: Offset) -> TailStart:
+def tail_of(files: Files, log: Source, base_offset: Offset) -> TailStart:
     """Return where to begin to find the end of a log; 0 where its index cannot be opened.
 
     Sane is an entry above the base offset, within the file, where a batch stands whose offsets fit.
     """
     try:
-        with open_index() as index:
+        with files.open(segment_prefix(base_offset) + ".index") as index:
             slots = _Slots(index, base_offset)
             used = slots.used()
             for slot in range(used - 1, max(used - 1 - _INDEX_TRIES, -1), -1):

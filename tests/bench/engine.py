@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 from fastcrc import crc32  # noqa: E402 - the path above comes first
 
 from kcheck.core.releases import NEWEST_TESTED, release  # noqa: E402 - the path above comes first
+from kcheck.disk.read import FilesOf  # noqa: E402 - the same
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
@@ -116,14 +117,21 @@ def make(folder: Path, size: int, batch_size: int, *, base: int = 0) -> Path:
 def read(path: Path, *, verify: bool) -> int:
     """Return how many batches the engine finds in a segment."""
     base = Offset(int(path.stem))
-    found = examine(str(path), Location(file=str(path)), base, verify=verify)
+    found = examine(FilesOf(str(path.parent), follow=True), path.name, Location(file=str(path)), base, verify=verify)
     assert not found.counts
     return found.batches
 
 
 def decoded(path: Path) -> int:
     """Return how many records the engine finds in a segment."""
-    found = examine(str(path), Location(file=str(path)), Offset(0), verify=True, look_inside=True)
+    found = examine(
+        FilesOf(str(path.parent), follow=True),
+        path.name,
+        Location(file=str(path)),
+        Offset(0),
+        verify=True,
+        look_inside=True,
+    )
     assert found.records is not None
     assert not found.records.counts
     return found.records.decoded
