@@ -123,7 +123,12 @@ def test_a_low_log_end_hides_records(tmp_path: Path) -> None:
     """LogSegment.readNextOffset: an index beyond the log makes the log end the base offset (S8)."""
     parsed = parse_directory("t-0")
     assert parsed is not None
-    files = {name(0): log(run(0, 99)), name(0, ".index"): index((256, 256)), name(0, ".timeindex"): b"", "partition.metadata": METADATA}
+    files = {
+        name(0): log(run(0, 99)),
+        name(0, ".index"): index((256, 256)),
+        name(0, ".timeindex"): b"",
+        "partition.metadata": METADATA,
+    }
     folder = folder_of(tmp_path, files)
     start = start_partition(str(tmp_path), "t-0", parsed, LoadInputs(clean=True), context_of(mode=Mode.KRAFT), folder)
     assert (start.outcome, start.reason) == (Outcome.LOST, "the log ends at offset 0, but batches follow")
