@@ -22,7 +22,7 @@ Clean = Annotated[
 
 @with_common
 def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
-    """Predict the next start: whether the broker boots, and what it loses."""
+    """Predict whether the next start succeeds, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)
