@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kcheck.disk.read import LocalFile
 from kcheck.dumps import batch_columns as dump_columns
 from kcheck.dumps import records as dump_records
 from kcheck.formats import _record as reading
