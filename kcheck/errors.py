@@ -1,56 +1,57 @@
-"""Every exception that kcheck raises, with the exit code it ends in.
+"""Every exception that kcheck raises, with its exit code.
 
-Content of a file never raises: damage is data (see `kcheck.model.parsed`). An exception means a bad argument, a disk
-that does not answer, or a bug in kcheck.
+The content of a file never raises: damage is data (see `kcheck.model.parsed`). An exception means a bad argument, a
+failing disk, or a bug in kcheck.
 """
 
 from typing import ClassVar
 
 
 class KcheckError(Exception):
-    """What was asked for could not be finished."""
+    """The command could not finish."""
 
     exit_code: ClassVar[int] = 3
 
 
 class UsageError(KcheckError):
-    """The arguments do not say what to do; the message names the argument and what is known."""
+    """An argument is invalid; the message names it and the valid values."""
 
     exit_code: ClassVar[int] = 2
 
 
 class NotALogDirError(UsageError):
-    """A path holds nothing that kcheck knows."""
+    """A path holds nothing that kcheck can read: no log dir, no partition directory, no Kafka file."""
 
 
 class LogDirInUseError(KcheckError):
-    """A broker holds a log dir that is to be changed."""
+    """Another process, usually a broker, holds the lock of a log dir that kcheck would change."""
 
 
 class PlanError(KcheckError):
-    """A plan cannot be carried out; nothing is changed. The message names the operation."""
+    """A plan is invalid; nothing is changed. The message names the operation."""
 
 
 class StalePlanError(PlanError):
-    """A file is neither what a plan says it is before nor what it says it is after; nothing is changed."""
+    """A file has changed since the plan was made; nothing is changed."""
 
 
 class PlanVersionError(PlanError):
-    """A plan has the schema of another kcheck."""
+    """Another version of kcheck wrote the plan."""
 
 
 class ApplyError(KcheckError):
-    """The operating system did not let a plan be carried out, or taken back.
+    """The operating system failed while kcheck applied or undid a plan."""
 
-    `changed` is how many files or directories are changed nevertheless; `backup` is the folder that `undo` needs.
-    """
+    changed: int
+    """How many files or directories are changed nevertheless."""
+    backup: str
+    """The folder that `undo` needs."""
 
     def __init__(self, message: str, *, changed: int, backup: str) -> None:
-        """Keep both."""
         super().__init__(message)
         self.changed = changed
         self.backup = backup
 
 
 class TooMuchReadError(KcheckError):
-    """So much is read of one directory in a store that something is wrong with it; the others are looked at."""
+    """kcheck gave up on one directory in a store: it needed more bytes than any sound directory; others are read."""

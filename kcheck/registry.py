@@ -1,4 +1,4 @@
-"""How a plural package finds its modules: one new module is one new plug, with no list to extend."""
+"""Finds the modules of a plug-in package such as rules or formats: to add a plug-in, add a module; there is no list."""
 
 import importlib
 import pkgutil
@@ -7,10 +7,9 @@ from functools import cache
 
 @cache
 def discover(package: str, constant: str, begins: tuple[str, ...] = ("",)) -> tuple[object, ...]:
-    """Return `constant` of every public module of `package` that `begins` so, in the order of the module names.
+    """Return `constant` of each public module of `package` whose name begins with `begins`, sorted by module name.
 
-    Every module whose name does not begin with an underscore must set the constant; AttributeError tells which does
-    not.
+    A module is public if its name does not begin with an underscore. AttributeError names one that lacks the constant.
     """
     names = (name for name in plug_names(package) if name.startswith(begins))
     return tuple(getattr(importlib.import_module(f"{package}.{name}"), constant) for name in names)
@@ -18,6 +17,6 @@ def discover(package: str, constant: str, begins: tuple[str, ...] = ("",)) -> tu
 
 @cache
 def plug_names(package: str) -> tuple[str, ...]:
-    """Return the names of the public modules of `package`, sorted, without importing them."""
+    """Return the sorted names of the public modules of `package`; does not import them."""
     path = importlib.import_module(package).__path__
     return tuple(sorted(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_")))

@@ -249,9 +249,14 @@ def broker(
 
 def flip_byte(path: Path, position: int) -> None:
     """Turn every bit of one byte, so that damage is always damage; a negative position counts from the end."""
-    data = bytearray(path.read_bytes())
-    data[position] ^= 0xFF
-    path.write_bytes(data)
+    path.write_bytes(flipped(path.read_bytes(), position))
+
+
+def flipped(data: bytes, position: int) -> bytes:
+    """Return the bytes with every bit of one of them turned, as `flip_byte`."""
+    changed = bytearray(data)
+    changed[position] ^= 0xFF
+    return bytes(changed)
 
 
 def fingerprint(folder: Path) -> dict[str, tuple[int, ...]]:

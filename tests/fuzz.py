@@ -30,6 +30,7 @@ from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.names import broker_accepts, parse_directory, parse_file, segment_prefix  # noqa: E402 - the same
 from kcheck.model.release import Release  # noqa: E402 - the same
 from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
+from kcheck.model.source import BytesSource  # noqa: E402 - the same
 from kcheck.registry import discover  # noqa: E402 - the same
 from kcheck.renderers import json, kafka  # noqa: E402 - the same
 from kcheck.renderers._contract import Options  # noqa: E402 - the same
@@ -120,12 +121,9 @@ def read(kind: Format, data: bytes, chance: random.Random, folder: Path) -> None
 
 
 def _walk(data: bytes, chance: random.Random) -> None:
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        for verify in (False, True):
-            for _ in Walk(file.fileno(), len(data), position=chance.choice((0, len(data) // 2)), verify=verify):
-                pass
+    for verify in (False, True):
+        for _ in Walk(BytesSource(data), position=chance.choice((0, len(data) // 2)), verify=verify):
+            pass
 
 
 def _dump(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which replicas the metadata of a cluster do not know, told by the copies of these that are here."""
+"""Which replicas a cluster does not place on a broker, by the copies of the cluster's metadata that kcheck has."""
 
 from typing import NamedTuple
 
@@ -6,62 +6,85 @@ from kcheck.core.cluster_image import ClusterImage, Stray, directory_of, stray
 
 
 class MetadataCopy(NamedTuple):
-    """A copy of the metadata of a cluster, and whose it is.
-
-    What lies below the offset `snapshot` is committed. `epoch` is that of the controllers at the offset `end`, where
-    the copy ends; `voters` are the controllers that it names.
-    """
+    """A copy of the metadata of a cluster: the KRaft log of one node."""
 
     path: str
+    """The directory of the log."""
     node_id: int | None
+    """The node that it belongs to, None where that is not known."""
     epoch: int
+    """The controller epoch at its end."""
     end: int
+    """The offset where the copy ends."""
     snapshot: int
+    """The offset of its newest snapshot, 0 without one; everything below is committed."""
     voters: frozenset[int]
+    """The ids of the controllers that it names."""
     image: ClusterImage
+    """The topics, replicas and brokers after its last record."""
+
+
+class StrayReplica(NamedTuple):
+    """A replica that the cluster does not place on the broker."""
+
+    why: str
+    """What the metadata say."""
+    uncertain: str | None
+    """Why the broker may see other metadata; None where it sees these."""
 
 
 class StrayDetector(NamedTuple):
-    """Tells the strays of a broker by the newest copy that is here; `own`: one copy is that of the broker itself.
-
-    `directory_id` is that of the log dir that is looked at.
-    """
+    """Finds the stray replicas of a broker by the newest copy of the metadata."""
 
     copy: MetadataCopy
+    """The newest copy."""
     broker_id: int | None
+    """The broker, None where it is not known."""
     own: bool
+    """Whether one of the copies is that of the broker itself."""
     directory_id: str | None = None
+    """The directory.id of the log dir that holds the replicas, None without one."""
 
     @property
     def of_kraft(self) -> bool:
-        """Whether the broker ran with KRaft when it registered last."""
+        """Whether the broker ran with KRaft when it last registered."""
         return self.broker_id in self.copy.image.brokers
 
     def promotes(self, topic_id: str, partition: int) -> bool:
         """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
-        found = directory_of(self.copy.image, topic_id, partition, self.broker_id)
-        known = self.own or self.copy.voters == {self.copy.node_id}
-        return known and found is not None and found == self.directory_id
+        directory_id = directory_of(self.copy.image, topic_id, partition, self.broker_id)
+        sees_copy = self.own or self._is_only_voter
+        return sees_copy and directory_id is not None and directory_id == self.directory_id
 
-    def stray(self, topic_id: str, partition: int) -> tuple[str, str | None] | None:
-        """Return why a replica is a stray, and why that is not certain; None where it is none."""
-        found = stray(self.copy.image, topic_id, partition, self.broker_id)
-        if found is None:
+    def stray(self, topic_id: str, partition: int) -> StrayReplica | None:
+        """Return why a replica is a stray; None where it is none."""
+        replica = stray(self.copy.image, topic_id, partition, self.broker_id)
+        if replica is None:
             return None
-        return f"{found.why}, by {self.copy.path} up to offset {self.copy.end}", self._doubt(found)
+        why = f"{replica.why}, according to {self.copy.path} up to offset {self.copy.end}"
+        return StrayReplica(why, self._doubt(replica))
 
-    def _doubt(self, found: Stray) -> str | None:
-        if self.copy.voters == {self.copy.node_id}:
-            return None  # It is what the broker will be told.
-        if found.since is None or not self.own:
-            return "those metadata may be older than the directory"
-        uncommitted = found.since >= self.copy.snapshot and len(self.copy.voters) != 1
-        return f"offset {found.since} of those metadata may not be committed" if uncommitted else None
+    @property
+    def _is_only_voter(self) -> bool:
+        """Whether the copy is that of the only controller: then the broker will see it."""
+        return self.copy.voters == {self.copy.node_id}
+
+    def _doubt(self, replica: Stray) -> str | None:
+        if self._is_only_voter:
+            return None
+        if replica.since is None or not self.own:
+            return "this copy of the metadata may be older than the directory"
+        uncommitted = replica.since >= self.copy.snapshot and len(self.copy.voters) != 1
+        return f"offset {replica.since} of this copy of the metadata may not be committed" if uncommitted else None
 
 
 def stray_detector(
     copies: tuple[MetadataCopy, ...], broker_id: int | None, directory_id: str | None
 ) -> StrayDetector | None:
-    """Return the judge of a log dir by the copies of its cluster, None without any."""
+    """Return the detector for a log dir by the copies of its cluster; None without a copy."""
     newest = max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
-    return newest and StrayDetector(newest, broker_id, any(copy.node_id == broker_id for copy in copies), directory_id)
+    if newest is None:
+        return None
+    return StrayDetector(
+        newest, broker_id, own=any(copy.node_id == broker_id for copy in copies), directory_id=directory_id
+    )

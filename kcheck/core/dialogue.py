@@ -1,4 +1,4 @@
-"""What a follower and its leader have, what they say to each other, and how that ends: the values of a truncation."""
+"""The values of a truncation: two logs, what follower and leader say to each other, and how the dialogue ends."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,92 +8,122 @@ from kcheck.model.entries import Epoch, EpochEndOffset, EpochEntries, Offset
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leader:
-    """The leader's log: `cache` as it is before the election, offsets `[log_start_offset, log_end_offset)`.
-
-    Those below `local_log_start_offset` are in remote storage alone.
-    """
+    """The leader's log, offsets `[log_start_offset, log_end_offset)`."""
 
     cache: EpochEntries
+    """Its leader epochs. `truncation.elected` adds the epoch of the election."""
     log_end_offset: Offset
+    """The offset after its last record."""
     log_start_offset: Offset = Offset(0)
+    """Its first offset, in remote storage or on disk."""
     local_log_start_offset: Offset = Offset(0)
+    """Its first offset on disk; lower offsets are in remote storage only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replica:
-    """A follower's log. `first_segment` is the base offset of its oldest segment, `high_watermark` the one in force."""
+    """A follower's log, offsets `[log_start_offset, log_end_offset)`."""
 
     cache: EpochEntries
+    """Its leader epochs."""
     log_end_offset: Offset
+    """The offset after its last record."""
     high_watermark: Offset
+    """The high watermark in force when it meets the leader."""
     log_start_offset: Offset = Offset(0)
+    """Its first offset."""
     first_segment: Offset = Offset(0)
+    """Base offset of its oldest segment."""
 
 
 class Branch(StrEnum):
-    """Which row of getOffsetTruncationState decided."""
+    """Which branch of getOffsetTruncationState decided."""
 
     UNDEFINED = "undefined_use_initial_offset"
+    """The leader does not know the epoch: the follower truncates to its fetch offset."""
     EPOCH_NOT_CARRIED = "epoch_not_carried"
+    """The reply has an end offset and no epoch: the follower truncates to that end offset."""
     BELOW_TRACKED_EPOCHS = "below_tracked_epochs"
+    """The follower does not know the leader's epoch: it truncates to the leader's end offset."""
     INTERMEDIATE = "intermediate"
+    """The follower has an older epoch instead: it truncates to the end of that epoch and asks again."""
     MATCHED_EPOCH = "matched_epoch"
+    """Both know the epoch: the follower truncates to the smaller of the two end offsets."""
 
 
 class FetchError(StrEnum):
     """How a leader answers a fetch, other than with a diverging epoch."""
 
     RECORDS = "RECORDS"
+    """It sends records, or nothing at its log end; no error."""
     OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
+    """The offset is not in its log."""
     OFFSET_MOVED_TO_TIERED_STORAGE = "OFFSET_MOVED_TO_TIERED_STORAGE"
+    """The offset is in remote storage only."""
 
 
 class OutOfRange(StrEnum):
-    """What a follower does when its position is outside of the leader's log."""
+    """What a follower does when its fetch offset is outside of the leader's log."""
 
     TO_LEADER_LOG_END = "truncate_to_leader_leo"
+    """Its log is longer: it truncates to the leader's log end."""
     FULLY_AT_LEADER_START = "truncate_fully_at_leader_start"
+    """Its log ends below the leader's log start: it deletes everything and starts there."""
     KEEP = "keep_position"
+    """It keeps its log and fetches again at its log end."""
 
 
 @dataclass(frozen=True, slots=True)
 class TruncateToHighWatermark:
-    """The follower cuts without asking anybody."""
+    """The follower truncates without asking the leader."""
 
     truncate_to: Offset
+    """Its high watermark, or its log end if that is lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpochRequest:
-    """OffsetsForLeaderEpoch and its answer; the follower cuts at `truncate_to` and asks again unless `completed`."""
+    """An OffsetsForLeaderEpoch request, its reply, and what the follower does with it."""
 
     sent_epoch: Epoch
+    """The follower's latest epoch."""
     reply: EpochEndOffset
+    """The leader's end of that epoch."""
     branch: Branch
+    """Which branch of getOffsetTruncationState decided."""
     truncate_to: Offset
+    """Where the follower truncates."""
     completed: bool
+    """Whether truncation ends here; otherwise the follower asks again."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """Fetch at `offset` with the last fetched epoch (None: not sent); some answers cut at `truncate_to`.
-
-    These are a diverging epoch, an offset in remote storage, and for an empty log records that begin below `offset`.
-    """
+    """A fetch, its answer, and what the follower does with it."""
 
     offset: Offset
+    """The follower's log end."""
     last_fetched_epoch: Epoch | None
+    """The follower's latest epoch; None if the request does not carry one."""
     reply: FetchError | EpochEndOffset
+    """An error or records, or the diverging epoch with its end offset."""
     branch: Branch | None = None
+    """Which branch decided about a diverging epoch; None for other answers."""
     truncate_to: Offset | None = None
+    """Where the follower's log ends or starts again; None if the answer does not truncate it.
+
+    Three answers do: a diverging epoch, an offset in remote storage, and records below the end of an empty log.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfRangeStep:
-    """The follower asked the leader for its log end and start, and acts on them."""
+    """The follower asks the leader for its log start and log end, and acts on them."""
 
     action: OutOfRange
+    """What it does."""
     truncate_to: Offset
+    """Its log end afterwards."""
 
 
 Step = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
@@ -103,21 +133,24 @@ class Status(StrEnum):
     """How a dialogue ends."""
 
     OK = "ok"
+    """The leader sends records."""
     NEVER_COMPLETES = "never_completes"
+    """The follower comes back to a state that it was in before."""
     UNFINISHED = "unfinished"
+    """kcheck stopped after `truncation.ROUND_COUNT_MAX` requests."""
     FETCH_FAILS = "fetch_fails"
-    """The follower cannot take an answer: up to 2.2 its fetcher thread ends, from 2.3 it marks the partition failed."""
+    """The follower refuses an answer: up to 2.2 its fetcher thread ends, from 2.3 it marks the partition failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation:
-    """The dialogue of one follower and its log afterwards.
-
-    `exits_without_unclean_election`: up to 2.0.0 the broker process ends at the out-of-range step if unclean leader
-    election is disabled for the topic.
-    """
+class Dialogue:
+    """The dialogue of one follower, and its log afterwards."""
 
     steps: tuple[Step, ...]
+    """The requests in order."""
     after: Replica
+    """The follower's log at the end of the dialogue."""
     status: Status = Status.OK
+    """How the dialogue ends."""
     exits_without_unclean_election: bool = False
+    """Whether the broker exits at the out-of-range step if unclean leader election is disabled (up to 2.0.0)."""

@@ -1,4 +1,4 @@
-"""leader-epoch-checkpoint out of what the batches carry: nothing in it is invented."""
+"""Rebuilds leader-epoch-checkpoint from the epochs in the batches and from the lines that no batch contradicts."""
 
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -10,24 +10,25 @@ from kcheck.model.segments import EpochRun
 
 
 class RebuiltEpochs(NamedTuple):
-    """The entries; those that the batches do not show and that do not contradict them; those that were left out.
-
-    `late` are the epochs of which the first batch is known, and not whether they began there.
-    """
+    """The entries of the new file, and where they come from."""
 
     entries: EpochEntries
+    """All entries, in order."""
     unseen: EpochEntries
+    """Those taken from the old file: they have no batch, and no batch contradicts them."""
     dropped: EpochEntries
+    """Lines of the old file that the batches contradict."""
     late: tuple[Epoch, ...]
+    """Epochs without a usable line: they start at their first batch, though they may have begun earlier."""
 
 
 def rebuild(runs: Iterable[EpochRun], stated: EpochEntries, *, log_end: int) -> RebuiltEpochs | None:
-    """Return the epochs that the batches prove, and what the file states beside them without a contradiction.
+    """Return the epochs that the batches prove, with the lines of the old file (`stated`) that agree with them.
 
-    None where the epochs of the batches fall: then one of these is wrong itself. An epoch that has lost all its
-    records, or that never had any, can be known from the file alone.
+    None if the epochs of the batches fall: then a batch itself is wrong. Only the file knows an epoch that has lost all
+    its records, or never had any.
     """
-    proven = _proven(run for run in runs if run.first_offset < log_end)
+    proven = _run_per_epoch(run for run in runs if run.first_offset < log_end)
     if proven is None:
         return None
     starts: dict[Epoch, set[Offset]] = {}
@@ -35,56 +36,55 @@ def rebuild(runs: Iterable[EpochRun], stated: EpochEntries, *, log_end: int) -> 
     for entry in stated:
         if bounds.agree(entry):
             starts.setdefault(entry.epoch, set()).add(entry.start_offset)
-    # Two lines about one epoch contradict each other, so neither is believed.
-    told = {epoch: next(iter(offsets)) for epoch, offsets in starts.items() if len(offsets) == 1}
-    known = {run.epoch: told.get(run.epoch, run.first_offset) for run in proven}
+    # Two lines about one epoch contradict each other, so neither counts.
+    from_file = {epoch: next(iter(offsets)) for epoch, offsets in starts.items() if len(offsets) == 1}
+    with_batches = {run.epoch: from_file.get(run.epoch, run.first_offset) for run in proven}
     entries: list[EpochEntry] = []
-    for epoch in sorted(known.keys() | told.keys()):
-        start = known.get(epoch, told.get(epoch, Offset(0)))
-        before = entries[-1].start_offset if entries else -1
-        if epoch not in known and start <= before:
+    for epoch in sorted(with_batches.keys() | from_file.keys()):
+        start = with_batches.get(epoch, from_file.get(epoch, Offset(0)))
+        last_start = entries[-1].start_offset if entries else -1
+        if epoch not in with_batches and start <= last_start:
             continue
         while entries and entries[-1].start_offset >= start:
-            entries.pop()  # It has no batch: two proven epochs never begin at one offset.
+            entries.pop()  # It has no batch: two epochs with batches never start at one offset.
         entries.append(EpochEntry(epoch, start))
-    kept = tuple(entries)
-    among = frozenset(kept)
+    kept = frozenset(entries)
     return RebuiltEpochs(
-        entries=kept,
-        unseen=tuple(entry for entry in kept if entry.epoch not in known),
-        dropped=tuple(entry for entry in stated if entry not in among),
-        late=tuple(epoch for epoch in known if epoch not in told),
+        entries=tuple(entries),
+        unseen=tuple(entry for entry in entries if entry.epoch not in with_batches),
+        dropped=tuple(entry for entry in stated if entry not in kept),
+        late=tuple(epoch for epoch in with_batches if epoch not in from_file),
     )
 
 
-def _proven(runs: Iterable[EpochRun]) -> list[EpochRun] | None:
-    """Return a run for each epoch, None where they do not rise."""
-    found: list[EpochRun] = []
+def _run_per_epoch(runs: Iterable[EpochRun]) -> list[EpochRun] | None:
+    """Return one run for each epoch; None if the epochs fall. Batches without an epoch are skipped."""
+    merged: list[EpochRun] = []
     for run in runs:
         if run.epoch < 0:
             continue
-        if found and run.epoch < found[-1].epoch:
+        if merged and run.epoch < merged[-1].epoch:
             return None
-        if found and run.epoch == found[-1].epoch:
-            found[-1] = found[-1]._replace(last_offset=run.last_offset)
+        if merged and run.epoch == merged[-1].epoch:
+            merged[-1] = merged[-1]._replace(last_offset=run.last_offset)
         else:
-            found.append(run)
-    return found
+            merged.append(run)
+    return merged
 
 
 class _Bounds:
-    """What the batches allow a line to say, whichever runs there are: looked up, not gone through.
+    """Between which offsets an epoch may start, by the batches of the other epochs; one look-up for each line.
 
-    `behind[n]` is the last offset of the first n runs, `before[n]` the first offset of those from number n on.
+    `last_of_first[n]` is the last offset of the first n runs, `first_from[n]` the first offset of run n and later.
     """
 
     def __init__(self, proven: list[EpochRun], log_end: int) -> None:
         self._epochs = [run.epoch for run in proven]
         self._firsts = [run.first_offset for run in proven]
         self._log_end = log_end
-        self._behind = [-1, *accumulate((int(run.last_offset) for run in proven), max)]
+        self._last_of_first = [-1, *accumulate((int(run.last_offset) for run in proven), max)]
         falling = accumulate((int(run.first_offset) for run in reversed(proven)), min)
-        self._before = [*reversed(list(falling)), log_end + 1]
+        self._first_from = [*reversed(list(falling)), log_end + 1]
 
     def agree(self, entry: EpochEntry) -> bool:
         """Whether no batch contradicts a line of the file."""
@@ -94,4 +94,4 @@ class _Bounds:
         has_batch = at < len(self._epochs) and self._epochs[at] == entry.epoch
         if has_batch and entry.start_offset > self._firsts[at]:
             return False
-        return self._behind[at] < entry.start_offset < self._before[at + has_batch]
+        return self._last_of_first[at] < entry.start_offset < self._first_from[at + has_batch]

@@ -1,7 +1,8 @@
 """The leader epoch cache of a replica: LeaderEpochFileCache (0.11 to 4.3), as functions on a tuple of entries.
 
-A cache is `EpochEntries`: strictly rising in both columns, except that up to 2.6 the file is taken as it stands. The
-largest epoch and offset of the answers are those of the entries; log end offsets are passed in.
+An entry says at which offset an epoch starts; the next entry says where it ends. The latest epoch ends at the log end
+offset, which the caller passes in. Epochs and offsets rise strictly, except up to 2.6: those releases load the file
+unchanged, whatever its order.
 """
 
 from bisect import bisect_right
@@ -23,19 +24,19 @@ _UNDEFINED = EpochEndOffset(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
 
 
 def latest_epoch(cache: Sequence[EpochEntry]) -> Epoch:
-    """Return the epoch of the last entry, UNDEFINED_EPOCH for an empty cache (`latestEpoch`)."""
+    """Return the epoch of the last entry; UNDEFINED_EPOCH for an empty cache (`latestEpoch`)."""
     return cache[-1].epoch if cache else UNDEFINED_EPOCH
 
 
 def epoch_for_offset(cache: EpochEntries, offset: Offset) -> Epoch | None:
-    """Return the epoch of the last entry that starts at or below `offset`, None if there is none (3.5+)."""
+    """Return the epoch of the last entry that starts at or below `offset`; None if there is none (3.5+)."""
     return next((entry.epoch for entry in reversed(cache) if entry.start_offset <= offset), None)
 
 
 def assign(cache: EpochEntries, epoch: Epoch, start_offset: Offset, *, how: Assign) -> EpochEntries:
-    """Return the cache after `assign(epoch, startOffset)`.
+    """Return the cache after `assign(epoch, startOffset)`: the epoch starts at this offset.
 
-    ValueError where the broker throws IllegalArgumentException: a negative epoch, from 2.7 a negative offset too.
+    ValueError if the broker throws IllegalArgumentException: for a negative epoch, from 2.7 also a negative offset.
     """
     entries = list(cache)
     assign_to(entries, EpochEntry(epoch, start_offset), how=how, unsorted=unsorted(cache, how))
@@ -43,7 +44,7 @@ def assign(cache: EpochEntries, epoch: Epoch, start_offset: Offset, *, how: Assi
 
 
 def unsorted(cache: Sequence[EpochEntry], how: Assign) -> int:
-    """Return how many entries at the begin of a cache have to be looked at one by one: those of a file as it stands."""
+    """Return how many leading entries `assign_to` must check one by one: all of an unordered file, else none."""
     return len(cache) if how is Assign.FILTER and not rise(cache) else 0
 
 
@@ -55,27 +56,27 @@ def truncate_from_end(cache: EpochEntries, end_offset: Offset) -> EpochEntries:
 
 
 def truncate_from_start(cache: EpochEntries, start_offset: Offset, *, how: Assign) -> EpochEntries:
-    """Collapse the entries that start at or below `start_offset` into the last of them, starting there.
+    """Replace the entries that start at or below `start_offset` by the last of them, which then starts there.
 
-    Up to 2.0.0 (clearAndFlushEarliest) entries at `start_offset` itself stay as they are.
+    Up to 2.0.0 (clearAndFlushEarliest) entries at `start_offset` itself stay.
     """
     if how is not Assign.IGNORE:
-        passed = [entry for entry in cache if entry.start_offset <= start_offset]
+        earlier = [entry for entry in cache if entry.start_offset <= start_offset]
         kept = [entry for entry in cache if entry.start_offset > start_offset]
-        return (EpochEntry(passed[-1].epoch, start_offset), *kept) if passed else cache
-    passed = [entry for entry in cache if entry.start_offset < start_offset]
+        return (EpochEntry(earlier[-1].epoch, start_offset), *kept) if earlier else cache
+    earlier = [entry for entry in cache if entry.start_offset < start_offset]
     if start_offset < 0 or not cache or cache[0].start_offset >= start_offset:
         return cache
     kept = [entry for entry in cache if entry.start_offset >= start_offset]
     if not kept or start_offset < kept[0].start_offset:
-        kept.insert(0, EpochEntry(passed[-1].epoch, start_offset))
+        kept.insert(0, EpochEntry(earlier[-1].epoch, start_offset))
     return tuple(kept)
 
 
 def end_offset_for(cache: EpochEntries, requested: Epoch, *, log_end_offset: Offset, lookup: Lookup) -> EpochEndOffset:
     """Return the end of `requested`: the start of the next epoch, or the log end for the latest (`endOffsetFor`).
 
-    The epoch of the answer is the largest one not above `requested`. L1a and L1b answer an offset only: epoch None.
+    The answer names the largest known epoch not above `requested`. L1a and L1b answer with an offset only, epoch None.
     """
     if lookup in (Lookup.L1A, Lookup.L1B):
         offset = _end_offset_only(cache, requested, log_end_offset, lookup)
@@ -94,10 +95,13 @@ def end_offset_for(cache: EpochEntries, requested: Epoch, *, log_end_offset: Off
 
 
 def around(cache: EpochEntries, epoch: Epoch) -> EpochEntries:
-    """Return the entries of a cache that rises which alone decide about an epoch: the ends, and those beside it."""
+    """Return the entries of an ordered cache that `end_offset_for` needs for an epoch: its neighbours, first and last.
+
+    Answers from these few entries equal those from the cache, at a fraction of its size.
+    """
     at = bisect_right(cache, epoch, key=itemgetter(0))
-    places = {0, at - 1, at, len(cache) - 1}
-    return tuple(cache[place] for place in sorted(places) if 0 <= place < len(cache))
+    indexes = {0, at - 1, at, len(cache) - 1}
+    return tuple(cache[index] for index in sorted(indexes) if 0 <= index < len(cache))
 
 
 def load(
@@ -110,8 +114,8 @@ def load(
 ) -> EpochEntries:
     """Return the cache after a broker has loaded the log (Log.init up to 2.8, LogLoader.load since 3.0).
 
-    `log_start_checkpoint` is 0 where there is no entry. ValueError where the load throws IllegalArgumentException
-    (a negative epoch or offset, from 2.7).
+    `lines` are those of leader-epoch-checkpoint. `log_start_checkpoint` is 0 without an entry. ValueError if the load
+    throws IllegalArgumentException (from 2.7, for a negative epoch or offset).
     """
     if release.epoch_load is EpochLoad.E0 or not release.epoch_cache:
         return ()
@@ -122,20 +126,18 @@ def load(
 
 
 def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
-    """Return the cache as the constructor leaves it: the lines as they stand, or from 2.7 replayed through assign."""
-    if release.epoch_load in (EpochLoad.E0, EpochLoad.E1):
-        return tuple(lines)
-    told = tuple(lines)
-    if rise(told):
-        return told
+    """Return the cache after the constructor: up to 2.6 the lines unchanged, from 2.7 each of them assigned in turn."""
+    unchanged = tuple(lines)
+    if release.epoch_load in (EpochLoad.E0, EpochLoad.E1) or rise(unchanged):
+        return unchanged
     entries: list[EpochEntry] = []
-    for line in told:
+    for line in unchanged:
         assign_to(entries, line, how=Assign.POP)
     return tuple(entries)
 
 
 def rise(entries: Iterable[EpochEntry]) -> bool:
-    """Whether entries are as every broker writes them: from 0 on, and rising in both columns."""
+    """Whether no epoch or offset is negative and both columns rise strictly, as in every file that a broker writes."""
     epoch = offset = -1
     for entry in entries:
         if entry[0] <= epoch or entry[1] <= offset:
@@ -145,14 +147,14 @@ def rise(entries: Iterable[EpochEntry]) -> bool:
 
 
 def assign_to(entries: list[EpochEntry], new: EpochEntry, *, how: Assign, unsorted: int = 0) -> int:
-    """Make `assign` in a list, and return the new `unsorted`: what is assigned to it many times is not copied.
+    """Do `assign` in place and return the new `unsorted`; many assignments then copy nothing.
 
-    The first `unsorted` entries may be in any order; those behind them rise, and lie above all of them.
+    The first `unsorted` entries may be in any order. The others rise, and lie above all of those.
     """
     latest = entries[-1] if entries else EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     known = bool(entries) and latest.epoch == new.epoch and latest.start_offset <= new.start_offset
     if known and how is not Assign.IGNORE:
-        return unsorted  # before the sign is looked at: up to 2.6 a file can hold a negative epoch
+        return unsorted  # Kafka checks the sign later: up to 2.6 a file can hold a negative epoch.
     if new.epoch < 0 or (how is Assign.POP and new.start_offset < 0):
         raise ValueError(f"epoch {new.epoch} from offset {new.start_offset}")
     if how is Assign.IGNORE:

@@ -1,4 +1,7 @@
-"""What a start makes of the leftovers of a compaction, a split or a deletion (LogLoader 3.0 on, Log up to 2.8)."""
+"""What a start does with .cleaned, .swap and .deleted files, which a compaction, split or deletion left behind.
+
+LogLoader from 3.0, Log up to 2.8.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -15,85 +18,91 @@ _NUMBERED = (FileKind.LOG, *_INDEXES, FileKind.PRODUCER_SNAPSHOT)
 
 
 def ends_start(name: str, release: Release) -> bool:
-    """Whether the start of a broker fails on the name of a file: it looks for a number where none is.
+    """Whether a broker's start fails because a file name does not begin with a number.
 
-    Of leftovers 3.0 and later want the number of each, up to 2.8 that of what they put in the place of a segment.
+    From 3.0 a start parses the number of every leftover; up to 2.8 only of files that it puts in place of a segment.
     """
     if offset_of(name) is not None or name.endswith(DELETED):
         return False
-    kind, of_producers = parse_file(name).kind, (FileKind.TRANSACTION_INDEX, FileKind.PRODUCER_SNAPSHOT)
+    kind, since_0_11 = parse_file(name).kind, (FileKind.TRANSACTION_INDEX, FileKind.PRODUCER_SNAPSHOT)
     if name.endswith(CLEANED):
         return release.drops_swaps_of_unfinished_splits
     if name.endswith(SWAP):
-        taken = (FileKind.LOG, *(_INDEXES if release.keeps_swapped_indexes else ()))
-        return release.finishes_swaps_by_renaming or kind in taken
-    return kind in _NUMBERED and (release.has_producer_state or kind not in of_producers)
+        swapped_in = (FileKind.LOG, *(_INDEXES if release.keeps_swapped_indexes else ()))
+        return release.finishes_swaps_by_renaming or kind in swapped_in
+    return kind in _NUMBERED and (release.has_producer_state or kind not in since_0_11)
 
 
 class Leftovers(NamedTuple):
-    """Names of files: those that a start removes (or marks to be removed), and those that lose their `.swap`."""
+    """What a start does with the files of a directory because of leftovers, by file name."""
 
     removed: frozenset[str]
+    """The files that it deletes, or renames to `.deleted`."""
     renamed: frozenset[str]
+    """The files whose `.swap` suffix it removes."""
 
 
 def after_start(
     names: Iterable[str], swap_ends: Mapping[Offset, Offset], segment_ends: Mapping[Offset, Offset], release: Release
 ) -> Leftovers:
-    """Return what happens to the files of a partition directory because of leftovers.
+    """Return what a start does with the files of a partition directory because of leftovers.
 
-    `swap_ends` has the end offset of each `.log.swap` by its base offset, `segment_ends` that of each segment.
+    `swap_ends` maps the base offset of each `.log.swap` to its end offset, `segment_ends` that of each segment.
     """
     files = {name: parse_file(name) for name in names}
-    first = temporary(files, release)
-    left = {name: files[name] for name in first.swaps}
+    first_pass = temporary(files, release)
+    kept_swaps = {name: files[name] for name in first_pass.swaps}
     ends = {
         file.offset: swap_ends[file.offset]
-        for file in left.values()
+        for file in kept_swaps.values()
         if file.kind is FileKind.LOG and file.offset is not None and file.offset in swap_ends
     }
     if release.finishes_swaps_by_renaming:
-        between = replaced_by_swaps(files, min(ends), max(ends.values())) if ends else ()
-        return Leftovers(frozenset((*first.removed, *between)), frozenset(left))
+        replaced = set(replaced_by_swaps(files, min(ends), max(ends.values()))) if ends else set()
+        return Leftovers(removed=frozenset((*first_pass.removed, *replaced)), renamed=frozenset(kept_swaps))
     swaps = {name: file for name, file in files.items() if file.suffix == SWAP}
     logs = {file.offset for file in swaps.values() if file.kind is FileKind.LOG}
     indexes = {name for name, file in swaps.items() if file.kind in _INDEXES}
-    # Up to 2.8 only the indexes of a `.log.swap` count; those without stay, and yet cost their segment its indexes.
-    gone = {name for name in first.removed if name not in swaps or files[name].offset in logs}
-    renamed = {name for name, file in left.items() if file.offset in ends}
-    costs = list(swaps.values())
+    # Up to 2.8 a start deletes swapped indexes only beside a `.log.swap`. Without one they stay, and yet the start
+    # deletes the indexes of their segment.
+    removed = {name for name in first_pass.removed if name not in swaps or files[name].offset in logs}
+    renamed = {name for name, file in kept_swaps.items() if file.offset in ends}
+    replacing = list(swaps.values())
     if not release.keeps_swapped_indexes:
-        gone, renamed = gone | indexes, renamed - indexes
-        costs = [file for file in costs if file.kind is FileKind.LOG]
-    replaced = _replaced(files, ends, segment_ends, release) | _indexes_of(files, costs)
-    return Leftovers(frozenset(gone | replaced), frozenset(renamed))
+        removed, renamed = removed | indexes, renamed - indexes
+        replacing = [file for file in replacing if file.kind is FileKind.LOG]
+    replaced = _replaced_segments(files, ends, segment_ends, release) | _indexes_of(files, replacing)
+    return Leftovers(removed=frozenset(removed | replaced), renamed=frozenset(renamed))
 
 
-def _replaced(
+def _replaced_segments(
     files: Mapping[str, KafkaFile],
     ends: Mapping[Offset, Offset],
     segment_ends: Mapping[Offset, Offset],
     release: Release,
 ) -> set[str]:
-    """Return the files of the segments that hold offsets of a swap; its own snapshot stays, up to 2.7 every one."""
-    found: set[str] = set()
+    """Return the files of the segments whose offsets a swap holds.
+
+    The producer snapshot at the swap's own base offset stays; up to 2.7 every producer snapshot does.
+    """
+    replaced: set[str] = set()
     for base, end in ends.items():
         floor = max((other for other in segment_ends if other <= base), default=base)
         for other, other_end in segment_ends.items():
-            # Up to 1.1 the segment before it goes too, also where it ends before the swap begins.
-            holds = other_end > base or not release.drops_swaps_of_unfinished_splits
-            if floor <= other < end and holds:
-                kept = other == base or not release.keeps_snapshot_per_segment
-                found |= {
+            # Up to 1.1 the segment before the swap goes too, even if it ends before the swap starts.
+            overlaps = other_end > base or not release.drops_swaps_of_unfinished_splits
+            if floor <= other < end and overlaps:
+                keeps_snapshot = other == base or not release.keeps_snapshot_per_segment
+                replaced |= {
                     name
                     for name, file in files.items()
                     if file.offset == other and not file.suffix
-                    and not (kept and file.kind is FileKind.PRODUCER_SNAPSHOT)
+                    and not (keeps_snapshot and file.kind is FileKind.PRODUCER_SNAPSHOT)
                 }  # fmt: skip
-    return found
+    return replaced
 
 
 def _indexes_of(files: Mapping[str, KafkaFile], swaps: Iterable[KafkaFile]) -> set[str]:
-    """Return the indexes of the segments with the base offset of a swap."""
+    """Return the indexes of the segments at the base offsets of these swaps."""
     bases = {file.offset for file in swaps if file.kind is FileKind.LOG or file.kind in _INDEXES}
     return {n for n, file in files.items() if file.offset in bases and file.kind in _INDEXES and not file.suffix}

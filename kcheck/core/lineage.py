@@ -1,8 +1,8 @@
-"""Which epoch wrote which offsets of a log, and where two logs part.
+"""Which epoch wrote which offsets of a log, where two logs part, and which records a truncation loses.
 
-One epoch has one leader, so two records with the same offset and epoch are the same record; the first offset whose
-epochs differ is where the logs fork. A lineage comes from batch headers where there are batches, else from the epoch
-cache, which says nothing about offsets below its first entry.
+One epoch has one leader, so two records with the same offset and epoch are the same record. The logs fork at the first
+offset whose epochs differ. A lineage comes from batch headers if there are any, else from the epoch cache. The cache
+says nothing about offsets below its first entry.
 """
 
 from collections.abc import Iterable
@@ -13,31 +13,35 @@ from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
 
 
 class EpochRange(NamedTuple):
-    """Offsets `[start, end)` written in one epoch; None: not known (older message formats, no cache entry)."""
+    """Offsets `[start, end)` written in one epoch."""
 
     start: Offset
+    """The first offset."""
     end: Offset
+    """The offset after the last one."""
     epoch: Epoch | None
+    """Their leader epoch; None if it is not known (magic 0 or 1, or below the first cache entry)."""
 
 
 Lineage = tuple[EpochRange, ...]
 Entries = Iterable[tuple[int, int]]
-"""Epochs and their first offsets, as an epoch cache has them."""
+"""(epoch, start offset) pairs of an epoch cache."""
 
 
 class Fork(NamedTuple):
-    """Where two lineages part.
-
-    `first_difference` is the first offset known to differ. `common_prefix` is the first offset that both logs do not
-    share, None where an offset before it is not known in one of them or where the logs do not overlap.
-    """
+    """Where two lineages part."""
 
     common_prefix: Offset | None
+    """The first offset that the logs do not share.
+
+    None if the epoch of a lower offset is not known in one of them, or if the logs do not overlap.
+    """
     first_difference: Offset | None
+    """The first offset whose epochs are known to differ; None if no offset is."""
 
 
 def lineage_of_cache(cache: EpochEntries, *, log_start_offset: Offset, log_end_offset: Offset) -> Lineage:
-    """Return the runs that the cache tells, within `[log_start_offset, log_end_offset)`."""
+    """Return the lineage by the cache, within `[log_start_offset, log_end_offset)`."""
     starts = [max(entry.start_offset, log_start_offset) for entry in cache]
     known = starts[0] if starts else log_end_offset
     runs = [EpochRange(log_start_offset, Offset(min(known, log_end_offset)), None)]
@@ -47,7 +51,7 @@ def lineage_of_cache(cache: EpochEntries, *, log_start_offset: Offset, log_end_o
 
 
 def lineage_of_batches(batches: Iterable[Batch]) -> Lineage:
-    """Return the runs of batches in offset order; a gap between two batches of one epoch does not end its run."""
+    """Return the lineage of batches in offset order; a gap between two batches of one epoch counts as that epoch."""
     runs: list[EpochRange] = []
     for batch in batches:
         end = Offset(batch.last_offset + 1)
@@ -59,7 +63,7 @@ def lineage_of_batches(batches: Iterable[Batch]) -> Lineage:
 
 
 def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
-    """Return where the logs with these lineages and log end offsets part."""
+    """Return where two logs part, by their lineages and log end offsets."""
     unknown: Offset | None = None
     i = j = 0
     while i < len(a) and j < len(b):
@@ -79,42 +83,54 @@ def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
 
 
 def contradict(a: Entries, b: Entries, *, a_end: int, b_end: int) -> bool:
-    """Whether the caches of two logs cannot be of one history, whatever was compacted away.
+    """Whether the caches of two logs cannot share one history, even if records were compacted away.
 
-    A replica that fetches a compacted log learns of an epoch with the first of its records that is left, or never. So
-    each entry tells the epoch of one offset alone, the last one that of the last offset too; these must rise together.
+    A replica that fetches a compacted log learns about an epoch at the first remaining record of it, or never. So an
+    entry proves the epoch of its start offset only, and the last entry also that of the last offset. Over both logs,
+    epochs and offsets must rise together.
     """
-    facts = sorted({*_facts(a, a_end), *_facts(b, b_end)})
-    return any(offset == next_offset or epoch > after for (offset, epoch), (next_offset, after) in pairwise(facts))
+    facts = sorted({*_proven_epochs(a, a_end), *_proven_epochs(b, b_end)})
+    return any(
+        offset == next_offset or epoch > next_epoch for (offset, epoch), (next_offset, next_epoch) in pairwise(facts)
+    )
 
 
-def _facts(entries: Entries, end: int) -> set[tuple[int, int]]:
+def _proven_epochs(entries: Entries, end: int) -> set[tuple[int, int]]:
+    """Return the (offset, epoch) pairs that a cache proves for a log that ends at `end`."""
     known = [(start, epoch) for epoch, start in entries if start < end]
     return {*known, *((end - 1, epoch) for _, epoch in known[-1:])}
 
 
 class Ranges(NamedTuple):
-    """What a truncation does to the follower's offsets, each `[from, to)` or None where empty or not known.
-
-    `kept_divergent` stays and differs from the leader; `lost` is gone and the leader does not have it; `refetched` is
-    gone and comes back from the leader. What lay below the follower's log start is neither. `certain` is False where
-    the fork is not known: `lost` is then an upper bound.
-    """
+    """What a truncation does to the follower's offsets, as ranges `[from, to)` at or above its log start."""
 
     kept_divergent: tuple[Offset, Offset] | None
+    """Offsets that stay and differ from the leader's; None if there are none, or if they are not known."""
     lost: tuple[Offset, Offset] | None
+    """Offsets that go and that the leader does not have; None if there are none."""
     refetched: tuple[Offset, Offset] | None
+    """Offsets that go and come back from the leader; None if there are none, or if they are not known."""
     certain: bool
+    """False if the fork is not known; `lost` is then an upper bound."""
 
 
-def ranges(found: Fork, *, log_start_offset: Offset, before: Offset, after: Offset) -> Ranges:
-    """Return the ranges of a follower that starts at `log_start_offset`; its log end goes from `before` to `after`."""
-    parts = found.common_prefix
-    if parts is None:
-        kept = _range(found.first_difference, after)
-        return Ranges(kept, _range(max(after, log_start_offset), before), None, certain=False)
-    back = _range(max(after, log_start_offset), min(parts, before))
-    return Ranges(_range(parts, after), _range(max(after, parts, log_start_offset), before), back, certain=True)
+def ranges(parted: Fork, *, log_start_offset: Offset, before: Offset, after: Offset) -> Ranges:
+    """Return what a follower that starts at `log_start_offset` loses when its log end goes from `before` to `after`."""
+    shared_end = parted.common_prefix
+    first_removed = max(after, log_start_offset)
+    if shared_end is None:
+        return Ranges(
+            kept_divergent=_range(parted.first_difference, after),
+            lost=_range(first_removed, before),
+            refetched=None,
+            certain=False,
+        )
+    return Ranges(
+        kept_divergent=_range(shared_end, after),
+        lost=_range(max(first_removed, shared_end), before),
+        refetched=_range(first_removed, min(shared_end, before)),
+        certain=True,
+    )
 
 
 def _range(start: int | None, end: int) -> tuple[Offset, Offset] | None:

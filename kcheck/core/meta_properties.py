@@ -1,4 +1,4 @@
-"""What a start makes of the meta.properties of a log dir: BrokerMetadataCheckpoint, MetaPropertiesEnsemble."""
+"""Whether a start accepts the meta.properties of a log dir: BrokerMetadataCheckpoint, MetaPropertiesEnsemble."""
 
 import base64
 from collections.abc import Collection, Mapping
@@ -9,7 +9,7 @@ from kcheck.model.release import Release
 
 _DIRECTORY_ID = "directory.id"
 _RESERVED_IDS = 100
-"""The ids below, with 64 zero bits before, are kept for a meaning (DirectoryId.reserved)."""
+"""Kafka reserves the ids whose high 64 bits are zero and whose low bits are below this (DirectoryId.reserved)."""
 _KNOWN_KEYS = frozenset(("version", "broker.id", "node.id", "cluster.id"))
 
 
@@ -19,24 +19,24 @@ class MetaPropertiesFault(Enum):
     UNREADABLE = auto()
     """Its reader throws."""
     EMPTY = auto()
-    """It names nothing: KRaft refuses it, a broker of ZooKeeper writes it again."""
+    """It has no entry that counts: KRaft refuses it, a ZooKeeper broker writes it again."""
     NO_NODE_ID = auto()
-    """It names no node id, and 4.0 and later need one."""
+    """It has no node id; 4.0 and later need one."""
     RESERVED_DIRECTORY_ID = auto()
-    """Its directory.id is one of those that Kafka keeps for a meaning."""
+    """Its directory.id is one that Kafka reserves."""
     UNUSABLE = auto()
-    """The reader of 2.8 to 3.6 takes it, and the broker fails when it uses an entry."""
+    """The reader of 2.8 to 3.6 accepts it, but the broker fails when it uses an entry."""
 
 
 def names_nothing(properties: Collection[str]) -> bool:
-    """Whether a meta.properties has no entry that means anything: it is empty, or holds only zero bytes."""
+    """Whether a meta.properties has no entry that Kafka uses: it is empty, or has only zero bytes."""
     return _KNOWN_KEYS.isdisjoint(properties)
 
 
 def fault_of(
     properties: Mapping[str, str], broker_id: int | None, release: Release, *, refused: bool, faulty: Collection[str]
 ) -> MetaPropertiesFault | None:
-    """Return why a broker refuses the file, None if it accepts it.
+    """Return why a broker refuses the file; None if it accepts it.
 
     `refused`: its reader throws. `faulty` are the keys whose values the newest reader refuses.
     """
@@ -52,7 +52,7 @@ def fault_of(
         directory_id = properties.get(_DIRECTORY_ID)
         reserved = directory_id is not None and _is_reserved(directory_id)
         return MetaPropertiesFault.RESERVED_DIRECTORY_ID if reserved else None
-    # From 2.8 to 3.6 the reader takes any properties and fails when it uses them; directory.id it does not know.
+    # From 2.8 to 3.6 the reader accepts any properties; the broker fails when it uses them. It ignores directory.id.
     used = any(key != _DIRECTORY_ID for key in faulty)
     return MetaPropertiesFault.UNUSABLE if used and release.takes_any_meta_properties else None
 
@@ -63,9 +63,9 @@ def _is_reserved(directory_id: str) -> bool:
 
 
 def outcome_of(fault: MetaPropertiesFault, release: Release, *, mode: Mode, empty: bool) -> Outcome:
-    """Return what becomes of a log dir whose meta.properties has a fault. `empty`: it names nothing.
+    """Return what a start does with a log dir whose meta.properties has a fault. `empty`: `names_nothing` is true.
 
-    OFFLINE is for a broker that has another log dir with a good file, and its metadata elsewhere: else it aborts.
+    OFFLINE needs another log dir with a good file, and the metadata log outside of this one. Else the start aborts.
     """
     if empty and mode is Mode.ZOOKEEPER:
         return Outcome.OK

@@ -1,7 +1,7 @@
-"""The server's answer to OffsetsForLeaderEpoch (API key 23), error codes included.
+"""What a broker answers to OffsetsForLeaderEpoch (API key 23), with its error codes.
 
-ReplicaManager.lastOffsetForLeaderEpoch, Partition.lastOffsetForLeaderEpoch and checkCurrentLeaderEpoch, 2.1 to 4.3.1;
-before 2.1 there is no fencing.
+ReplicaManager.lastOffsetForLeaderEpoch, Partition.lastOffsetForLeaderEpoch and checkCurrentLeaderEpoch, 2.1 to 4.3.1.
+Before 2.1 a broker does not fence requests by the current leader epoch.
 """
 
 from dataclasses import dataclass
@@ -14,19 +14,22 @@ from kcheck.model.release import Lookup, Release
 
 
 class Hosted(StrEnum):
-    """What a broker knows of the partition it is asked for."""
+    """How a broker hosts the partition of the request."""
 
     LEADER = "leader"
+    """It leads the partition."""
     FOLLOWER = "follower"
+    """It follows another leader."""
     OFFLINE = "offline"
-    """In a log dir that is offline."""
+    """Its replica is in a log dir that is offline."""
     ELSEWHERE = "elsewhere"
-    """Not here, but known to the metadata cache."""
+    """It has no replica, but its metadata cache knows the partition."""
     UNKNOWN = "unknown"
+    """Its metadata cache does not know the partition."""
 
 
 class Error(StrEnum):
-    """The error codes that the answer can carry, by their names in Kafka's Errors."""
+    """The errors of the answer, by their names in Kafka's Errors."""
 
     NONE = "NONE"
     UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
@@ -38,7 +41,7 @@ class Error(StrEnum):
 
     @property
     def code(self) -> int:
-        """The code on the wire."""
+        """The error code in the protocol."""
         return _CODES[self]
 
 
@@ -54,19 +57,22 @@ _CODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The reply for one partition; `epoch` is None where the newest version of the release carries none."""
+class EpochAnswer:
+    """The reply for one partition."""
 
     error: Error
+    """NONE if the broker answers."""
     epoch: Epoch | None
+    """The largest known epoch not above the requested one; None if the release's newest reply carries no epoch."""
     end_offset: Offset
+    """The end of that epoch; -1 if it is undefined."""
 
 
 def refusal(*, hosted: Hosted, leader_epoch: Epoch, current_leader_epoch: Epoch, release: Release) -> Error:
-    """Return why the request is refused, NONE if it is not.
+    """Return why the broker refuses the request; NONE if it answers.
 
     `leader_epoch` is the one the broker knows, `current_leader_epoch` the one in the request (UNDEFINED_EPOCH: absent).
-    An epoch that does not fit is told before the leadership.
+    The broker compares the epochs before it checks that it leads.
     """
     if hosted is Hosted.OFFLINE:
         return Error.KAFKA_STORAGE_ERROR
@@ -90,29 +96,32 @@ def answer(
     current_leader_epoch: Epoch,
     leader_epoch: Epoch,
     release: Release,
-) -> Answer:
-    """Return what a leader of `leader_epoch` with this cache and log end answers.
+) -> EpochAnswer:
+    """Return the answer of a leader in `leader_epoch` with this cache and log end offset.
 
-    Up to 0.10.2 no broker knows the request: UNSUPPORTED_VERSION.
+    Brokers up to 0.10.2 do not know the request: UNSUPPORTED_VERSION.
     """
     lookup: Lookup | None = release.lookup
     if lookup is None:
-        return Answer(Error.UNSUPPORTED_VERSION, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        return EpochAnswer(Error.UNSUPPORTED_VERSION, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     error = refusal(
         hosted=Hosted.LEADER, leader_epoch=leader_epoch, current_leader_epoch=current_leader_epoch, release=release
     )
     if error is not Error.NONE:
-        return Answer(error, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        return EpochAnswer(error, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     end = end_offset_for(cache, requested, log_end_offset=log_end_offset, lookup=lookup)
-    return Answer(Error.NONE, end.epoch, end.end_offset)
+    return EpochAnswer(Error.NONE, end.epoch, end.end_offset)
 
 
 def epochs_to_ask(cache: EpochEntries) -> tuple[Epoch, ...]:
-    """Return every known epoch, the ends of every gap between them, the one below and the one above; -1 for none."""
+    """Return the epochs worth a request: every known one, both ends of each gap, and one below and above all.
+
+    For an empty cache these are -1 and 0.
+    """
     known = sorted({entry.epoch for entry in cache})
     if not known:
         return (UNDEFINED_EPOCH, Epoch(0))
-    asked = {known[0] - 1, known[-1] + 1, *known}
+    epochs = {known[0] - 1, known[-1] + 1, *known}
     for low, high in pairwise(known):
-        asked |= {low + 1, high - 1} if high - low > 1 else set()
-    return tuple(Epoch(epoch) for epoch in sorted(asked))
+        epochs |= {low + 1, high - 1} if high - low > 1 else set()
+    return tuple(Epoch(epoch) for epoch in sorted(epochs))

@@ -1,6 +1,6 @@
-"""What a start makes of a log dir and of each partition directory in it: the values of a prediction.
+"""What a start does with a log dir and with each partition directory in it: the values of a prediction.
 
-`kcheck.startup` fills them in; predict, truncation, repair and the fleet read them.
+`kcheck.startup` makes them; predict, truncation, repair and the fleet read them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,22 +14,25 @@ from kcheck.model.views import LogDirView
 
 
 class Content(NamedTuple):
-    """What a file holds: `filled` bytes, then zeros up to `size`.
-
-    The bytes are `data`, or where `path` is set those of that file from position `begin` on. `certain` is False where
-    they depend on the clock or on other nodes. `patches` are of the file at `path`.
-    """
+    """What a file holds: `filled` bytes, then zeros up to `size`."""
 
     size: int
+    """The size of the file in bytes."""
     path: str | None = None
+    """The file that holds the bytes now; None if they are in `data`."""
     begin: int = 0
+    """The position in the file at `path` where the bytes begin."""
     filled: int = 0
+    """How many bytes come before the zeros."""
     data: bytes = b""
+    """The bytes, if `path` is None."""
     certain: bool = True
+    """False if the bytes depend on the clock or on other nodes."""
     patches: tuple[tuple[int, bytes], ...] = ()
+    """Changes to the bytes of the file at `path`, as position and new bytes."""
 
     def resized(self, size: int) -> "Content":
-        """Return the file cut, or with zeros behind it."""
+        """Return the file truncated, or extended with zeros."""
         filled = min(self.filled, size)
         return self._replace(size=size, filled=filled, data=self.data[:filled])
 
@@ -40,126 +43,158 @@ def new_content(data: bytes, *, certain: bool = True) -> Content:
 
 
 class Changes(NamedTuple):
-    """What a start does to the files of a directory, by their names; `renamed` are pairs of names.
-
-    `unknown` are files whose new content depends on the clock or on other nodes.
-    """
+    """What a start does to the files of a directory, by file name."""
 
     created: tuple[str, ...] = ()
+    """New files."""
     changed: tuple[str, ...] = ()
+    """Files with other bytes afterwards."""
     removed: tuple[str, ...] = ()
+    """Files that it deletes."""
     renamed: tuple[tuple[str, str], ...] = ()
+    """Files that it renames, as old and new name."""
     unknown: tuple[str, ...] = ()
+    """Files whose new content depends on the clock or on other nodes."""
 
     @property
     def any(self) -> bool:
-        """Whether anything is different afterwards."""
+        """Whether the start changes any file."""
         return any(self)
 
 
 class LogCut(NamedTuple):
-    """What a start takes from a log: a segment from a position on, to the end of its file as it lies.
-
-    `end_offset` is where the batches end that stay.
-    """
+    """What a start removes from one segment: everything from a position to the end of the file."""
 
     path: str
+    """The `.log` file."""
     base_offset: Offset
+    """The segment's base offset."""
     end_offset: Offset
+    """The offset after the last batch that stays."""
     position: int
+    """The size of the `.log` after the cut, in bytes."""
     size: int
+    """Its size before the cut, in bytes."""
     why: str
+    """The reason in words."""
 
 
 class LoadedLog(NamedTuple):
-    """A log as the start leaves it. `rescanned` counts the bytes that are read on the way."""
+    """A log after the start has loaded it."""
 
     log_start_offset: Offset
+    """Its first offset."""
     log_end_offset: Offset
+    """The offset after its last record."""
     recovery_point: Offset
+    """The offset below which a later recovery need not read it."""
     leader_epochs: EpochEntries
+    """Its leader epoch cache."""
     unstable: bool
+    """Whether it has a first unstable offset: a transaction that is open, or that ended during the load."""
     bases: tuple[int, ...]
+    """The base offsets of its segments, ascending."""
     cuts: tuple[LogCut, ...] = ()
+    """What the start removes from its segments."""
     rescanned: int = 0
+    """How many bytes the start reads to recover it."""
     reasons: tuple[str, ...] = ()
+    """Why the start changes it, in words."""
 
 
 class LostRecords(NamedTuple):
-    """Records that stand in the files now and that the broker will not have.
-
-    Offsets `start` to below `end`, None where they are not known; so is `records`. `bytes` are those cut or
-    deleted, without zeros at the end. `below_high_watermark` counts the records that consumers may have read, None
-    where that is not known.
-    """
+    """Records that are in the files now and that the broker will not have; offsets `[start, end)`."""
 
     start: Offset | None
+    """The first offset; None if it is not known."""
     end: Offset | None
+    """The offset after the last one; None if it is not known."""
     records: int | None
+    """How many records; None if that is not known."""
     bytes: int
+    """How many bytes the start truncates or deletes, without zeros at the end."""
     below_high_watermark: int | None
+    """How many of the records consumers may have read; None if that is not known."""
 
 
 def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
-    """Return several losses as one; None where no records are lost."""
-    found = [each for each in losses if each.records != 0]
-    if not found:
+    """Return several losses as one; None if no records are lost."""
+    real = [loss for loss in losses if loss.records != 0]
+    if not real:
         return None
     return LostRecords(
-        start=min((each.start for each in found if each.start is not None), default=None),
-        end=max((each.end for each in found if each.end is not None), default=None),
-        records=_sum([each.records for each in found]),
-        bytes=sum(each.bytes for each in found),
-        below_high_watermark=_sum([each.below_high_watermark for each in found]),
+        start=min((loss.start for loss in real if loss.start is not None), default=None),
+        end=max((loss.end for loss in real if loss.end is not None), default=None),
+        records=_sum([loss.records for loss in real]),
+        bytes=sum(loss.bytes for loss in real),
+        below_high_watermark=_sum([loss.below_high_watermark for loss in real]),
     )
 
 
 def _sum(counts: list[int | None]) -> int | None:
-    return None if None in counts else sum(each or 0 for each in counts)
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 class PartitionPrediction(NamedTuple):
-    """What becomes of one partition directory.
-
-    `log` is None where it is not loaded. `after` are the files that stand there then. `queued`: its log dir is offline
-    as soon as the broker runs. `uncertain` tells on what else the answer depends, where the files cannot tell.
-    `touched` tells why the broker goes on to read the log or to rename its directory, None if it does not: that fails
-    while the log dir waits to go offline. `unread` tells why we could not read the directory, None if we could.
-    `promoted`: a future log that takes the place of the current one.
-    """
+    """What a start does with one partition directory."""
 
     dir: str
+    """The name of the directory."""
     directory: PartitionDirectory
+    """The topic, partition and state in that name."""
     outcome: Outcome
+    """What the start does with it."""
     reason: str | None
+    """Why, in words; None if there is nothing to say."""
     log: LoadedLog | None = None
+    """The loaded log; None if the start does not load it."""
     high_watermark: Offset | None = None
+    """The high watermark that the replica starts with; None if it is not known."""
     lost: LostRecords | None = None
+    """The records it loses; None if it loses none."""
     scan_bytes: int = 0
+    """How many bytes the start reads to recover it."""
     changes: Changes = Changes()
+    """What the start does to its files."""
     after: Mapping[str, Content] = {}
+    """Its files after the start, by name."""
     queued: bool = False
+    """Whether its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None
+    """What else decides, if the files alone do not; None if they do."""
     touched: str | None = None
+    """Why the broker reads the log or renames the directory after loading; None if it does neither.
+
+    This fails while the log dir waits to go offline.
+    """
     unread: Unreadable | None = None
+    """Why kcheck could not read the directory; None if it could."""
     promoted: bool = False
+    """Whether it is a future log that replaces the current one."""
 
 
 class LogDirPrediction(NamedTuple):
-    """What becomes of a log dir: `reasons` tell why it is not loaded, the first of them decides.
-
-    `uncertain` is what else may happen, where the files cannot tell which. Log dirs of one `broker` (None: not known)
-    belong together, whatever they say; their identities are those of `view`. `unread`: not all of it could be read.
-    """
+    """What a start does with a log dir."""
 
     path: str
+    """The log dir."""
     broker_id: int | None
+    """Its broker; None if it is not known."""
     outcome: Outcome
+    """What the start does with it."""
     reasons: tuple[str, ...]
+    """Why the start does not load it; the first one decides."""
     clean: bool
+    """Whether the last shutdown was clean."""
     mode: Mode
+    """Where the cluster keeps its metadata."""
     uncertain: str | None
+    """What else may happen, if the files do not say; None if they do."""
     partitions: tuple[PartitionPrediction, ...]
+    """Its partition directories."""
     view: LogDirView | None = None
+    """What kcheck read there; None if the path has no partition to load."""
     broker: object = None
+    """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
     unread: bool = False
+    """Whether kcheck could not read all of it."""

@@ -1,4 +1,4 @@
-"""What a follower fetches once its truncation is over, and where that begins the dialogue anew.
+"""What a follower fetches after its truncation, and which fetches make it truncate again.
 
 Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsFollower, LeaderEpochFileCache.assign.
 """
@@ -6,71 +6,75 @@ Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsF
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status, Step, Truncation
+from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status, Step
 from kcheck.core.leader_epochs import assign, end_offset_for
 from kcheck.core.lineage import Lineage
-from kcheck.core.truncation import fetch, fetches, truncate_fully_and_start_at
+from kcheck.core.truncation import fetch, fetch_until_records, truncate_fully_and_start_at
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.release import Follower, Release
 
 
 def follow(
-    found: Truncation, leader: Leader, lineage: Lineage, sent: Callable[[Offset], Iterable[Lineage]], *,
+    truncation: Dialogue, leader: Leader, lineage: Lineage, sent: Callable[[Offset], Iterable[Lineage]], *,
     release: Release,
-) -> Truncation:  # fmt: skip
-    """Return what becomes of a truncation with what the follower fetches then, up to the end of the leader's log.
+) -> Dialogue:  # fmt: skip
+    """Return the truncation after the follower has fetched up to the leader's log end.
 
-    `sent` yields what fetches from an offset on bring, one after another. From 2.8 each carries the last epoch that the
-    one before brought, and where the leader's cache does not tell of its own batches (`lineage`), the follower is cut
-    once more, as a rule for ever. A batch of magic 2 without an epoch is refused (LeaderEpochFileCache.assign). The
-    log `after` is the shortest that it was: what comes behind that is the leader's.
+    `sent` yields what fetches from an offset on bring, one after another. `lineage` are the epochs of the leader's own
+    batches. From 2.8 each fetch carries the last epoch that the fetch before it brought. If the leader's cache lacks
+    that epoch, the follower truncates again, usually forever. It refuses a batch of magic 2 without an epoch
+    (LeaderEpochFileCache.assign). `after` is the log at its shortest: everything later comes from the leader.
     """
-    is_asked = release.rules.follower is Follower.FETCH and release.epoch_cache and not _knows(leader, lineage, release)
+    may_diverge = (
+        release.rules.follower is Follower.FETCH and release.epoch_cache and not _cache_covers(leader, lineage, release)
+    )
     seen: set[Replica] = set()
-    after = found.after
-    while found.status is Status.OK:
-        now = found.after
+    after = truncation.after
+    while truncation.status is Status.OK:
+        now = truncation.after
         if now in seen:
-            return replace(found, after=after, status=Status.NEVER_COMPLETES)
+            return replace(truncation, after=after, status=Status.NEVER_COMPLETES)
         seen.add(now)
         for runs in sent(now.log_end_offset) if now.log_end_offset < leader.log_end_offset else ():
             if runs[0].start < now.log_end_offset:
-                found = _append_first(found, runs[0].start, release)
+                truncation = _append_first(truncation, runs[0].start, release)
                 break
-            left = runs if is_asked else tuple(run for run in lineage if run.end > now.log_end_offset)
+            left = runs if may_diverge else tuple(run for run in lineage if run.end > now.log_end_offset)
             if release.epoch_cache and any(run.epoch is not None and run.epoch < 0 for run in left):
-                return replace(found, after=after, status=Status.FETCH_FAILS)
-            if not is_asked:
-                return replace(found, after=after)
+                return replace(truncation, after=after, status=Status.FETCH_FAILS)
+            if not may_diverge:
+                return replace(truncation, after=after)
             now = _appended(now, runs, release)
             if fetch(now, leader, release).reply is FetchError.RECORDS:
                 continue
-            found = fetches(found.steps, now, leader, release)
+            truncation = fetch_until_records(truncation.steps, now, leader, release)
             break
         else:
-            return replace(found, after=after)
-        after = min(after, found.after, key=lambda each: each.log_end_offset)
-    return replace(found, after=after)
+            return replace(truncation, after=after)
+        after = min(after, truncation.after, key=lambda replica: replica.log_end_offset)
+    return replace(truncation, after=after)
 
 
-def _append_first(found: Truncation, base_offset: Offset, release: Release) -> Truncation:
-    """Return what becomes of a truncation whose fetch brings a batch that begins at `base_offset`, below the log end.
+def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -> Dialogue:
+    """Return the truncation after a fetch that brings a batch from `base_offset`, which lies below the log end.
 
-    An empty log begins anew with the batch (KAFKA-6975), any other refuses it
+    An empty log starts again at the batch (KAFKA-6975); any other log refuses it
     (Partition.appendRecordsToFollowerOrFutureReplica, Log.append).
     """
-    now = found.after
+    now = truncation.after
     assert base_offset < now.log_end_offset
     if now.log_end_offset != now.log_start_offset or not release.begins_empty_log_with_batch:
-        return replace(found, status=Status.FETCH_FAILS)
-    checked = release.rules.follower is Follower.FETCH
-    steps = found.steps[:-1] if checked else found.steps
-    step = FetchRequest(now.log_end_offset, None, FetchError.RECORDS, truncate_to=base_offset)
-    return replace(found, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
+        return replace(truncation, status=Status.FETCH_FAILS)
+    fetch_is_a_step = release.rules.follower is Follower.FETCH
+    steps = truncation.steps[:-1] if fetch_is_a_step else truncation.steps
+    step = FetchRequest(
+        offset=now.log_end_offset, last_fetched_epoch=None, reply=FetchError.RECORDS, truncate_to=base_offset
+    )
+    return replace(truncation, steps=(*steps, step), after=truncate_fully_and_start_at(now, base_offset))
 
 
-def _knows(leader: Leader, lineage: Lineage, release: Release) -> bool:
-    """Whether the leader's cache tells of each epoch that its batches have, as far as they have it."""
+def _cache_covers(leader: Leader, lineage: Lineage, release: Release) -> bool:
+    """Whether the leader's cache has every epoch of its batches, and ends each at or above its last batch."""
     for run in lineage:
         if run.epoch is None:
             continue
@@ -81,7 +85,7 @@ def _knows(leader: Leader, lineage: Lineage, release: Release) -> bool:
 
 
 def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica:
-    """Return the log with what a fetch brought (`Log.appendAsFollower`): messages empty the cache (KAFKA-7601)."""
+    """Return the log with the fetched records (`Log.appendAsFollower`); magic 0 and 1 empty the cache (KAFKA-7601)."""
     cache = replica.cache
     for run in runs:
         cache = () if run.epoch is None else assign(cache, run.epoch, run.start, how=release.assign)
@@ -91,10 +95,10 @@ def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica:
 def sends_snapshot(
     steps: Iterable[Step], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
 ) -> Offset | None:
-    """Return where the snapshot ends that a leader of KRaft's log sends to one of these fetches, None if it sends none.
+    """Return the end offset of the snapshot that a KRaft leader sends instead of records; None if it sends none.
 
-    Its `snapshots` are end offsets with epochs, ascending (ReplicatedLog.validateOffsetAndEpoch 3.0.0 to 4.2.1,
-    RaftLog 4.3.1).
+    `snapshots` are the leader's, as end offset and epoch, ascending (ReplicatedLog.validateOffsetAndEpoch 3.0.0 to
+    4.2.1, RaftLog 4.3.1).
     """
     for step in steps if snapshots else ():
         if not isinstance(step, FetchRequest) or log_start_offset == step.offset == 0:

@@ -1,4 +1,4 @@
-"""What a broker concludes from the segments of a log when it loads it: where the log starts, and what is committed."""
+"""Where a loaded log starts, what its high watermark is, and how a broker searches an index or opens a large log."""
 
 from collections.abc import Callable, Container
 
@@ -11,7 +11,7 @@ from kcheck.model.release import Release
 def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *, tiered: bool = False) -> Offset:
     """Return the larger of the log-start checkpoint (0 without an entry) and the first segment's base offset.
 
-    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8. Of a log in remote storage it is the checkpoint alone.
+    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8. For a tiered log only the checkpoint counts.
     """
     return Offset(max(checkpoint or 0, 0 if tiered else first_segment or 0))
 
@@ -20,11 +20,12 @@ def is_tiered(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, files: Container[str],
     release: Release, *, remote_storage: bool | None = None,
 ) -> bool:  # fmt: skip
-    """Whether a log is in remote storage, as far as that is known (3.6 and later); `files` are those of its directory.
+    """Whether a log has segments in remote storage, as far as its files show (3.6 and later).
 
-    A log start below the first segment is written from 3.8 on, for these logs alone, and they alone keep the epochs
-    from there on (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). Up to 3.7 each has a
-    snapshot of what is remote. `remote_storage`: whether the broker has such logs at all, None where that is not known.
+    `files` are the names of the files in its directory. Up to 3.7 every tiered log has a remote log snapshot. From 3.8
+    only tiered logs have a checkpointed log start below the first segment, and only they keep the epochs from there on
+    (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). `remote_storage` is the broker's setting;
+    None if it is not known.
     """
     if not release.has_remote_storage or remote_storage is False:
         return False
@@ -36,13 +37,13 @@ def is_tiered(
 
 
 WARM_SIZE = 8192
-"""An index is searched in so many bytes at its end first."""
+"""A broker searches the last 8192 bytes of an index first."""
 
 
 def floor_slot(key: Callable[[int], int], count: int, target: int, *, entry_size: int) -> int:
-    """Return the slot of an index with the largest key not above the target, -1 without one (indexSlotRangeFor).
+    """Return the slot of an index with the largest key not above the target; -1 if there is none (indexSlotRangeFor).
 
-    `key` tells that of a slot. Keys that do not rise lead to the slot that they lead a broker to.
+    `key` returns the key of a slot. If the keys do not rise, the search ends at the same slot as the broker's.
     """
     if not count:
         return -1
@@ -55,10 +56,10 @@ def floor_slot(key: Callable[[int], int], count: int, target: int, *, entry_size
         low, high = 0, first_warm
     while low < high:
         middle = (low + high + 1) >> 1
-        found = key(middle)
-        if found > target:
+        middle_key = key(middle)
+        if middle_key > target:
             high = middle - 1
-        elif found < target:
+        elif middle_key < target:
             low = middle
         else:
             return middle
@@ -66,23 +67,23 @@ def floor_slot(key: Callable[[int], int], count: int, target: int, *, entry_size
 
 
 def loaded_high_watermark(checkpoint: Offset | None, *, log_start: Offset, log_end: Offset, release: Release) -> Offset:
-    """Return the high watermark that a replica starts with: the checkpoint (0 without an entry) within the log.
+    """Return the high watermark that a replica starts with: the checkpoint (0 without an entry), bounded by the log.
 
-    Up to 2.3 only the log end bounds it (Partition.getOrCreateReplica); a negative one is raised to 0 here, where the
-    broker would fail.
+    Up to 2.3 only the log end bounds it (Partition.getOrCreateReplica). A negative checkpoint counts as 0 here; the
+    broker fails on it.
     """
     floor = log_start if release.high_watermark_floor_is_log_start else Offset(0)
     return Offset(min(max(checkpoint or 0, floor), log_end))
 
 
 LOG_SIZE_MAX = INT_MAX
-"""So many bytes a `.log` has at most."""
+"""The largest size of a `.log` in bytes."""
 
 
 def seen_log_size(size: int, release: Release) -> int | None:
-    """Return how many bytes a broker sees in a `.log` of that size in bytes; None where it does not open it.
+    """Return how many bytes a broker reads of a `.log` of `size` bytes; None if it cannot open the file.
 
-    FileRecords 0.10.2 to 4.3.1: up to 2.0 an int holds what is left of the size.
+    FileRecords 0.10.2 to 4.3.1: up to 2.0 the size overflows an int.
     """
     seen = size if release.refuses_large_logs else wrapped(size, 32)
     return None if seen < 0 or seen > LOG_SIZE_MAX else seen

@@ -1,4 +1,4 @@
-"""What a start of the broker decides by names and numbers alone: LogManager, LogLoader 3.0 to 4.3.1, Log up to 2.8."""
+"""What a start decides from names, numbers and settings: LogManager, LogLoader 3.0 to 4.3.1, Log up to 2.8."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,24 +14,24 @@ from kcheck.model.release import Release
 
 
 class Outcome(StrEnum):
-    """What becomes of a log dir or of one partition in it."""
+    """What a start does with a log dir or with one partition in it."""
 
     OK = "ok"
-    """It is loaded; its files may change as those of every log do."""
+    """The broker loads it; its files may change as those of every log do."""
     REPAIRED = "repaired"
-    """It is loaded, and the start mends something: no record is lost."""
+    """The broker loads it and repairs something; it loses no record."""
     LOST = "lost"
-    """It is loaded without records that stand in its files now."""
+    """The broker loads it without some of the records in its files."""
     STRAY = "stray"
-    """It is loaded, and then set aside: nobody serves it."""
+    """The broker loads it and then renames it to -stray; no client can read it."""
     DELETED = "deleted"
-    """It is deleted soon after the start."""
+    """The broker deletes it soon after the start."""
     OFFLINE = "offline"
-    """Its log dir is taken offline because of it."""
+    """The broker takes its log dir offline."""
     ABORT = "abort"
-    """The start of the whole broker ends because of it."""
+    """The broker does not start."""
     UNKNOWN = "unknown"
-    """The start reads it through, which nobody did."""
+    """Not known: the start scans the log, and kcheck has not read it."""
 
 
 NEXT_STARTS: Mapping[Outcome, str] = {
@@ -41,31 +41,35 @@ NEXT_STARTS: Mapping[Outcome, str] = {
     Outcome.LOST: "will boot but lose records",
     Outcome.OK: "will boot",
 }
-"""What is said of a log dir, or of a broker, the worst first."""
+"""The outcome of a log dir or a broker in words, worst first."""
 
 
 class Mode(StrEnum):
-    """Who keeps the metadata of the cluster."""
+    """Where the cluster keeps its metadata."""
 
     KRAFT = "kraft"
+    """In a log of the controllers."""
     ZOOKEEPER = "zk"
+    """In ZooKeeper."""
 
 
 class Settings(NamedTuple):
-    """The settings of a broker that change what a start does; sizes in bytes.
-
-    `mode` is None where nothing was said: then what is in the log dir tells. `index_size_said`: segment.index.bytes
-    counts for every topic, whatever the indexes of a log tell of its own. `remote_storage` is None where nothing was
-    said.
-    """
+    """The broker settings that change what a start does; sizes in bytes."""
 
     mode: Mode | None = None
+    """Where the cluster keeps its metadata; None if not given: the log dir then decides."""
     segment_index_bytes: int = 10 << 20
+    """segment.index.bytes: the size that a broker preallocates for an index."""
     index_interval_bytes: int = 4096
+    """index.interval.bytes: a recovery adds an index entry after this many bytes of a `.log`."""
     segment_bytes: int = 1 << 30
+    """segment.bytes: the size at which a broker rolls a segment."""
     preallocate: bool = False
+    """preallocate: whether a broker makes new `.log` files at their full size."""
     remote_storage: bool | None = None
+    """remote.log.storage.system.enable; None if not given."""
     index_size_said: bool = False
+    """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
 
 
 _SIZES = {
@@ -77,26 +81,25 @@ _SIZES = {
     "log.segment.bytes": "segment_bytes",
 }
 INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
-"""The names of segment.index.bytes."""
+"""The names of segment.index.bytes for a topic and for a broker."""
 _FLAGS = {
     "preallocate": "preallocate",
     "log.preallocate": "preallocate",
     "remote.log.storage.system.enable": "remote_storage",
 }
-"""What the settings of a topic, and those of a broker, are called."""
+"""The field of each setting, by its name for a topic and for a broker."""
 SETTINGS = (*_SIZES, *_FLAGS, "mode", "process.roles", "zookeeper.connect", "log.dirs", "log.dir")
-"""Those that change what a start does; a broker has many others."""
+"""Every setting that changes what a start does; kcheck ignores all others."""
 
 
 def settings(config: Mapping[str, str], release: Release) -> Settings:
-    """Return what server.properties says of it, names of topic settings allowed; UsageError for a bad value.
+    """Return the settings in server.properties, which may also use topic setting names; UsageError for a bad value.
 
-    `process.roles` tells that the broker is of KRaft, `zookeeper.connect` that it is not; `mode` (kraft, zk) says it
-    outright.
+    `process.roles` means KRaft, `zookeeper.connect` means ZooKeeper; kcheck's own `mode` (kraft, zk) overrides both.
     """
     flags = {_FLAGS[name]: value.strip().lower() == "true" for name, value in config.items() if name in _FLAGS}
     if "log.dirs" in config or "log.dir" in config:
-        flags = {"remote_storage": False, **flags}  # The whole server.properties is here.
+        flags = {"remote_storage": False, **flags}  # A complete server.properties: what it omits has its default.
     sizes = {_SIZES[name]: _size(name, value) for name, value in config.items() if name in _SIZES}
     return Settings(_mode(config, release), **sizes)._replace(**flags)  # type: ignore[arg-type]  # by their tables
 
@@ -104,52 +107,55 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
 def _size(name: str, value: str) -> int:
     number = java_int(value.strip())
     if number is None or number < 0:
-        raise UsageError(f"{name}={value} is no number of bytes")
+        raise UsageError(f"invalid size {name}={value}; use a number of bytes")
     return number
 
 
 def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
-    said = config.get("mode", "").strip().lower()
-    if said and said not in tuple(Mode):
-        raise UsageError(f"mode={said} is not known; known are {', '.join(Mode)}")
-    if release.is_kraft_only or said == Mode.KRAFT or not release.has_kraft:
+    mode = config.get("mode", "").strip().lower()
+    if mode and mode not in tuple(Mode):
+        raise UsageError(f"invalid mode={mode}; use {' or '.join(Mode)}")
+    if release.is_kraft_only or mode == Mode.KRAFT or not release.has_kraft:
         return Mode.KRAFT if release.has_kraft else Mode.ZOOKEEPER
-    if said:
+    if mode:
         return Mode.ZOOKEEPER
-    # A controller to which a cluster of ZooKeeper migrates has both.
+    # A KRaft controller has both while a ZooKeeper cluster migrates to it.
     return Mode.KRAFT if "process.roles" in config else Mode.ZOOKEEPER if "zookeeper.connect" in config else None
 
 
-def mode_of(said: Mode | None, meta_version: int | None, release: Release) -> Mode:
-    """Return who keeps the metadata: what was said, else by the version of meta.properties, which is 1 in KRaft."""
-    if said is not None:
-        return said
+def mode_of(configured: Mode | None, meta_version: int | None, release: Release) -> Mode:
+    """Return where the cluster keeps its metadata: as configured, else by meta.properties, whose version 1 is KRaft."""
+    if configured is not None:
+        return configured
     if meta_version is None:
         return Mode.KRAFT if release.kraft_is_production_ready else Mode.ZOOKEEPER
     return Mode.KRAFT if meta_version >= 1 else Mode.ZOOKEEPER
 
 
 def nameless(*, mode: Mode, release: Release) -> Outcome:
-    """Return what becomes of a log that names no topic: KRaft sets it aside (LogManager.isStrayKraftReplica)."""
+    """Return what a start does with a log without a topic id: KRaft renames it to -stray (isStrayKraftReplica)."""
     if mode is Mode.KRAFT and release.aborts_on_nameless_logs:
         return Outcome.ABORT
     return Outcome.STRAY if mode is Mode.KRAFT and release.sets_nameless_logs_aside else Outcome.OK
 
 
-@lru_cache(65_536)  # Each step of a start asks anew.
+@lru_cache(65_536)  # Every step of a start needs it again.
 def offset_of(name: str) -> Offset | None:
-    """Return the number that a file's name begins with, None where a broker fails on it (offsetFromFileName)."""
+    """Return the number before the first dot of a file name; None if a broker cannot parse it (offsetFromFileName)."""
     first, dot, _ = name.partition(".")
     number = java_long(first) if dot else None
     return None if number is None else Offset(number)
 
 
 class Temporary(NamedTuple):
-    """The leftovers in a directory: what is removed at once, which swaps go on, and whose number cannot be read."""
+    """What the first pass of a start over a directory does with its leftovers, by file name."""
 
     removed: tuple[str, ...]
+    """The files that it deletes."""
     swaps: tuple[str, ...]
+    """The `.swap` files that it keeps, to finish the swap."""
     unnumbered: str | None = None
+    """The first file whose number a broker cannot parse: the start fails on it. None if there is none."""
 
 
 def temporary(names: Iterable[str], release: Release) -> Temporary:
@@ -162,25 +168,25 @@ def temporary(names: Iterable[str], release: Release) -> Temporary:
     numbers = {name: offset_of(name) for name in (*cleaned, *swaps)}
     unnumbered = next((name for name, number in numbers.items() if number is None), None)
     if unnumbered is not None:
-        return Temporary(tuple(deleted), (), unnumbered)
-    first = min((numbers[name] or 0 for name in cleaned), default=None)
+        return Temporary(removed=tuple(deleted), swaps=(), unnumbered=unnumbered)
+    first_cleaned = min((numbers[name] or 0 for name in cleaned), default=None)
     if not release.drops_swaps_of_unfinished_splits:
-        first = None
-    void = [name for name in swaps if first is not None and (numbers[name] or 0) >= first]
-    return Temporary((*deleted, *cleaned, *void), tuple(name for name in swaps if name not in void))
+        first_cleaned = None
+    dropped = [name for name in swaps if first_cleaned is not None and (numbers[name] or 0) >= first_cleaned]
+    return Temporary(removed=(*deleted, *cleaned, *dropped), swaps=tuple(name for name in swaps if name not in dropped))
 
 
 def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, ...]:
-    """Return the files whose number lies from `low` to below `high`, but for swaps: these take their place."""
+    """Return the files that swaps replace: those numbered from `low` to below `high`, except swaps themselves."""
     numbered = ((name, offset_of(name)) for name in sorted(names) if not name.endswith(SWAP))
     return tuple(name for name, number in numbered if number is not None and low <= number < high)
 
 
 def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
-    """Return the segments that hold offsets from `low` to below `high` (LogSegments.values); `bases` ascend.
+    """Return the base offsets of the segments with offsets from `low` to below `high` (LogSegments.values).
 
-    ValueError where the broker throws IllegalArgumentException: `high` lies below the segment of `low`, from 2.5.1
-    on below `low`.
+    `bases` ascend. ValueError if the broker throws IllegalArgumentException: `high` lies below the segment of `low`,
+    or, from 2.5.1, below `low`.
     """
     if low == high and release.finds_nothing_in_nothing:
         return ()
@@ -191,9 +197,9 @@ def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, relea
 
 
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:
-    """Return the producer snapshots that a start removes because no segment begins there (removeStraySnapshots).
+    """Return the producer snapshots that a start deletes because no segment starts there (removeStraySnapshots).
 
-    The highest of them stays unless it lies below the last segment.
+    The highest one stays unless it lies below the last segment.
     """
     stray = sorted(offset for offset in offsets if offset not in bases)
     kept = bool(stray) and (not bases or stray[-1] >= max(bases))
@@ -203,31 +209,34 @@ def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[i
 def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, release: Release) -> int:
     """Return the recovery point of a loaded log (LogLoader.recoverLog, UnifiedLog.updateLogStartOffset).
 
-    `at_end`: the stop was clean and the log end was found. From 1.0 to 2.7 it is the log end always; up to 0.11 the
-    checkpoint stays where the stop was not clean. Up to 2.4.0 the log start does not raise it.
+    `at_end`: the shutdown was clean and the log end is known. From 1.0 to 2.7 the recovery point is always the log
+    end. Up to 0.11 the checkpoint stays after an unclean shutdown. From 2.4.1 the log start raises it.
     """
     point = end if at_end or release.recovery_moves_recovery_point else checkpoint
     return max(min(point, end), start) if release.bounds_recovery_point else point
 
 
 class UnreadableOutcome(NamedTuple):
-    """What follows from a checkpoint that the broker cannot read; `queued`: the log dir is offline as soon as it runs.
-
-    From 3.0 on a log with an unstable offset that is loaded while the log dir waits to go offline aborts the start.
-    """
+    """What a start does about a file that it cannot read."""
 
     outcome: Outcome
+    """OFFLINE or ABORT."""
     reason: str
+    """Which file, and Kafka's exception."""
     queued: bool = False
+    """Whether the log dir only goes offline once the broker runs.
+
+    From 3.0 the start aborts if it loads a log with an unstable offset before that.
+    """
 
 
 IO_ERROR = "IOException"
 IO_ERRORS = (IO_ERROR, "MalformedInputException")
-"""What the broker answers by taking the log dir offline, from 1.0."""
+"""Exceptions on which a broker takes the log dir offline, from 1.0."""
 
 
 def unreadable_checkpoint(name: str, error: str, release: Release) -> UnreadableOutcome | None:
-    """Return what an unreadable checkpoint at the top of a log dir does, None where the start goes on without it."""
+    """Return what a start does about an unreadable checkpoint of a log dir; None if it continues without the file."""
     reason = f"{name} cannot be read: {error}"
     at_start = name in (RECOVERY_POINT, LOG_START)
     if at_start and (error == "OutOfMemoryError" or release.aborts_on_bad_recovery_point):
@@ -240,9 +249,9 @@ def unreadable_checkpoint(name: str, error: str, release: Release) -> Unreadable
 
 
 def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
-    """Return what an unreadable file of a partition does: leader-epoch-checkpoint, partition.metadata.
+    """Return what a start does about an unreadable file of a partition: leader-epoch-checkpoint, partition.metadata.
 
-    A KafkaStorageException takes the log dir offline from 3.2.1 (KAFKA-13773); before, it ends the start.
+    From 3.2.1 a KafkaStorageException takes the log dir offline (KAFKA-13773); earlier it aborts the start.
     """
     offline = error in IO_ERRORS and release.outlives_bad_partition_files
     outcome = Outcome.OFFLINE if offline else Outcome.ABORT

@@ -1,16 +1,23 @@
-"""Where a follower truncates against a leader: the dialogue of each release, request by request, and what it costs.
+"""Where a follower truncates its log when it meets a leader: the dialogue of each release, request by request.
 
-A follower that has no leader epoch truncates to its high watermark in every release. With epochs, KIP-101 (0.11 to
-1.1) asks the leader once; KIP-279 (2.0 to 2.7) asks until both name the same epoch; from 2.8 every fetch carries the
-last epoch and the leader answers where the logs diverge. Sources: ReplicaFetcherThread 0.11.0.2 to 2.0.1,
-AbstractFetcherThread 2.0.0 to 4.3.1 (getOffsetTruncationState, truncateOnFetchResponse, fetchOffsetAndTruncate),
-Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
+`plan_truncation` is the entry point. Three mechanisms exist:
+
+- Without leader epochs a follower truncates to its high watermark.
+- With OffsetsForLeaderEpoch a follower asks where its latest epoch ends on the leader. KIP-101 (0.11 to 1.1) asks
+  once, KIP-279 (2.0 to 2.7) asks until both name the same epoch.
+- From 2.8 every fetch carries the follower's last epoch. If the logs diverge, the leader answers with the epoch and
+  end offset to truncate to.
+
+Sources: ReplicaFetcherThread 0.11.0.2 to 2.0.1, AbstractFetcherThread 2.0.0 to 4.3.1 (getOffsetTruncationState,
+truncateOnFetchResponse, fetchOffsetAndTruncate), Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
 """
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from kcheck.core.dialogue import (
     Branch,
+    Dialogue,
     EpochRequest,
     FetchError,
     FetchRequest,
@@ -21,7 +28,6 @@ from kcheck.core.dialogue import (
     Status,
     Step,
     TruncateToHighWatermark,
-    Truncation,
 )
 from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end, truncate_from_start
 from kcheck.model.entries import (
@@ -34,13 +40,24 @@ from kcheck.model.entries import (
 from kcheck.model.release import Follower, Profile, Release
 
 ROUND_COUNT_MAX = 1000
-"""A dialogue of more requests than this is given up and said to be unfinished."""
+"""kcheck follows at most this many requests; a longer dialogue is `Status.UNFINISHED`."""
+
+
+class OffsetTruncationState(NamedTuple):
+    """Where a follower truncates after a reply (OffsetTruncationState of AbstractFetcherThread)."""
+
+    branch: Branch
+    """Which branch decided."""
+    offset: Offset
+    """The truncation offset."""
+    completed: bool
+    """Whether truncation ends with it; otherwise the follower asks again."""
 
 
 def elected(leader: Leader, leader_epoch: Epoch, *, release: Release) -> Leader:
-    """Return the leader after its election: from 2.0.1 the new epoch starts at its log end (Partition.makeLeader).
+    """Return the leader after its election (Partition.makeLeader): from 2.0.1 the new epoch starts at its log end.
 
-    2.0.1 and 2.1.0 write the entry even where the message format keeps no epochs (KAFKA-7897).
+    2.0.1 and 2.1.0 write the entry even if the message format has no epochs (KAFKA-7897).
     """
     if not release.rules.assigns_epoch_at_election or not release.epoch_cache:
         return leader
@@ -48,10 +65,10 @@ def elected(leader: Leader, leader_epoch: Epoch, *, release: Release) -> Leader:
 
 
 def truncate_to(replica: Replica, offset: Offset, *, release: Release) -> Replica:
-    """Return the log after `Log.truncateTo(offset)`; ValueError for a negative offset, as the broker.
+    """Return the log after `Log.truncateTo(offset)`; ValueError for a negative offset, as in the broker.
 
-    The log end is `offset` even where the batch that holds it is cut as a whole. A log start above `offset` is
-    lowered; an offset below the first segment empties the log, which then starts there (truncateFullyAndStartAt).
+    Kafka removes whole batches, yet the log end becomes `offset` even inside a batch. A log start above `offset` moves
+    down to it. An offset below the first segment empties the log, which then starts there (truncateFullyAndStartAt).
     """
     if offset < 0:
         raise ValueError(f"cannot truncate to {offset}")
@@ -72,7 +89,7 @@ def truncate_to(replica: Replica, offset: Offset, *, release: Release) -> Replic
 
 
 def truncate_fully_and_start_at(replica: Replica, offset: Offset) -> Replica:
-    """Return the log emptied, to start at `offset` (Log.truncateFullyAndStartAt)."""
+    """Return an empty log that starts at `offset` (Log.truncateFullyAndStartAt)."""
     return replace(
         replica, cache=(), log_end_offset=offset, log_start_offset=offset, first_segment=offset, high_watermark=offset
     )
@@ -80,33 +97,37 @@ def truncate_fully_and_start_at(replica: Replica, offset: Offset) -> Replica:
 
 def offset_truncation_state(
     replica: Replica, reply: EpochEndOffset, *, initial_offset: Offset, release: Release
-) -> tuple[Branch, Offset, bool]:
-    """Return which rule decides, the truncation offset, and whether the dialogue ends with it.
+) -> OffsetTruncationState:
+    """Return where the follower truncates after the leader's reply.
 
-    AbstractFetcherThread.getOffsetTruncationState 2.0.0 to 4.3.1; with an epoch never carried it is KIP-101's rule
-    (ReplicaFetcherThread.maybeTruncate 0.11.0.2 to 1.1.1). `initial_offset` is the partition's fetch offset.
+    AbstractFetcherThread.getOffsetTruncationState 2.0.0 to 4.3.1. If replies never carry an epoch, this is KIP-101's
+    rule (ReplicaFetcherThread.maybeTruncate 0.11.0.2 to 1.1.1). `initial_offset` is the partition's fetch offset.
     """
     log_end = replica.log_end_offset
     if reply.end_offset == UNDEFINED_EPOCH_OFFSET:
-        return Branch.UNDEFINED, initial_offset, True
+        return OffsetTruncationState(Branch.UNDEFINED, initial_offset, completed=True)
     if reply.epoch is None or reply.epoch == UNDEFINED_EPOCH:
-        return Branch.EPOCH_NOT_CARRIED, Offset(min(reply.end_offset, log_end)), True
+        to = Offset(min(reply.end_offset, log_end))
+        return OffsetTruncationState(Branch.EPOCH_NOT_CARRIED, to, completed=True)
     own = end_offset_for(replica.cache, reply.epoch, log_end_offset=log_end, lookup=release.rules.lookup)
     if own.end_offset == UNDEFINED_EPOCH_OFFSET:
-        return Branch.BELOW_TRACKED_EPOCHS, Offset(min(reply.end_offset, log_end)), True
+        to = Offset(min(reply.end_offset, log_end))
+        return OffsetTruncationState(Branch.BELOW_TRACKED_EPOCHS, to, completed=True)
     if own.epoch != reply.epoch:
-        return Branch.INTERMEDIATE, Offset(min(own.end_offset, log_end)), False
-    return Branch.MATCHED_EPOCH, Offset(min(own.end_offset, reply.end_offset, log_end)), True
+        to = Offset(min(own.end_offset, log_end))
+        return OffsetTruncationState(Branch.INTERMEDIATE, to, completed=False)
+    to = Offset(min(own.end_offset, reply.end_offset, log_end))
+    return OffsetTruncationState(Branch.MATCHED_EPOCH, to, completed=True)
 
 
 def fetch_check(
     leader: Leader, offset: Offset, last_fetched_epoch: Epoch | None, *, release: Release
 ) -> FetchError | EpochEndOffset:
-    """Return the leader's answer to a fetch: records, out of range, or the diverging epoch with its end offset.
+    """Return the leader's answer to a fetch: records, an error, or the diverging epoch with its end offset.
 
-    Partition.readRecords; only 2.8.1 and later test the log start before the epoch (KAFKA-12996). A log that
-    starts above its end is left by a start up to 2.2.0 alone: its end is in range (Log.read). What is in remote storage
-    alone is not sent to a follower (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
+    Partition.readRecords. Only 2.8.1 and later check the log start before the epoch (KAFKA-12996). Up to 2.2.0 a start
+    can leave a log that starts above its end; then its end is in range (Log.read). A leader does not send a follower
+    records from remote storage (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
     """
     if last_fetched_epoch is not None:
         end = end_offset_for(
@@ -126,88 +147,88 @@ def fetch_check(
 
 
 def fetch(replica: Replica, leader: Leader, release: Release) -> FetchRequest:
-    """Return a follower's fetch at its log end, and the answer; without truncation on fetch it names no epoch."""
-    checked = release.rules.follower is Follower.FETCH
-    epoch = latest_epoch(replica.cache) if checked and replica.cache else None
+    """Return a follower's fetch at its log end, and the answer. Only from 2.8 does the fetch carry an epoch."""
+    sends_epoch = release.rules.follower is Follower.FETCH
+    epoch = latest_epoch(replica.cache) if sends_epoch and replica.cache else None
     offset = replica.log_end_offset
     return FetchRequest(offset, epoch, fetch_check(leader, offset, epoch, release=release))
 
 
-def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Truncation:
-    """Return the whole dialogue of a follower with a leader that is `elected` already, and the log after it."""
-    how = release.rules.follower
-    empty = not follower.cache
-    if how is Follower.HIGH_WATERMARK or (empty and release.profile not in (Profile.P1A, Profile.P1B, Profile.P2)):
+def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> Dialogue:
+    """Return the dialogue of a follower with a leader that is `elected` already, and the log after it."""
+    mechanism = release.rules.follower
+    asks_without_epochs = release.profile in (Profile.P1A, Profile.P1B, Profile.P2)
+    if mechanism is Follower.HIGH_WATERMARK or (not follower.cache and not asks_without_epochs):
         to = Offset(min(follower.high_watermark, follower.log_end_offset))
         after = truncate_to(follower, to, release=release)
         steps: tuple[Step, ...] = (TruncateToHighWatermark(to),)
-        return fetches(steps, after, leader, release)
-    if how is Follower.FETCH:
-        return fetches((), follower, leader, release)
-    return _asks(follower, leader, release)
+        return fetch_until_records(steps, after, leader, release)
+    if mechanism is Follower.FETCH:
+        return fetch_until_records((), follower, leader, release)
+    return _ask_for_epoch_ends(follower, leader, release)
 
 
-def _asks(follower: Replica, leader: Leader, release: Release) -> Truncation:
-    """OffsetsForLeaderEpoch until the follower's epoch is the leader's too, then the first fetch."""
+def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Dialogue:
+    """Send OffsetsForLeaderEpoch until both logs know the follower's latest epoch, then fetch."""
     steps: list[Step] = []
     now, initial_offset = follower, follower.high_watermark
     for _ in range(ROUND_COUNT_MAX):
         sent = latest_epoch(now.cache)
-        reply = _answer(leader, sent, release)
+        reply = _leader_epoch_reply(leader, sent, release)
         branch, to, completed = offset_truncation_state(now, reply, initial_offset=initial_offset, release=release)
         to = Offset(min(to, now.log_end_offset)) if branch is Branch.UNDEFINED else to
         steps.append(EpochRequest(sent, reply, branch, to, completed))
         before, now, initial_offset = now, truncate_to(now, to, release=release), to
         if completed:
-            return fetches(tuple(steps), now, leader, release)
+            return fetch_until_records(tuple(steps), now, leader, release)
         if now == before:
-            return Truncation(steps=tuple(steps), after=now, status=Status.NEVER_COMPLETES)
-    return Truncation(steps=tuple(steps), after=now, status=Status.UNFINISHED)
+            return Dialogue(steps=tuple(steps), after=now, status=Status.NEVER_COMPLETES)
+    return Dialogue(steps=tuple(steps), after=now, status=Status.UNFINISHED)
 
 
-def _answer(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:
+def _leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> EpochEndOffset:
     end = end_offset_for(leader.cache, epoch, log_end_offset=leader.log_end_offset, lookup=release.rules.lookup)
     return end if release.rules.reply_carries_epoch else EpochEndOffset(None, end.end_offset)
 
 
-def fetches(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Truncation:
-    """Return a dialogue that goes on behind `steps` with fetches, until the leader sends records."""
+def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Dialogue:
+    """Continue a dialogue after `steps` with fetches, until the leader sends records; return all of it."""
     done, now = list(steps), replica
     seen: set[Replica] = set()
     out_of_range = False
     while now not in seen:
         if len(seen) == ROUND_COUNT_MAX:
-            return Truncation(steps=tuple(done), after=now, status=Status.UNFINISHED)
+            return Dialogue(steps=tuple(done), after=now, status=Status.UNFINISHED)
         seen.add(now)
-        asked = fetch(now, leader, release)
-        reply = asked.reply
+        request = fetch(now, leader, release)
+        reply = request.reply
         if reply is FetchError.RECORDS:
-            # Before truncation on fetch a fetch that is answered is no part of the truncation.
-            done += [asked] if release.rules.follower is Follower.FETCH else []
+            # Up to 2.7 a fetch that brings records is no part of the truncation.
+            done += [request] if release.rules.follower is Follower.FETCH else []
             exits = out_of_range and release.exits_out_of_range_without_unclean_election
-            # It is told of a log start above its log end (Log.maybeIncrementLogStartOffset).
+            # The follower refuses a log start above its log end (Log.maybeIncrementLogStartOffset).
             status = Status.FETCH_FAILS if leader.log_start_offset > now.log_end_offset else Status.OK
-            return Truncation(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
+            return Dialogue(steps=tuple(done), after=now, status=status, exits_without_unclean_election=exits)
         if reply is FetchError.OFFSET_OUT_OF_RANGE:
-            done.append(asked)
-            step, now = _out_of_range(now, leader, release)
+            done.append(request)
+            step, now = _handle_out_of_range(now, leader, release)
             out_of_range = out_of_range or step.action is OutOfRange.TO_LEADER_LOG_END
             done.append(step)
             continue
         if reply is FetchError.OFFSET_MOVED_TO_TIERED_STORAGE:
-            done.append(replace(asked, truncate_to=leader.local_log_start_offset))
-            now = _begun_behind_remote_log(now, leader)
+            done.append(replace(request, truncate_to=leader.local_log_start_offset))
+            now = _restart_at_local_log_start(now, leader)
             continue
         assert isinstance(reply, EpochEndOffset)
         if release.applies_diverging_fetches:
             if leader.log_start_offset > now.log_end_offset:
-                done.append(asked)
-                return Truncation(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
+                done.append(request)
+                return Dialogue(steps=tuple(done), after=now, status=Status.FETCH_FAILS)
             now = _raise_log_start(now, leader.log_start_offset, release)
         branch, to, _ = offset_truncation_state(now, reply, initial_offset=now.log_end_offset, release=release)
-        done.append(replace(asked, branch=branch, truncate_to=to))
+        done.append(replace(request, branch=branch, truncate_to=to))
         now = truncate_to(now, to, release=release)
-    return Truncation(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
+    return Dialogue(steps=tuple(done), after=now, status=Status.NEVER_COMPLETES)
 
 
 def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Replica:
@@ -218,19 +239,22 @@ def _raise_log_start(replica: Replica, offset: Offset, release: Release) -> Repl
     return replace(replica, cache=cache, log_start_offset=offset)
 
 
-def _begun_behind_remote_log(replica: Replica, leader: Leader) -> Replica:
-    """Return the log emptied, to start where the leader's local log does, with the epochs before it.
+def _restart_at_local_log_start(replica: Replica, leader: Leader) -> Replica:
+    """Return an empty log that starts at the leader's local log start, with the leader's epochs before it.
 
-    TierStateMachine.buildRemoteLogAuxState 3.6.0 to 4.3.1, which begins behind the remote segment that holds the offset
-    before: where its leader rolled and uploaded it, that is the same.
+    TierStateMachine.buildRemoteLogAuxState 3.6.0 to 4.3.1. Kafka starts the log after the remote segment that holds
+    the offset before the local log start. Both are the same if the leader itself rolled and uploaded that segment.
     """
     start = leader.local_log_start_offset
     now = truncate_fully_and_start_at(replica, start)
     return replace(now, cache=truncate_from_end(leader.cache, start), log_start_offset=leader.log_start_offset)
 
 
-def _out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:
-    """ReplicaFetcherThread.handleOffsetOutOfRange, AbstractFetcherThread.fetchOffsetAndTruncate: no epoch compared."""
+def _handle_out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:
+    """Return what the follower does about an offset out of range, and its log afterwards. It compares no epochs.
+
+    ReplicaFetcherThread.handleOffsetOutOfRange, AbstractFetcherThread.fetchOffsetAndTruncate.
+    """
     if leader.log_end_offset < replica.log_end_offset:
         to = leader.log_end_offset
         return OutOfRangeStep(OutOfRange.TO_LEADER_LOG_END, to), truncate_to(replica, to, release=release)

@@ -6,7 +6,7 @@ A `TruncationPlan` is one partition under one leader; it holds a `FollowerPlan` 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kcheck.core.dialogue import Step, Truncation
+from kcheck.core.dialogue import Dialogue, Step
 from kcheck.core.predictions import LostRecords
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 
@@ -72,7 +72,7 @@ class FollowerPlan(NamedTuple):
     """Its high watermark; None if no checkpoint names one."""
     problem: str | None = None
     """Why it cannot take part; None if it does."""
-    dialogue: Truncation | None = None
+    dialogue: Dialogue | None = None
     """Its requests, the answers, and its log afterwards; None if it cannot take part."""
     truncate_to: Offset | None = None
     """The offset it truncates to; None if it keeps its log."""

@@ -1,4 +1,4 @@
-"""The verdict on a log dir: what its outcome and those of its partitions amount to."""
+"""The verdict on a log dir: its outcome and those of its partitions in one line, and how severe they are."""
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import NEXT_STARTS, Mode, Outcome
@@ -17,15 +17,15 @@ _SEVERITIES = {
 
 
 def log_dir_severity(start: LogDirPrediction) -> Severity:
-    """Return how bad the worst is that happens to a log dir."""
+    """Return the severity of the worst outcome in a log dir."""
     severities = (_SEVERITIES[start.outcome], *map(_severity, start.partitions))
     return max(severities, key=lambda severity: severity.rank)
 
 
 def _severity(partition: PartitionPrediction) -> Severity:
-    # What is deleted without being marked is so because the cluster does not know it.
-    unmarked = partition.outcome is Outcome.DELETED and not partition.dir.endswith("-delete")
-    return _SEVERITIES[Outcome.STRAY if unmarked else partition.outcome]
+    # A start deletes a directory without -delete because the cluster does not know the replica.
+    is_stray = partition.outcome is Outcome.DELETED and not partition.dir.endswith("-delete")
+    return _SEVERITIES[Outcome.STRAY if is_stray else partition.outcome]
 
 
 def verdict(start: LogDirPrediction) -> str:
@@ -40,14 +40,14 @@ def verdict(start: LogDirPrediction) -> str:
     known = sum(loss.records or 0 for loss in lost)
     if all(loss.records is not None for loss in lost):
         return f"will boot but lose {known} {'record' if known == 1 else 'records'}"
-    return f"will boot but lose {f'{known} records and more' if known else 'an unknown number of records'}"
+    return f"will boot but lose {f'at least {known} records' if known else 'an unknown number of records'}"
 
 
 def next_start(start: LogDirPrediction) -> str | None:
-    """Return what the start after this one will find, where this one fails."""
+    """Return whether the next start finds a clean or an unclean shutdown; None unless this start aborts."""
     if start.outcome is not Outcome.ABORT:
         return None
     if not start.clean:
         return "unclean"
-    # ZooKeeper's broker shuts down in order where a KRaft broker halts, and so writes the marker again.
+    # A ZooKeeper broker shuts down in order and writes .kafka_cleanshutdown again; a KRaft broker halts.
     return "unclean" if start.mode is Mode.KRAFT else "clean"

@@ -1,8 +1,8 @@
-"""Carries a plan out, and takes it back: the only place that changes a checked log dir.
+"""Applies a plan, and undoes it: the only module that changes a log dir.
 
-Log dirs are held first. Each operation is checked, what it replaces is copied into the backup, and every new file
-written beside the old one, all of it on the disk, before the first file is exchanged. An exchange is one rename, so a
-file is old or new whenever the process ends. If it ends in between, `apply` goes on and `undo` goes back.
+`apply` locks the log dirs first. Then it checks every operation, copies what it replaces into the backup, writes every
+new file beside the old one, and syncs all of it. Only then does it rename the new files over the old ones. A rename is
+atomic, so each file is old or new whenever the process ends. After a crash `apply` continues and `undo` goes back.
 """
 
 import contextlib
@@ -13,9 +13,9 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal, Kept
+from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal, SavedAttributes
 from kcheck.disk.lock import held
-from kcheck.disk.places import Place, Places, chunks_at, remove, seen_at, status_at, write_new
+from kcheck.disk.places import Place, Places, chunks_at, digest_at, remove, status_at, write_new
 from kcheck.errors import ApplyError, PlanError, StalePlanError
 from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Truncate, Write, edited
 from kcheck.model.plan_json import parse_plan
@@ -24,200 +24,209 @@ NEW_FILE_MODE = 0o644
 Edit = Write | Patch | Truncate
 
 
-class Outcome(NamedTuple):
-    """What was done: the plan, and the numbers of its operations that changed something."""
+class ApplyResult(NamedTuple):
+    """What `apply` or `undo` did."""
 
     plan: Plan
+    """The plan."""
     changed: tuple[int, ...]
+    """The numbers of the operations that changed something."""
 
 
-def apply(data: bytes, folder: str) -> Outcome:
-    """Carry a plan out; `data` is the plan file. A file that is already as it should be is left alone.
+def apply(data: bytes, folder: str) -> ApplyResult:
+    """Apply a plan; `data` is the plan file. A file that already matches the plan stays as it is.
 
-    PlanError, StalePlanError, LogDirInUseError: nothing is changed. ApplyError: the disk failed; it tells what is
-    changed. The folder must be empty, or hold the backup of this plan, which is then gone on with.
+    PlanError, StalePlanError, LogDirInUseError: nothing is changed. ApplyError: the disk failed; the error says how
+    much is changed. The folder must be empty or missing, or hold the backup of this plan; `apply` then continues.
     """
     plan = parse_plan(data)
-    with _named(folder), held(plan.log_dirs), Places(plan.log_dirs) as places, Backup(folder) as backup:
+    with (
+        _os_errors_as_apply_error(folder),
+        held(plan.log_dirs),
+        Places(plan.log_dirs) as places,
+        Backup(folder) as backup,
+    ):
         backup.check_apart(plan.log_dirs)
-        run = _Run(plan, data, places, backup)
+        plan_run = _PlanRun(plan, data, places, backup)
         journal = backup.journal()
         if journal is None or journal.state == UNDONE:
-            todo = [number for number in range(len(plan.operations)) if run.is_before(number)]
-            if not todo:
-                return Outcome(plan, ())
+            pending = [number for number in range(len(plan.operations)) if plan_run.is_pending(number)]
+            if not pending:
+                return ApplyResult(plan, ())
             if journal is None:
-                run.refuse_leftovers()
-            journal = run.back_up(todo)
+                plan_run.refuse_leftovers()
+            journal = plan_run.back_up(pending)
         else:
-            run.check_belongs(journal)
-            todo = [number for number in journal.entries if run.is_before(number)]
-        run.carry_out(journal, todo)
-        return Outcome(plan, tuple(todo))
+            plan_run.check_belongs(journal)
+            pending = [number for number in journal.entries if plan_run.is_pending(number)]
+        plan_run.carry_out(journal, pending)
+        return ApplyResult(plan, tuple(pending))
 
 
-def undo(folder: str) -> Outcome:
-    """Take back what a backup folder tells of, byte for byte; what is already as it was is left alone.
+def undo(folder: str) -> ApplyResult:
+    """Undo the plan of a backup folder, byte for byte. A file that is already as it was stays as it is.
 
-    PlanError: the folder is no backup; StalePlanError: a file was changed since; nothing is changed. ApplyError: the
-    disk failed; undo again goes on.
+    PlanError: the folder is not a backup. StalePlanError: a file has changed since. In both cases nothing is changed.
+    ApplyError: the disk failed; run undo again to continue.
     """
-    with _named(folder), Backup(folder) as backup:
+    with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         journal = backup.journal()
         if journal is None:
-            raise PlanError(f"{folder} holds no backup of a plan that was carried out")
+            raise PlanError(f"{folder} holds no backup of an applied plan")
         data = backup.read(PLAN)
         plan = parse_plan(data)
         with held(plan.log_dirs), Places(plan.log_dirs) as places:
-            run = _Run(plan, data, places, backup)
-            run.check_belongs(journal)
-            todo = [number for number in journal.entries if not run.is_before(number)]
-            run.take_back(journal, todo)
-            return Outcome(plan, tuple(todo))
+            plan_run = _PlanRun(plan, data, places, backup)
+            plan_run.check_belongs(journal)
+            applied = [number for number in journal.entries if not plan_run.is_pending(number)]
+            plan_run.take_back(journal, applied)
+            return ApplyResult(plan, tuple(applied))
 
 
 @contextlib.contextmanager
-def _named(folder: str) -> Iterator[None]:
-    """Make an ApplyError of what the operating system refuses before anything is changed."""
+def _os_errors_as_apply_error(folder: str) -> Iterator[None]:
+    """Turn an error of the operating system, before anything is changed, into an ApplyError."""
     try:
         yield
     except OSError as error:
-        raise ApplyError(f"{_words(error)}: nothing is changed", changed=0, backup=folder) from error
+        raise ApplyError(f"{_os_message(error)}: nothing is changed", changed=0, backup=folder) from error
 
 
-def _words(error: OSError) -> str:
+def _os_message(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename is not None else ""
     return f"{where}{error.strerror or error}"
 
 
-class _Run:
-    """A plan that is being carried out or taken back."""
+class _PlanRun:
+    """A plan while `apply` or `undo` works on it."""
 
     def __init__(self, plan: Plan, data: bytes, places: Places, backup: Backup) -> None:
         self.plan, self.data, self.places, self.backup = plan, data, places, backup
         self.name = hashlib.sha256(data).hexdigest()
-        self._seen: dict[int, tuple[int, ...] | None] = {}
+        self._signatures: dict[int, tuple[int, ...] | None] = {}
 
     def check_belongs(self, journal: Journal) -> None:
-        """Raise PlanError if the journal tells of another plan."""
+        """Raise PlanError if the journal is of another plan."""
         if journal.plan != self.name or not set(journal.entries) <= set(range(len(self.plan.operations))):
-            raise PlanError(f"{self.backup.path} is the backup of another plan, or damaged")
+            raise PlanError(f"{self.backup.path} is damaged, or the backup of another plan")
 
-    def is_before(self, number: int) -> bool:
-        """Whether the operation is still to be done; StalePlanError if neither it is nor it was."""
+    def is_pending(self, number: int) -> bool:
+        """Whether an operation is still to do; StalePlanError if the file matches neither `before` nor `after`."""
         operation = self.plan.operations[number]
         directory = isinstance(operation, (Rename, SetAside)) and operation.directory
         place = self._place(operation)
-        found = seen_at(place, directory=directory)
-        other = seen_at(self._target(operation), directory=directory) if isinstance(operation, Rename) else None
-        self._seen[number] = _signature(place)
+        now = digest_at(place, directory=directory)
+        self._signatures[number] = _signature(place)
         if isinstance(operation, Rename):
+            at_target = digest_at(self._target(operation), directory=directory)
             before, after = (operation.before, None), (None, operation.after)
-            if (found, other) in (before, after):
-                return (found, other) == before
-        elif found == operation.after:
+            if (now, at_target) in (before, after):
+                return (now, at_target) == before
+        elif now == operation.after:
             return False
-        elif found == operation.before:
+        elif now == operation.before:
             self._check_device(operation, place)
             return True
-        raise StalePlanError(f"{operation.path} is neither as the plan found it nor as the plan leaves it")
+        raise StalePlanError(f"{operation.path} has changed: it matches neither before nor after in the plan")
 
     def _check_device(self, operation: FileOp, place: Place) -> None:
         if isinstance(operation, SetAside) and operation.directory:
             status = status_at(place)
             if status is not None and status.st_dev != self.backup.device():
-                raise PlanError(f"{operation.path}: the backup must stand on the same file system to take a directory")
+                raise PlanError(
+                    f"{operation.path} is a directory: put the backup on the same file system, so that it can be moved"
+                )
 
     def refuse_leftovers(self) -> None:
-        """Raise PlanError if another backup of this plan is not done with."""
+        """Raise PlanError if an earlier run of this plan, with another backup, is unfinished."""
         for number, operation in enumerate(self.plan.operations):
             place = self._temporary(number)
             if status_at(place) is not None:
                 where = os.path.join(os.path.dirname(operation.path), place.name)
                 raise PlanError(
-                    f"this plan was begun with another backup: go on with that, or remove {where} if it is gone"
+                    f"an earlier apply of this plan used another backup: use that one, or remove {where} if it is lost"
                 )
 
-    def back_up(self, todo: list[int]) -> Journal:
-        """Copy what is going to be replaced; the journal tells of it as soon as all of it is on the disk."""
+    def back_up(self, pending: list[int]) -> Journal:
+        """Copy what the operations will replace; write the journal when the copies are on the disk."""
         self.backup.make()
         self.backup.write(PLAN, self.data)
-        entries: dict[int, Kept | None] = {}
-        around: dict[str, tuple[int, int]] = {}
-        for number in todo:
+        entries: dict[int, SavedAttributes | None] = {}
+        directory_times: dict[str, tuple[int, int]] = {}
+        for number in pending:
             operation = self.plan.operations[number]
             place = self._place(operation)
             status = status_at(place)
-            entries[number] = None if status is None else _kept(status)
+            entries[number] = None if status is None else _attributes(status)
             parent = os.fstat(place.parent)
-            around[operation.path] = (parent.st_atime_ns, parent.st_mtime_ns)
+            directory_times[operation.path] = (parent.st_atime_ns, parent.st_mtime_ns)
             if status is not None and not stat.S_ISDIR(status.st_mode):
-                kept = write_new(
+                copied = write_new(
                     self.backup.place(number), chunks_at(place), mode=0o600, owner=(os.geteuid(), os.getegid())
                 )
-                if kept != operation.before:
-                    raise StalePlanError(f"{operation.path} changes while it is read")
-        journal = Journal(self.name, APPLYING, entries, around)
+                if copied != operation.before:
+                    raise StalePlanError(f"{operation.path} changed while kcheck read it")
+        journal = Journal(plan=self.name, state=APPLYING, entries=entries, directories=directory_times)
         self.backup.publish(journal)
         return journal
 
-    def carry_out(self, journal: Journal, todo: list[int]) -> None:
-        """Do what is still to be done; if the disk fails, take all of the journal back."""
+    def carry_out(self, journal: Journal, pending: list[int]) -> None:
+        """Do the pending operations; if the disk fails, undo every operation of the journal."""
         try:
-            for number in todo:
+            for number in pending:
                 self._stage(number)
-            for number in todo:
+            for number in pending:
                 self._exchange(number)
             self._clear(journal)
-            if todo or journal.state != APPLIED:
+            if pending or journal.state != APPLIED:
                 self.backup.publish(journal._replace(state=APPLIED))
         except BaseException as error:
-            words = _words(error) if isinstance(error, OSError) else str(error) or type(error).__name__
-            self._give_up(journal, words, error)
+            cause = _os_message(error) if isinstance(error, OSError) else str(error) or type(error).__name__
+            self._give_up(journal, cause, error)
             if isinstance(error, OSError):
-                message = f"{words}: nothing is changed, every file is as it was"
+                message = f"{cause}: nothing is changed, every file is as it was"
                 raise ApplyError(message, changed=0, backup=self.backup.path) from error
             raise
 
-    def _give_up(self, journal: Journal, words: str, error: BaseException) -> None:
-        """Take back what was done; ApplyError if that fails too."""
-        todo = list(journal.entries)
+    def _give_up(self, journal: Journal, cause: str, error: BaseException) -> None:
+        """Undo what was done; ApplyError if that fails too."""
+        done = list(journal.entries)
         try:
             self._clear(journal)
-            todo = [number for number in journal.entries if self._is_done(number)]
-            self.take_back(journal, todo)
+            done = [number for number in journal.entries if self._is_done(number)]
+            self.take_back(journal, done)
         except (OSError, ApplyError, PlanError) as second:
-            left = second.changed if isinstance(second, ApplyError) else len(todo)
+            left = second.changed if isinstance(second, ApplyError) else len(done)
             if left:
-                message = f"{words}, and it cannot be taken back now ({second}): run apply again, or undo"
+                message = f"{cause}; undoing the changes failed too ({second}): run apply again, or undo"
                 raise ApplyError(message, changed=left, backup=self.backup.path) from error
 
     def _is_done(self, number: int) -> bool:
         try:
-            return not self.is_before(number)
+            return not self.is_pending(number)
         except StalePlanError:
-            return False  # somebody else's change: it is his to take back
+            return False  # Somebody else has changed the file; kcheck must not touch it.
 
-    def take_back(self, journal: Journal, todo: list[int]) -> None:
-        """Bring back what the operations `todo` replaced, then the times of the directories around."""
-        left = len(todo)
+    def take_back(self, journal: Journal, done: list[int]) -> None:
+        """Restore what the operations `done` replaced, then the times of their directories."""
+        left = len(done)
         try:
-            for number in todo:
+            for number in done:
                 self._stage_back(number, journal.entries[number])
-            for number in todo:
+            for number in done:
                 self._exchange_back(number, journal.entries[number])
                 left -= 1
             self._clear(journal)
             for operation in map(self.plan.operations.__getitem__, journal.entries):
                 if operation.path in journal.directories:
                     os.utime(self._place(operation).parent, ns=journal.directories[operation.path])
-            if todo or journal.state != UNDONE:
+            if done or journal.state != UNDONE:
                 self.backup.publish(journal._replace(state=UNDONE))
         except OSError as error:
-            message = f"{_words(error)}: {left} of {len(todo)} files are still to be brought back; run undo again"
+            message = f"{_os_message(error)}: {left} of {len(done)} files are not restored yet; run undo again"
             raise ApplyError(message, changed=left, backup=self.backup.path) from error
         finally:
-            with contextlib.suppress(OSError):  # of a disk that fails the first error is the one to tell
+            with contextlib.suppress(OSError):  # The first error of a failing disk is the one to report.
                 self._clear(journal)
 
     def _stage(self, number: int) -> None:
@@ -233,13 +242,14 @@ class _Run:
             mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
         old: Iterator[bytes] = iter(()) if isinstance(operation, Write) else chunks_at(place)
         if write_new(self._temporary(number), edited(operation, old), mode=mode, owner=owner) != operation.after:
-            raise PlanError(f"{operation.path}: the operation does not give what after says")
+            raise PlanError(f"{operation.path}: the result of the operation does not match after")
 
     def _exchange(self, number: int) -> None:
+        """Rename the new file over the old one, or do the rename or move of the operation."""
         operation = self.plan.operations[number]
         place = self._place(operation)
-        if _signature(place) != self._seen[number]:
-            raise StalePlanError(f"{operation.path} was changed meanwhile")
+        if _signature(place) != self._signatures[number]:
+            raise StalePlanError(f"another process changed {operation.path} during apply")
         if isinstance(operation, Rename):
             _move(place, self._target(operation))
         elif not isinstance(operation, SetAside):
@@ -250,33 +260,37 @@ class _Run:
         else:
             remove(place)
         os.fsync(place.parent)
-        if self.is_before(number):
-            raise StalePlanError(f"{operation.path} is not as the plan leaves it")
+        if self.is_pending(number):
+            raise StalePlanError(
+                f"{operation.path} is unchanged after its operation: another process may have restored it"
+            )
 
-    def _stage_back(self, number: int, kept: Kept | None) -> None:
+    def _stage_back(self, number: int, saved: SavedAttributes | None) -> None:
+        """Write the old file, from the backup, beside the new one."""
         operation = self.plan.operations[number]
-        if isinstance(operation, Rename) or kept is None or (isinstance(operation, SetAside) and operation.directory):
+        if isinstance(operation, Rename) or saved is None or (isinstance(operation, SetAside) and operation.directory):
             return
         source, temporary = self.backup.place(number), self._temporary(number)
-        if write_new(temporary, chunks_at(source), mode=kept.mode, owner=kept.owner) != operation.before:
-            raise PlanError(f"{os.path.join(self.backup.path, source.name)} is damaged: {operation.path} is left alone")
-        os.utime(temporary.name, ns=kept.times, dir_fd=temporary.parent, follow_symlinks=False)
+        if write_new(temporary, chunks_at(source), mode=saved.mode, owner=saved.owner) != operation.before:
+            raise PlanError(f"{os.path.join(self.backup.path, source.name)} is damaged; {operation.path} is unchanged")
+        os.utime(temporary.name, ns=saved.times, dir_fd=temporary.parent, follow_symlinks=False)
 
-    def _exchange_back(self, number: int, kept: Kept | None) -> None:
+    def _exchange_back(self, number: int, saved: SavedAttributes | None) -> None:
+        """Put the old file in its place again; remove a file that did not exist before."""
         operation = self.plan.operations[number]
         place = self._place(operation)
         if isinstance(operation, Rename):
             _move(self._target(operation), place)
         elif isinstance(operation, SetAside) and operation.directory:
             _move(self.backup.place(number), place)
-        elif kept is None:
+        elif saved is None:
             remove(place)
         else:
             _move(self._temporary(number), place)
         os.fsync(place.parent)
 
     def _clear(self, journal: Journal) -> None:
-        """Remove new files that no exchange has taken."""
+        """Remove new files that were not renamed over an old one."""
         for number in journal.entries:
             temporary = self._temporary(number)
             if remove(temporary):
@@ -288,23 +302,27 @@ class _Run:
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                 raise
-            raise StalePlanError(f"{operation.path}: its directory is not there, or is a symbolic link") from error
+            raise StalePlanError(f"{operation.path}: its directory is missing, or a symbolic link") from error
 
     def _target(self, operation: Rename) -> Place:
         return self._place(operation)._replace(name=operation.to)
 
     def _temporary(self, number: int) -> Place:
-        # No name that a broker knows: it would be passed over even if a broker started in between.
+        # A broker does not know this name: it skips the file if it starts in between.
         return self._place(self.plan.operations[number])._replace(name=f".kcheck-{self.name[:12]}-{number}")
 
 
-def _kept(status: os.stat_result) -> Kept:
-    times = (status.st_atime_ns, status.st_mtime_ns)
-    return Kept(stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid), times)
+def _attributes(status: os.stat_result) -> SavedAttributes:
+    return SavedAttributes(
+        mode=stat.S_IMODE(status.st_mode),
+        owner=(status.st_uid, status.st_gid),
+        times=(status.st_atime_ns, status.st_mtime_ns),
+    )
 
 
 def _signature(place: Place) -> tuple[int, ...] | None:
-    status = status_at(place)  # Its ctime changes as well where another name of it goes by this plan.
+    """Return values that change when somebody else changes the file; None if there is no file."""
+    status = status_at(place)  # Not its ctime: that also changes if this plan removes another hard link of the file.
     return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 

@@ -1,10 +1,10 @@
-"""The backup of a plan: what stood there before, what it belonged to, and how far the plan has come.
+"""The backup of a plan: the replaced files, their owners, modes and times, and how far the plan is applied.
 
-    plan.json       the plan as it was given
-    N.before        the bytes of operation N's file, or the directory that it set aside
-    journal.json    comes last: without it nothing is changed yet
+    plan.json       the plan file
+    N.before        the bytes of operation N's file, or the directory that it moved here
+    journal.json    written last: without it nothing is changed yet
 
-The journal is whole whenever it is there: each new one takes the place of the old.
+A rename replaces the journal, so it is always complete.
 """
 
 import json
@@ -20,35 +20,38 @@ PLAN, JOURNAL = "plan.json", "journal.json"
 SCHEMA = "kcheck.journal/1"
 APPLYING, APPLIED, UNDONE = "applying", "applied", "undone"
 _OURS = re.compile(r"plan\.json|journal\.json(\.tmp)?|[0-9]+\.before")
-_SMALL = 0o600
+_FILE_MODE = 0o600
 
 
-class Kept(NamedTuple):
-    """What a file has beside its bytes: mode bits, (user, group), and its times in nanoseconds since 1970."""
+class SavedAttributes(NamedTuple):
+    """The attributes of a replaced file."""
 
     mode: int
+    """Its mode bits."""
     owner: tuple[int, int]
+    """The ids of its user and group."""
     times: tuple[int, int]
+    """Its access and modification time, in nanoseconds since 1970."""
 
 
 class Journal(NamedTuple):
-    """How far a plan has come.
-
-    `plan` is the SHA-256 of its bytes. `entries` are the operations that were still to be done, by number, with what
-    their files had; None for a file that was not there. `directories` are the times of the directories around them.
-    """
+    """How far a plan is applied."""
 
     plan: str
+    """The SHA-256 of the plan file."""
     state: str
-    entries: Mapping[int, Kept | None]
+    """APPLYING, APPLIED or UNDONE."""
+    entries: Mapping[int, SavedAttributes | None]
+    """The operations that were pending, by number, with the attributes of their files; None if a file did not exist."""
     directories: Mapping[str, tuple[int, int]]
+    """The access and modification times of their directories, in nanoseconds since 1970, by path of the file."""
 
 
 class Backup:
-    """A backup folder, open as long as the `with` block lasts."""
+    """A backup folder, open during a `with` block."""
 
     def __init__(self, path: str) -> None:
-        """Take a path; nothing is made or opened yet."""
+        """Remember the path; `make` creates the folder."""
         self.path = path
         self._descriptor = -1
 
@@ -62,15 +65,15 @@ class Backup:
             os.close(self._descriptor)
 
     def check_apart(self, log_dirs: Iterable[str]) -> None:
-        """Raise PlanError if the folder stands inside of a log dir, where it ends a broker's start, or around one."""
+        """Raise PlanError if the folder is in a log dir, where a broker would not start, or contains one."""
         here = os.path.realpath(self.path) + os.sep
         for log_dir in log_dirs:
             there = os.path.realpath(log_dir) + os.sep
             if here.startswith(there) or there.startswith(here):
-                raise PlanError(f"the backup {self.path} must not stand inside of {log_dir}, nor around it")
+                raise PlanError(f"the backup {self.path} must not be inside of {log_dir}, nor contain it")
 
     def journal(self) -> Journal | None:
-        """Return the journal, None if there is none; PlanError if somebody wrote into it."""
+        """Return the journal; None if there is none. PlanError if it is damaged."""
         if self._descriptor < 0:
             return None
         try:
@@ -85,7 +88,7 @@ class Backup:
         return b"".join(chunks_at(Place(self._descriptor, name)))
 
     def make(self) -> None:
-        """Have the folder there, empty but for what an interrupted run left; PlanError if others use it."""
+        """Create the folder, or use one that is empty or left by an interrupted run; PlanError for any other."""
         if self._descriptor < 0:
             os.makedirs(self.path, 0o700)
             self._open()
@@ -94,21 +97,21 @@ class Backup:
                 os.fsync(around)
             finally:
                 os.close(around)
-        strange = sorted(name for name in os.listdir(self._descriptor) if not _OURS.fullmatch(name))
-        if strange:
-            raise PlanError(f"the backup {self.path} must be empty: {strange[0]} is in it")
+        foreign = sorted(name for name in os.listdir(self._descriptor) if not _OURS.fullmatch(name))
+        if foreign:
+            raise PlanError(f"the backup {self.path} must be empty, but contains {foreign[0]}")
 
     def place(self, number: int) -> Place:
-        """Return where what an operation replaces is kept."""
+        """Return the place of what an operation replaces."""
         return Place(self._descriptor, f"{number}.before")
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
-        write_new(Place(self._descriptor, name), [data], mode=_SMALL, owner=(os.geteuid(), os.getegid()))
+        write_new(Place(self._descriptor, name), [data], mode=_FILE_MODE, owner=(os.geteuid(), os.getegid()))
 
     def publish(self, journal: Journal) -> None:
-        """Put the journal in the place of the one before; what it speaks of is on the disk by then."""
-        entries = {str(number): kept and kept._asdict() for number, kept in journal.entries.items()}
+        """Replace the journal, after syncing the files that it describes."""
+        entries = {str(number): saved and saved._asdict() for number, saved in journal.entries.items()}
         row = {**journal._asdict(), "schema": SCHEMA, "entries": entries}
         self.write(f"{JOURNAL}.tmp", json.dumps(row, indent=1).encode())
         self.settle()
@@ -116,11 +119,11 @@ class Backup:
         self.settle()
 
     def settle(self) -> None:
-        """Have the names in the folder on its disk."""
+        """Sync the folder, so that its names survive a crash."""
         os.fsync(self._descriptor)
 
     def device(self) -> int:
-        """Return the file system that the folder, or what is to be around it, is on."""
+        """Return the device number of the folder, or of the nearest directory above it that exists."""
         path = os.path.realpath(self.path)
         while not os.path.isdir(path):
             path = os.path.dirname(path)
@@ -131,27 +134,27 @@ class Backup:
 
 
 def _parsed(data: bytes) -> Journal:
-    """Return a journal; any of the exceptions of `Backup.journal` if it is none."""
-    found = json.loads(data)
-    if found["schema"] != SCHEMA or found["state"] not in (APPLYING, APPLIED, UNDONE):
-        raise ValueError("it is of another kcheck")
-    entries = {int(number): None if kept is None else _kept(kept) for number, kept in found["entries"].items()}
-    directories = {str(path): _pair(times) for path, times in found["directories"].items()}
-    return Journal(str(found["plan"]), found["state"], entries, directories)
+    """Return a journal; one of the exceptions that `Backup.journal` catches if the bytes are not one."""
+    row = json.loads(data)
+    if row["schema"] != SCHEMA or row["state"] not in (APPLYING, APPLIED, UNDONE):
+        raise ValueError("another version of kcheck wrote it")
+    entries = {int(number): None if saved is None else _saved(saved) for number, saved in row["entries"].items()}
+    directories = {str(path): _pair(times) for path, times in row["directories"].items()}
+    return Journal(plan=str(row["plan"]), state=row["state"], entries=entries, directories=directories)
 
 
-def _kept(row: Mapping[str, object]) -> Kept:
-    return Kept(_number(row["mode"]), _pair(row["owner"]), _pair(row["times"]))
+def _saved(row: Mapping[str, object]) -> SavedAttributes:
+    return SavedAttributes(mode=_number(row["mode"]), owner=_pair(row["owner"]), times=_pair(row["times"]))
 
 
 def _pair(value: object) -> tuple[int, int]:
     if not isinstance(value, list):
-        raise ValueError(f"{value!r} is no pair")  # noqa: TRY004 - what a file holds is a value
+        raise ValueError(f"{value!r} is not a pair")  # noqa: TRY004 - the content of a file, not a wrong argument
     first, second = value
     return _number(first), _number(second)
 
 
 def _number(value: object) -> int:
     if not isinstance(value, int):
-        raise ValueError(f"{value!r} is no number")  # noqa: TRY004 - what a file holds is a value
+        raise ValueError(f"{value!r} is not a number")  # noqa: TRY004 - the content of a file, not a wrong argument
     return value

@@ -1,27 +1,28 @@
-"""What a forked process has of its parent and must not keep."""
+"""Closes the sockets that a forked process inherits from its parent."""
 
 import os
 import stat
 
 
 def let_go_sockets(own: int) -> None:
-    """Let nobody who talks with the parent wait for this process: its sockets, except `own`, lead nowhere here.
+    """Close the inherited sockets except `own`, so that the parent's peers do not wait for this process.
 
-    The numbers stay taken: what still holds one of them in this process closes no file that was opened later.
+    Each descriptor is redirected to /dev/null and stays in use. An object that still holds its number therefore cannot
+    close a file that is opened later.
     """
     try:
         names = os.listdir("/dev/fd")
     except OSError:
-        return  # a system that does not list them
-    nowhere = os.open(os.devnull, os.O_RDWR)
+        return  # This system does not list descriptors.
+    null = os.open(os.devnull, os.O_RDWR)
     for number in map(int, names):
-        if number > 2 and number not in (own, nowhere) and _is_socket(number):
-            os.dup2(nowhere, number)
-    os.close(nowhere)
+        if number > 2 and number not in (own, null) and _is_socket(number):
+            os.dup2(null, number)
+    os.close(null)
 
 
 def _is_socket(number: int) -> bool:
     try:
         return stat.S_ISSOCK(os.fstat(number).st_mode)
     except OSError:
-        return False  # the descriptor of the listing itself
+        return False  # The descriptor of the listing itself: closed by now.

@@ -1,6 +1,6 @@
-"""What kcheck writes where it was told to: a new directory, files in it that are whole once they are there.
+"""Writes kcheck's results: new directories, and files that are complete as soon as they exist.
 
-In a store there are no directories: one is there when a file is below it.
+A store has no directories of its own: a directory exists as long as a file is below it.
 """
 
 import contextlib
@@ -9,31 +9,31 @@ import shutil
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from kcheck.disk.read import opened, word_for
+from kcheck.disk.read import LocalFile, opened, word_for
 from kcheck.disk.remote import Upload, store_of
 from kcheck.disk.walk import is_directory
 from kcheck.errors import UsageError
 
 
 def make_directory(path: str) -> None:
-    """Make a directory that is not there yet, and those around it; UsageError: it is there, or cannot be made."""
+    """Create a directory and its parents; UsageError if it exists or cannot be created."""
     store = store_of(path)
     try:
         if store is not None:
             if is_directory(path):
-                raise UsageError(f"{path} is there already")
+                raise UsageError(f"{path} already exists")
             store.try_to_write(path)
             return
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         os.mkdir(path)
     except FileExistsError:
-        raise UsageError(f"{path} is there already") from None
+        raise UsageError(f"{path} already exists") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be made: {word_for(error)}") from error
+        raise UsageError(f"cannot create {path}: {word_for(error)}") from error
 
 
 def have_directory(path: str) -> None:
-    """Make a directory in one that is there, unless somebody else has made it."""
+    """Create a directory if it does not exist; its parent exists."""
     if store_of(path) is not None:
         return
     with contextlib.suppress(FileExistsError):
@@ -41,33 +41,33 @@ def have_directory(path: str) -> None:
 
 
 def create(path: str) -> BinaryIO:
-    """Open a file that is not there yet; one of a store is there when it is settled."""
+    """Create a file and open it; a file in a store exists once it is settled."""
     store = store_of(path)
     return open(path, "xb") if store is None else cast("BinaryIO", store.create(path))
 
 
 def read_again(path: str) -> BinaryIO:
-    """Open a file that `create` made."""
+    """Open a file that `create` has written."""
     return open(path, "rb")
 
 
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a file of a run, wherever that has been; gives it and its size. UnreadableError if it is no file."""
+    """Open a file of a run, on disk or in a store; gives it and its size in bytes. UnreadableError if it is no file."""
     store = store_of(path)
     if store is not None:
-        found, size = store.open(path)
-        with found:
-            yield found, size
+        remote, size = store.open(path)
+        with remote:
+            yield remote, size
         return
-    with opened(path) as (descriptor, size):
-        assert isinstance(descriptor, int)
-        with open(descriptor, "rb", closefd=False) as stream:
-            yield stream, size
+    with opened(path) as file:
+        assert isinstance(file, LocalFile)
+        with open(file.fileno(), "rb", closefd=False) as stream:
+            yield stream, file.size
 
 
 def settle(stream: BinaryIO) -> None:
-    """Have a file on its disk, or in its store, and close it."""
+    """Sync a file to disk, or upload it to its store, and close it."""
     stream.flush()
     if isinstance(stream, Upload):
         stream.settle()
@@ -77,7 +77,7 @@ def settle(stream: BinaryIO) -> None:
 
 
 def publish(path: str, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all, when all that was written beside it is on the disk."""
+    """Write a file that is either complete or missing, and sync its directory."""
     store = store_of(path)
     if store is not None:
         store.write(path, data)
@@ -96,7 +96,7 @@ def publish(path: str, data: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """Give a file that takes the place of `path` when it is written; after a failure that is as it was."""
+    """Give a new file that replaces `path` when the block ends; if the block fails, `path` stays as it was."""
     if store_of(path) is not None:
         with create(path) as stream:
             yield stream
@@ -117,7 +117,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def beside(path: str) -> Iterator[str]:
-    """Give a directory for what is read again: this one, or one of this machine where it is in a store."""
+    """Give a directory for files that are read again: this one, or a temporary local one if this one is in a store."""
     if store_of(path) is None:
         yield path
         return
@@ -127,15 +127,15 @@ def beside(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def scratch() -> Iterator[str]:
-    """Give a directory where the system keeps what is temporary; it is gone afterwards."""
-    import tempfile  # only where much is compared
+    """Give a temporary directory; it is removed afterwards."""
+    import tempfile  # only for large comparisons
 
     with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
         yield path
 
 
 def move(path: str, to: str) -> None:
-    """Give a file that somebody else wrote, and has on the disk, its place in a directory of ours."""
+    """Move a file that another process has written and synced."""
     store = store_of(path)
     if store is not None:
         store.rename(path, to)
@@ -144,7 +144,7 @@ def move(path: str, to: str) -> None:
 
 
 def discard(path: str) -> None:
-    """Remove a directory that `make_directory` made, or a file."""
+    """Remove a file, or a directory that `make_directory` has created; errors are ignored."""
     store = store_of(path)
     if store is not None:
         with contextlib.suppress(OSError):
@@ -158,7 +158,7 @@ def discard(path: str) -> None:
 
 
 def keep_aside(folder: str, aside: str) -> None:
-    """Move the files below a directory that `make_directory` made below another one, over those of their names."""
+    """Move the files below one directory to another, over files of the same names; errors are ignored."""
     store = store_of(folder)
     with contextlib.suppress(OSError):
         if store is not None:
@@ -172,8 +172,8 @@ def keep_aside(folder: str, aside: str) -> None:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Write a file that is whole once it is there, over an older one; UsageError: it cannot be written."""
+    """Replace a file atomically; UsageError if it cannot be written."""
     try:
         publish(path, data)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error

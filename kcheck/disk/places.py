@@ -1,4 +1,4 @@
-"""Files of log dirs that are to be changed: reached from the log dir on, name by name, and never through a link."""
+"""The files of a log dir that a plan changes, reached by name from the log dir and never through a symbolic link."""
 
 import hashlib
 import os
@@ -15,17 +15,19 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Place(NamedTuple):
-    """A name in an open directory, whose descriptor is `parent`."""
+    """A name in an open directory."""
 
     parent: int
+    """The descriptor of the directory."""
     name: str
+    """The name in it, which may not exist."""
 
 
 class Places:
-    """The directories of some log dirs, open as long as the `with` block lasts."""
+    """The directories of some log dirs, open during a `with` block."""
 
     def __init__(self, log_dirs: Iterable[str]) -> None:
-        """Open nothing yet."""
+        """Remember the log dirs; `at` opens directories."""
         self._log_dirs = tuple(log_dirs)
         self._open: dict[str, int] = {}
 
@@ -38,10 +40,10 @@ class Places:
         self._open.clear()
 
     def at(self, path: str) -> Place:
-        """Return where a path is. PlanError: its log dir is behind a link; OSError: its directory is not there."""
-        place = place_of(path, self._log_dirs)
-        assert place is not None
-        log_dir, names = place
+        """Return the place of a path. PlanError if a link leads to its log dir, OSError if its directory is missing."""
+        log_dir_and_names = place_of(path, self._log_dirs)
+        assert log_dir_and_names is not None
+        log_dir, names = log_dir_and_names
         parent = self._opened(log_dir)
         return Place(parent if len(names) == 1 else self._opened(log_dir, names[0]), names[-1])
 
@@ -51,30 +53,30 @@ class Places:
             if name:
                 self._open[path] = os.open(name, _DIRECTORY, dir_fd=self._opened(log_dir))
             elif os.path.realpath(log_dir) != log_dir:
-                raise PlanError(f"{log_dir} is a symbolic link, or stands behind one: the plan must name the directory")
+                raise PlanError(f"{log_dir} contains a symbolic link: the plan must have the real path")
             else:
                 self._open[path] = os.open(log_dir, _DIRECTORY)
         return self._open[path]
 
 
-def seen_at(place: Place, *, directory: bool) -> Digest | None:
-    """Return what stands at a place, None for nothing; StalePlanError if it is neither a file nor what is expected."""
+def digest_at(place: Place, *, directory: bool) -> Digest | None:
+    """Return the digest of a file or directory; None if it is missing, StalePlanError if it is of another type."""
     status = status_at(place)
     if status is None:
         return None
     if directory and stat.S_ISDIR(status.st_mode):
         return _listed(place)
     if directory or not stat.S_ISREG(status.st_mode):
-        raise StalePlanError(f"{place.name} is no {'directory' if directory else 'regular file'}, or a symbolic link")
-    found, size = hashlib.sha256(), 0
+        raise StalePlanError(f"{place.name} is not a {'directory' if directory else 'regular file'}")
+    sha256, size = hashlib.sha256(), 0
     for chunk in chunks_at(place):
-        found.update(chunk)
+        sha256.update(chunk)
         size += len(chunk)
-    return Digest(found.hexdigest(), size)
+    return Digest(sha256.hexdigest(), size)
 
 
 def status_at(place: Place) -> os.stat_result | None:
-    """Return the status of what stands at a place, a link for itself, None for nothing."""
+    """Return the status of a place without following a link; None if nothing is there."""
     try:
         return os.stat(place.name, dir_fd=place.parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -107,7 +109,7 @@ def _listed(place: Place) -> Digest:
 
 
 def digest_of_directory(path: str) -> Digest:
-    """Return what a plan says of a directory that is to be moved as a whole."""
+    """Return the digest of a directory for a plan that moves it."""
     descriptor = os.open(os.path.dirname(path) or ".", _DIRECTORY)
     try:
         return _listed(Place(descriptor, os.path.basename(path)))
@@ -116,16 +118,16 @@ def digest_of_directory(path: str) -> Digest:
 
 
 def write_new(place: Place, chunks: Iterable[bytes], *, mode: int, owner: tuple[int, int]) -> Digest:
-    """Write a file and have it on its disk, in place of what stands there; return what was written."""
+    """Write a file, over an existing one, and sync it; return its digest."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(place.name, flags, 0o600, dir_fd=place.parent)
-    found, size = hashlib.sha256(), 0
+    sha256, size = hashlib.sha256(), 0
     try:
         for chunk in chunks:
             left = memoryview(chunk)
             while left:
                 left = left[os.write(descriptor, left) :]
-            found.update(chunk)
+            sha256.update(chunk)
             size += len(chunk)
         status = os.fstat(descriptor)
         if (status.st_uid, status.st_gid) != owner:
@@ -134,11 +136,11 @@ def write_new(place: Place, chunks: Iterable[bytes], *, mode: int, owner: tuple[
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    return Digest(found.hexdigest(), size)
+    return Digest(sha256.hexdigest(), size)
 
 
 def remove(place: Place) -> bool:
-    """Remove a file that may be there; whether it was."""
+    """Remove a file if it exists; return whether it did."""
     try:
         os.unlink(place.name, dir_fd=place.parent)
     except FileNotFoundError:

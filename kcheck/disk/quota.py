@@ -1,4 +1,4 @@
-"""How much a thread may read of object stores, and how many threads may hold much of it at once."""
+"""Limits what a thread reads from object stores, and how many threads hold much of it in memory at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,43 +7,45 @@ from threading import BoundedSemaphore, local
 from kcheck.errors import TooMuchReadError
 
 
-class _Left(local):
-    """How many bytes this thread may still read, None without a bound; so many of them before it waits for others."""
+class _ThreadQuota(local):
+    """What this thread may still read, in bytes."""
 
     size: int | None = None
+    """How much it may read before TooMuchReadError; None without a limit."""
     share: int | None = None
+    """How much it may read before it waits for other threads; None if it need not, or has waited already."""
 
 
-_LEFT = _Left()
+_QUOTA = _ThreadQuota()
 _SHARE = 16 << 20
-"""So many bytes every thread may hold: more than what is read of most directories."""
-_BEYOND = BoundedSemaphore(4)
-"""So many threads may hold more, up to their own bound."""
+"""How many bytes each thread may hold: enough for most directories."""
+_LARGE_READERS = BoundedSemaphore(4)
+"""The threads that may hold more, up to their own limit."""
 
 
 @contextmanager
 def reading_at_most(size: int, *, holds: bool) -> Iterator[None]:
-    """Let this thread read so many bytes of stores; TooMuchReadError once they are more.
+    """Let this thread read at most `size` bytes from stores; TooMuchReadError beyond that.
 
-    If it `holds` what it reads, it waits where too many others hold much.
+    A thread that `holds` what it reads in memory waits if too many others hold much.
     """
-    _LEFT.size, _LEFT.share = size, _SHARE if holds else None
+    _QUOTA.size, _QUOTA.share = size, _SHARE if holds else None
     try:
         yield
     finally:
-        if holds and _LEFT.share is None:
-            _BEYOND.release()
-        _LEFT.size = _LEFT.share = None
+        if holds and _QUOTA.share is None:
+            _LARGE_READERS.release()
+        _QUOTA.size = _QUOTA.share = None
 
 
 def take(size: int) -> None:
-    """Count bytes that this thread is about to read of a store."""
-    if _LEFT.size is not None:
-        _LEFT.size -= size
-        if _LEFT.size < 0:
-            raise TooMuchReadError("more is read of it than of any directory that is in order")
-    if _LEFT.share is not None:
-        _LEFT.share -= size
-        if _LEFT.share < 0:
-            _BEYOND.acquire()
-            _LEFT.share = None
+    """Count bytes that this thread is about to read from a store."""
+    if _QUOTA.size is not None:
+        _QUOTA.size -= size
+        if _QUOTA.size < 0:
+            raise TooMuchReadError("gave up: it needs more bytes than any sound directory")
+    if _QUOTA.share is not None:
+        _QUOTA.share -= size
+        if _QUOTA.share < 0:
+            _LARGE_READERS.acquire()
+            _QUOTA.share = None

@@ -1,92 +1,110 @@
-"""Reading files that may be anything: regular files only, no symbolic link, no access time changed."""
+"""Reads files that may be anything: only regular files, no symbolic links, and without changing access times."""
 
 import errno
 import os
 import stat
-from typing import NamedTuple
 
 from kcheck.disk.remote import RemoteFile, Store, store_of
-from kcheck.errors import KcheckError
-from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.source import Filled, Source
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _HOLE_SIZE_MIN = 64 << 10
-"""A smaller file is read faster than it is asked for holes."""
+"""It is faster to read a smaller file than to look for holes in it."""
 SMALL_FILE_SIZE_MAX = 256 << 20
-"""An index or another small file larger than this is not read: no broker writes one."""
+"""kcheck does not read a larger index or other small file: no broker writes one."""
 _CHECKPOINT_SIZE_MAX = 64 << 20
-"""Nor is a text checkpoint larger than this, of about a million lines: its entries take many times its bytes."""
+"""kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
-"""So the system refuses a socket."""
+"""The system's error for a socket."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
-Source = int | RemoteFile
-"""An open file: a descriptor, or a file of a store. Read by `pread`."""
-
-
-class UnreadableError(KcheckError):
-    """A file or directory cannot be read; the message is the operating system's own word for it, where it has one."""
-
-    def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
-        """Take the words, and the cause for whoever decides by it."""
-        super().__init__(words)
-        self.cause = cause
-
-    @property
-    def why(self) -> Unreadable:
-        """The cause with its words."""
-        return Unreadable(self.cause, str(self))
-
-
 def unreadable(error: OSError | ValueError) -> UnreadableError:
-    """Return the error for what the operating system refuses."""
+    """Return the UnreadableError for an error of the operating system."""
     missing = isinstance(error, OSError) and error.errno == errno.ENOENT
     return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
 
 
 def too_large(size: int) -> UnreadableError:
-    """Return the error for a file of so many bytes."""
+    """Return the UnreadableError for a file of `size` bytes."""
     return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)
 
 
 def word_for(error: OSError | ValueError) -> str:
-    """Return the word of the operating system for what it refuses.
+    """Return the operating system's message for an error.
 
-    A name with a NUL is refused by Python before the system sees it, by each release in words of its own.
+    For a name with a NUL it is kcheck's own: Python refuses such a name itself, each release in other words.
     """
     if isinstance(error, OSError):
         return error.strerror or str(error)
     return _NUL if "embedded null" in str(error) else str(error)
 
 
-class opened:  # noqa: N801 - it is used as a function is
-    """Open a regular file; gives (source, size in bytes). UnreadableError for anything else.
+class LocalFile:
+    """An open file of this machine: a `Source`, as long as the block of `opened` lasts."""
 
-    `follow` is for a path that the user named; inside a checked directory no link is followed. An OSError inside of the
-    block becomes an UnreadableError too. `at` is the descriptor of a directory in which the path is a name.
+    __slots__ = ("_descriptor", "size")
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor = descriptor
+        self.size = size
+
+    def fileno(self) -> int:
+        """Return the descriptor, as of any file of Python."""
+        return self._descriptor
+
+    def pread(self, count: int, position: int) -> bytes:
+        """Return bytes as `Source.pread`."""
+        return os.pread(self._descriptor, count, position)
+
+    def pread_into(self, buffer: memoryview, position: int) -> int:
+        """Fill a buffer as `Source.pread_into`."""
+        return os.preadv(self._descriptor, [buffer], position)
+
+    def next_data(self, position: int) -> int | None:
+        """Return where data follows as `Source.next_data`; the position itself where the file system does not know."""
+        try:
+            return os.lseek(self._descriptor, position, os.SEEK_DATA)
+        except OSError as error:
+            return None if error.errno == errno.ENXIO else position
+
+    def filled_size(self) -> int:
+        """Return where the hole begins that ends the file; its size if there is none, or none is known."""
+        try:
+            hole = os.lseek(self._descriptor, 0, os.SEEK_HOLE)
+        except OSError:
+            return self.size
+        return hole if self.next_data(hole) is None else self.size
+
+
+class opened:  # noqa: N801 - it is used as a function is
+    """Open a regular file for a `with` block; gives a `Source`. UnreadableError for anything else.
+
+    `follow` follows a symbolic link: only for a path that the user named. `at` is the descriptor of a directory; the
+    path is then a name in it. An OSError inside of the block becomes an UnreadableError.
     """
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_file",)
 
     def __init__(self, path: str, *, follow: bool = False, at: int | None = None) -> None:
         store = store_of(path) if at is None else None
         flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
-        self._descriptor: Source
+        self._file: int | RemoteFile
         try:
             if store is not None:
-                self._descriptor = RemoteFile(store, path, store.size(path))
+                self._file = RemoteFile(store, path, store.size(path))
                 return
             try:
-                self._descriptor = os.open(path, flags | _NOATIME, dir_fd=at)
+                self._file = os.open(path, flags | _NOATIME, dir_fd=at)
             except PermissionError:
-                # Only the owner may ask for an unchanged access time.
-                self._descriptor = os.open(path, flags, dir_fd=at)
+                # Only the owner may use O_NOATIME.
+                self._file = os.open(path, flags, dir_fd=at)
         except OSError as error:
             if error.errno == errno.ELOOP and store is None:
                 raise UnreadableError("a symbolic link: not followed", UnreadableCause.LINK) from error
@@ -96,42 +114,28 @@ class opened:  # noqa: N801 - it is used as a function is
         except ValueError as error:
             raise unreadable(error) from error
 
-    def __enter__(self) -> tuple[Source, int]:
-        if not isinstance(self._descriptor, int):
-            return self._descriptor, self._descriptor.size
+    def __enter__(self) -> LocalFile | RemoteFile:
+        if not isinstance(self._file, int):
+            return self._file
         try:
-            status = os.fstat(self._descriptor)
+            status = os.fstat(self._file)
         except BaseException:
-            os.close(self._descriptor)
+            os.close(self._file)
             raise
         if not stat.S_ISREG(status.st_mode):
-            os.close(self._descriptor)
+            os.close(self._file)
             raise UnreadableError(_NOT_REGULAR)
-        return self._descriptor, status.st_size
+        return LocalFile(self._file, status.st_size)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(self._descriptor, int):
-            os.close(self._descriptor)
+        if isinstance(self._file, int):
+            os.close(self._file)
         if isinstance(error, OSError):
             raise unreadable(error) from error
 
 
-def pread(source: Source, size: int, position: int) -> bytes:
-    """Return so many bytes from a position on, fewer where the file ends."""
-    return os.pread(source, size, position) if isinstance(source, int) else source.pread(size, position)
-
-
-def pread_into(source: Source, buffer: memoryview, position: int) -> int:
-    """Fill a buffer from a position on; return how many bytes there were."""
-    if isinstance(source, int):
-        return os.preadv(source, [buffer], position)
-    data = source.pread(len(buffer), position)
-    buffer[: len(data)] = data
-    return len(data)
-
-
 def readable_size(path: str, *, at: int | None = None) -> int:
-    """Return the size in bytes of a regular file that could be opened; UnreadableError as `opened` for any other."""
+    """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""
     try:
         if at is not None or store_of(path) is None:
             status = os.stat(path, dir_fd=at, follow_symlinks=False)
@@ -140,59 +144,49 @@ def readable_size(path: str, *, at: int | None = None) -> int:
                 return status.st_size
     except (OSError, ValueError):
         pass
-    with opened(path, at=at) as (_, size):
-        return size
+    with opened(path, at=at) as source:
+        return source.size
 
 
-class Filled(NamedTuple):
-    """A file of `size` bytes: `data`, and zeros behind it."""
+def read_filled(path: str, *, at: int | None = None) -> Filled:
+    """Return a file without the hole at its end; UnreadableError if it cannot be read.
 
-    data: bytes
-    size: int
-
-
-def read_filled(path: str) -> Filled:
-    """Return a file, without the hole at its end: of an index most is only reserved while its segment is written to.
-
-    UnreadableError if it cannot be read.
+    The index of an active segment is mostly preallocated space.
     """
-    with opened(path) as (descriptor, size):
-        if size <= _HOLE_SIZE_MIN:
-            data = _read(descriptor, size)
+    with opened(path, at=at) as source:
+        if source.size <= _HOLE_SIZE_MIN:
+            data = _read(source, source.size)
             return Filled(data, len(data))
-        filled = _before_hole(descriptor, size)
+        filled = source.filled_size() if isinstance(source, LocalFile) else source.size
         if filled > SMALL_FILE_SIZE_MAX:
             raise too_large(filled)
-        data = _read(descriptor, filled)
-        return Filled(data, size if len(data) == filled else len(data))
+        data = _read(source, filled)
+        return Filled(data, source.size if len(data) == filled else len(data))
 
 
-def _before_hole(descriptor: Source, size: int) -> int:
-    """Return where the hole begins that goes on to the end of a file; `size` where there is none, or none is known."""
-    if not isinstance(descriptor, int):
-        return size
-    try:
-        hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
-    except OSError:
-        return size
-    return hole if next_data(descriptor, hole) is None else size
+class FilesOf:
+    """The files of one directory, by path: `kcheck.model.source.Files` that other processes can be given.
 
-
-def next_data(descriptor: Source, position: int) -> int | None:
-    """Return from where on, at or behind a position, bytes were written; None: only a hole follows, of zeros.
-
-    The position itself where the file system does not know. Files are read by position, so theirs may move.
+    `follow` follows a symbolic link when a file is opened: only for a path that the user named.
     """
-    if not isinstance(descriptor, int):
-        return position
-    try:
-        return os.lseek(descriptor, position, os.SEEK_DATA)
-    except OSError as error:
-        return None if error.errno == errno.ENXIO else position
+
+    __slots__ = ("_follow", "_prefix")
+
+    def __init__(self, directory: str, *, follow: bool = False) -> None:
+        self._prefix = os.path.join(directory, "")
+        self._follow = follow
+
+    def open(self, name: str) -> opened:
+        """Open a file as `opened`."""
+        return opened(self._prefix + name, follow=self._follow)
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file as `read_filled`."""
+        return read_filled(self._prefix + name)
 
 
 def small_size_max(name: str) -> int:
-    """Return how large a small file may be to be read, by its name or path."""
+    """Return the largest size in bytes at which kcheck reads a small file, by its name or path."""
     return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
 
 
@@ -202,14 +196,14 @@ def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, 
     store = None if at is not None else store_of(path)
     if store is not None and not store.is_held(path):
         return _read_unlisted(store, path, size_max)
-    with opened(path, follow=follow, at=at) as (descriptor, size):
-        if size > size_max:
-            raise too_large(size)
-        return _read(descriptor, size)
+    with opened(path, follow=follow, at=at) as source:
+        if source.size > size_max:
+            raise too_large(source.size)
+        return _read(source, source.size)
 
 
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
-    """Return the bytes of a small file of which no size is known: to ask for it would be a request more."""
+    """Return the bytes of a small file of unknown size; asking for its size would cost another request."""
     try:
         data = store.read(path, 0, size_max + 1)
     except OSError as error:
@@ -220,10 +214,10 @@ def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
     return data
 
 
-def _read(descriptor: Source, size: int) -> bytes:
-    """Return so many bytes from the start of a file, fewer where it has become shorter."""
-    data = more = pread(descriptor, size, 0) if size else b""
+def _read(source: Source, size: int) -> bytes:
+    """Return the first `size` bytes of a file, fewer if it has become shorter."""
+    data = more = source.pread(size, 0) if size else b""
     while more and len(data) < size:
-        more = pread(descriptor, size - len(data), len(data))
+        more = source.pread(size - len(data), len(data))
         data += more
     return data

@@ -1,4 +1,4 @@
-"""What stands in a directory, without following a link out of it."""
+"""Lists directories and answers questions about paths, without following a link out of a checked directory."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,61 +6,60 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import UnreadableError, opened, read_whole, readable_size, unreadable
+from kcheck.disk.read import opened, read_filled, read_whole, readable_size, unreadable
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
+from kcheck.model.source import Filled
+from kcheck.model.unreadable import UnreadableError
 
 T = TypeVar("T")
 
-_AGAIN = 16
-"""What stands in a directory is read a few times, by several rules: so often never."""
+_READ_COUNT_MAX = 16
+"""More often than any rule and scan together read a file of one directory."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Listing(NamedTuple):
-    """The names in one directory, sorted: regular files, directories, and links or devices that are left alone.
-
-    A link to a directory counts as a directory only if it stays inside of this one.
-    """
+    """The names in one directory, sorted."""
 
     files: tuple[str, ...]
+    """Regular files."""
     directories: tuple[str, ...]
+    """Directories, and links to a directory below this one."""
     others: tuple[str, ...]
+    """Other links, devices, sockets and pipes: kcheck does not open them."""
 
 
 def list_directory(path: str) -> Listing:
-    """Return what stands in `path`; UnreadableError if it cannot be listed."""
+    """Return the names in a directory; UnreadableError if it cannot be listed."""
     store = store_of(path)
     if store is not None:
-        found = _asked(lambda: store.list_directory(path))
-        return Listing(tuple(sorted(found.sizes)), found.directories, ())
-    return _asked(lambda: _listed(path, path))
+        content = _readable(lambda: store.list_directory(path))
+        return Listing(files=tuple(sorted(content.sizes)), directories=content.directories, others=())
+    return _readable(lambda: _listed(path, path))
 
 
 def _listed(path: str, directory: str | int) -> Listing:
-    """Return what stands in a directory, which is its path or an open descriptor."""
-    with os.scandir(directory) as entries:
-        found = list(entries)
-    files = [entry.name for entry in found if entry.is_file(follow_symlinks=False)]
+    """Return the names in a directory, which is its path or an open descriptor."""
+    with os.scandir(directory) as iterator:
+        entries = list(iterator)
+    files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     files.sort()
-    if len(files) == len(found):
-        return Listing(tuple(files), (), ())
+    if len(files) == len(entries):
+        return Listing(files=tuple(files), directories=(), others=())
     directories = [
-        entry.name for entry in found
+        entry.name for entry in entries
         if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _inside(path, join(path, entry.name)))
     ]  # fmt: skip
-    others = {entry.name for entry in found}.difference(files, directories)
-    return Listing(tuple(files), tuple(sorted(directories)), tuple(sorted(others)))
+    others = {entry.name for entry in entries}.difference(files, directories)
+    return Listing(files=tuple(files), directories=tuple(sorted(directories)), others=tuple(sorted(others)))
 
 
 def has_file(path: str, wanted: Callable[[str], bool]) -> bool:
-    """Whether a regular file whose name is `wanted` stands in `path`: the first one ends the look.
-
-    UnreadableError if it cannot be listed.
-    """
+    """Whether a directory has a regular file whose name is `wanted`; UnreadableError if it cannot be listed."""
     if is_remote(path):
         return any(map(wanted, list_directory(path).files))
-    return _asked(lambda: _has_file(path, wanted))
+    return _readable(lambda: _has_file(path, wanted))
 
 
 def _has_file(path: str, wanted: Callable[[str], bool]) -> bool:
@@ -69,43 +68,43 @@ def _has_file(path: str, wanted: Callable[[str], bool]) -> bool:
 
 
 def states(path: str) -> list[tuple[str, object, int, object]]:
-    """Return what tells whether something in a directory changed: names, kinds, sizes and times in ns, sorted.
+    """Return values that differ once a directory changes: names, types, sizes and times (ns since 1970), sorted.
 
-    Of what is in a store its listing tells it. UnreadableError if it cannot be listed, or if a store tells only sizes.
+    UnreadableError if it cannot be listed, or if its store shows only sizes.
     """
     store = store_of(path)
     if store is not None:
-        listed = _asked(lambda: store.list_directory(path))
+        listed = _readable(lambda: store.list_directory(path))
         if len(listed.stamps) < len(listed.sizes):
-            raise UnreadableError("its store does not tell what has changed")
+            raise UnreadableError("its store does not show which files have changed")
         of_files = [(name, None, size, listed.stamps[name]) for name, size in listed.sizes.items()]
         return sorted([*of_files, *((name, None, 0, None) for name in listed.directories)])
     try:
         with os.scandir(path) as entries:
-            found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+            statuses = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
     except (OSError, ValueError) as error:
         raise unreadable(error) from error
-    return sorted((name, stat.st_mode, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+    return sorted((name, status.st_mode, status.st_size, status.st_mtime_ns) for name, status in statuses)
 
 
 def hold_listing(path: str) -> None:
-    """List a log dir in a store with all that is below it, until `drop_listing`; UnreadableError if that fails."""
+    """Keep a listing of everything below a log dir in a store until `drop_listing`; UnreadableError if it fails."""
     store = store_of(path)
     if store is not None:
-        _asked(lambda: store.hold(path))
+        _readable(lambda: store.hold(path))
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is in a store: each request takes long, and many can be under way."""
+    """Whether a path is in a store, where a request takes long and many can run at once."""
     return store_of(path) is not None
 
 
 @contextmanager
 def bounded(path: str, size_max: int | None) -> Iterator[None]:
-    """Read at most `size_max` bytes of a directory in a store, or, where that is None, what is there a few times.
+    """Let this thread read at most `size_max` bytes of a directory in a store; TooMuchReadError beyond that.
 
-    TooMuchReadError where it is more. What is held of few bytes is bounded for all threads together; what is read a few
-    times is read by windows, and not held.
+    With None the limit is several times the size of the directory. A read with a `size_max` is held in memory, so all
+    threads share a limit; a read without one goes by windows and is not held.
     """
     if store_of(path) is None:
         yield
@@ -113,45 +112,47 @@ def bounded(path: str, size_max: int | None) -> Iterator[None]:
     holds = size_max is not None
     if size_max is None:
         with suppress(UnreadableError):
-            size_max = _AGAIN * sum(file_sizes(path).values())
+            size_max = _READ_COUNT_MAX * sum(file_sizes(path).values())
     with reading_at_most(size_max or 0, holds=holds):
         yield
 
 
 def drop_listing(path: str) -> None:
-    """Forget what `hold_listing` listed."""
+    """Forget the listing that `hold_listing` keeps."""
     store = store_of(path)
     if store is not None:
         store.drop(path)
 
 
 class Directory:
-    """An open directory, whose files are opened by their names. A context; UnreadableError if it cannot be opened."""
+    """An open directory for a `with` block, whose files are opened by name. UnreadableError if it cannot be opened."""
 
     __slots__ = ("_descriptor", "_prefix", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._descriptor = None if is_remote(path) else _asked(lambda: os.open(path, _DIRECTORY))
+        self._descriptor = None if is_remote(path) else _readable(lambda: os.open(path, _DIRECTORY))
         self._prefix = join(path, "") if self._descriptor is None else ""
 
     def __enter__(self) -> Self:
-        """Begin."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         if self._descriptor is not None:
             os.close(self._descriptor)
 
     def listing(self) -> Listing:
-        """Return what stands in it; UnreadableError if it cannot be listed."""
+        """Return its names; UnreadableError if it cannot be listed."""
         descriptor = self._descriptor
-        return list_directory(self.path) if descriptor is None else _asked(lambda: _listed(self.path, descriptor))
+        return list_directory(self.path) if descriptor is None else _readable(lambda: _listed(self.path, descriptor))
 
-    def opened(self, name: str) -> opened:
+    def open(self, name: str) -> opened:
         """Open a file, as `kcheck.disk.read.opened`."""
         return opened(self._prefix + name, at=self._descriptor)
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file as `kcheck.model.source.Files`."""
+        return read_filled(self._prefix + name, at=self._descriptor)
 
     def read_whole(self, name: str) -> bytes:
         """Return the bytes of a small file, as `kcheck.disk.read.read_whole`."""
@@ -162,15 +163,16 @@ class Directory:
         return readable_size(self._prefix + name, at=self._descriptor)
 
 
-def _asked(ask: Callable[[], T]) -> T:
+def _readable(access: Callable[[], T]) -> T:
+    """Return the result of an access to a disk or store; its error becomes an UnreadableError."""
     try:
-        return ask()
+        return access()
     except (OSError, ValueError) as error:
         raise unreadable(error) from error
 
 
 def _inside(directory: str, link: str) -> bool:
-    """Whether a link leads to a directory below `directory`; one that leads in a circle leads nowhere."""
+    """Whether a link leads to a directory below `directory`; a loop of links leads nowhere."""
     if not os.path.isdir(link):
         return False
     root = os.path.realpath(directory)
@@ -178,7 +180,7 @@ def _inside(directory: str, link: str) -> bool:
 
 
 def sizes(path: str, ending: str) -> list[int]:
-    """Return the sizes in bytes of the regular files whose names have this ending; none if `path` cannot be listed."""
+    """Return the sizes in bytes of the regular files whose names have this ending; empty if `path` cannot be listed."""
     try:
         with os.scandir(path) as entries:
             named = [entry for entry in entries if entry.name.endswith(ending)]
@@ -190,48 +192,47 @@ def sizes(path: str, ending: str) -> list[int]:
 
 
 def file_sizes(path: str) -> dict[str, int]:
-    """Return the regular files of a directory and their sizes in bytes, links followed; UnreadableError if it fails.
+    """Return the sizes in bytes of the regular files of a directory, by name; UnreadableError if it cannot be listed.
 
-    So File.isFile and File.length see them; what a link leads to is not opened by that.
+    Links are followed, as by Java's File.isFile and File.length, but their targets are not opened.
     """
     store = store_of(path)
     if store is not None:
-        return dict(_asked(lambda: store.list_directory(path)).sizes)
-    found: dict[str, int] = {}
+        return dict(_readable(lambda: store.list_directory(path)).sizes)
+    sizes_by_name: dict[str, int] = {}
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 if entry.is_file():
-                    found[entry.name] = entry.stat().st_size
+                    sizes_by_name[entry.name] = entry.stat().st_size
     except (OSError, ValueError) as error:
         raise unreadable(error) from error
-    return found
+    return sizes_by_name
 
 
 class NoFiles(NamedTuple):
-    """What a directory holds besides regular files: each directory and whether it is empty, and the rest, sorted."""
+    """The names in a directory that are not regular files."""
 
     directories: dict[str, bool]
+    """Its directories, and whether each is known to be empty."""
     others: tuple[str, ...]
+    """Everything else, sorted: devices, sockets and pipes."""
 
 
 def no_files(path: str) -> NoFiles:
-    """Return what a directory holds besides regular files, links followed; UnreadableError if it fails.
-
-    A directory that cannot be listed counts as one with something in it.
-    """
+    """Return the names in a directory that are not regular files, links followed; UnreadableError if it fails."""
     store = store_of(path)
     if store is not None:
-        listed = _asked(lambda: store.list_directory(path))
-        return NoFiles(dict.fromkeys(listed.directories, False), ())
-    with _asked(lambda: os.scandir(path)) as entries:
-        found = [entry for entry in entries if not entry.is_file() and os.path.exists(entry.path)]
-    directories = {entry.name: is_empty(entry.path) for entry in found if entry.is_dir()}
-    return NoFiles(directories, tuple(sorted(entry.name for entry in found if not entry.is_dir())))
+        listed = _readable(lambda: store.list_directory(path))
+        return NoFiles(directories=dict.fromkeys(listed.directories, False), others=())
+    with _readable(lambda: os.scandir(path)) as iterator:
+        entries = [entry for entry in iterator if not entry.is_file() and os.path.exists(entry.path)]
+    directories = {entry.name: is_empty(entry.path) for entry in entries if entry.is_dir()}
+    return NoFiles(directories=directories, others=tuple(sorted(entry.name for entry in entries if not entry.is_dir())))
 
 
 def is_empty(path: str) -> bool:
-    """Whether a directory is known to be empty; in a store there are no empty ones."""
+    """Whether a directory is known to be empty: False if it cannot be listed. A store has no empty directories."""
     if is_remote(path):
         return False
     try:
@@ -242,7 +243,7 @@ def is_empty(path: str) -> bool:
 
 
 def file_size(path: str) -> int:
-    """Return the size of a file in bytes without following a link; UnreadableError if it is gone."""
+    """Return the size of a file in bytes without following a link; UnreadableError if it is missing."""
     try:
         return os.lstat(path).st_size
     except OSError as error:
@@ -252,33 +253,33 @@ def file_size(path: str) -> int:
 def is_directory(path: str) -> bool:
     """Whether the user's path is a directory; a link that the user named is followed.
 
-    In a store there are no empty ones. UnreadableError if it does not answer.
+    A store has no empty directories. UnreadableError if the store does not answer.
     """
     store = store_of(path)
     if store is not None:
-        found = _asked(lambda: store.find(path))
-        return bool(found.sizes or found.directories)
+        content = _readable(lambda: store.find(path))
+        return bool(content.sizes or content.directories)
     return os.path.isdir(path)
 
 
 def exists(path: str) -> bool:
-    """Whether the user's path names anything, or a directory in which we may not look."""
+    """Whether the user's path exists, or cannot be seen for lack of permission."""
     store = store_of(path)
     if store is not None:
         folder, name = split(path)
-        found = _asked(lambda: store.find(folder))
-        return name in found.sizes or name in found.directories
+        content = _readable(lambda: store.find(folder))
+        return name in content.sizes or name in content.directories
     try:
         os.lstat(path)
     except PermissionError:
-        return True  # whoever opens it tells why it cannot be read
+        return True  # Opening it will report the missing permission.
     except (OSError, ValueError):
         return False
     return True
 
 
 def real(path: str) -> str:
-    """Return the one name of what a path names, with every link followed; of what no file can be named, the path."""
+    """Return a path with every link resolved; a path that no file can have is returned as it is."""
     if store_of(path) is not None:
         return path.rstrip("/")
     return path if "\0" in path else os.path.realpath(path)
@@ -295,7 +296,7 @@ def join(directory: str, *names: str) -> str:
 
 
 def folder_of(where: Location) -> str:
-    """Return the path of the partition directory that a place is in."""
+    """Return the path of the partition directory of a location."""
     return join(where.log_dir or "", where.dir or "")
 
 

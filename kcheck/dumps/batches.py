@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kcheck.disk.read import pread
 from kcheck.dumps.batch_columns import batch_block, record_parts
 from kcheck.dumps.filter import BATCH_SPAN, DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import File
@@ -34,7 +33,7 @@ def batch_blocks(file: File, wanted: Filter, shown: DumpDetail) -> Iterator[Bloc
 
     Records are read lazily, and only in selected batches; with --only-damaged, in all.
     """
-    reader = HeaderReader(file.descriptor, file.size, verify=True)
+    reader = HeaderReader(file.source, file.size, verify=True)
     least: int | None = file.base_offset
     for columns in reader:
         start = int(columns.position[0])
@@ -169,7 +168,7 @@ def _why(file: File, position: int, end: End) -> str:
         return "the file was truncated while kcheck read it"
     if file.size - position <= HEADER_SIZE_UP_TO_MAGIC:
         return f"a batch is larger than {HEADER_SIZE_UP_TO_MAGIC} bytes"
-    data = pread(file.descriptor, OVERHEAD.size, position)
+    data = file.source.pread(OVERHEAD.size, position)
     if len(data) < OVERHEAD.size:
         return "the file was truncated while kcheck read it"
     size = OVERHEAD.unpack_from(data)[1]

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 
-from kcheck.disk.read import Source, pread
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.record_batch import crc32c
+from kcheck.model.source import Source
 
 _ENTRY_COUNT = 4096
 """Number of entries read at a time."""
 _PIECE_SIZE = 1 << 20
 
 
-def entries(descriptor: Source, start: int, end: int, layout: Layout) -> Iterator[tuple[int, ...]]:
+def entries(source: Source, start: int, end: int, layout: Layout) -> Iterator[tuple[int, ...]]:
     """Yield the complete entries between two positions; fewer if the file was truncated meanwhile."""
     position = start
     while end - position >= layout.size:
         count = min((end - position) // layout.size, _ENTRY_COUNT)
-        data = pread(descriptor, count * layout.size, position)
+        data = source.pread(count * layout.size, position)
         complete_size = len(data) - len(data) % layout.size
         if not complete_size:
             return
@@ -25,21 +25,21 @@ def entries(descriptor: Source, start: int, end: int, layout: Layout) -> Iterato
         position += complete_size
 
 
-def used_size(descriptor: Source, size: int, layout: Layout) -> int:
+def used_size(source: Source, size: int, layout: Layout) -> int:
     """Return the size of the complete entries up to the last non-zero one: a broker preallocates zeros after them."""
     end = size
     while end > 0:
         start = max(end - _PIECE_SIZE, 0)
-        filled = pread(descriptor, end - start, start).rstrip(b"\0")
+        filled = source.pread(end - start, start).rstrip(b"\0")
         if filled:
             return _entry_file.used_size(start + len(filled), size, layout)
         end = start
     return 0
 
 
-def crc32c_of(descriptor: Source, start: int, end: int) -> int:
+def crc32c_of(source: Source, start: int, end: int) -> int:
     """Return the CRC-32C of the bytes between two positions."""
     running = crc32c(b"")
     for position in range(start, end, _PIECE_SIZE):
-        running = crc32c(pread(descriptor, min(_PIECE_SIZE, end - position), position), running)
+        running = crc32c(source.pread(min(_PIECE_SIZE, end - position), position), running)
     return running

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.disk.read import Source
 from kcheck.disk.walk import split
 from kcheck.model.names import FileKind, parse_file
 from kcheck.model.report import Row
+from kcheck.model.source import Source
 
 DAMAGE_COUNT_MAX = 1000
 """Maximum number of damaged places per file; one more entry says that there are others."""
@@ -33,10 +33,10 @@ class Damage(NamedTuple):
 class File:
     """A file open for reading, and its damaged places."""
 
-    def __init__(self, path: str, descriptor: Source, size: int) -> None:
+    def __init__(self, path: str, source: Source) -> None:
         self.path = path
-        self.descriptor = descriptor
-        self.size = size
+        self.source = source
+        self.size = source.size
         name = parse_file(split(path)[1])
         self.base_offset = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
         self.damage: list[Damage] = []

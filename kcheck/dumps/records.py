@@ -4,7 +4,6 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-from kcheck.disk.read import pread
 from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.dumps.open_file import File
 from kcheck.formats import _control_record
@@ -90,7 +89,7 @@ def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
     if size > BODY_SIZE_MAX:
         yield Unread(0, 0, f"a batch of {size} bytes is too large; kcheck reads at most {BODY_SIZE_MAX}")
         return
-    data = pread(file.descriptor, size, position)
+    data = file.source.pread(size, position)
     if len(data) < size:
         yield Unread(0, 0, "the file was truncated while kcheck read it")
         return

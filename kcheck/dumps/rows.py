@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from kcheck.disk.read import pread, too_large
+from kcheck.disk.read import too_large
 from kcheck.disk.walk import split
 from kcheck.dumps.entries import crc32c_of, entries, used_size
 from kcheck.dumps.filter import BATCH_SPAN
@@ -50,7 +50,7 @@ def _entries(
 ) -> Iterator[tuple[int, tuple[int, ...], bool]]:
     """Yield (number, fields, is valid) for each entry of an index; report invalid ones."""
     before: tuple[int, ...] | None = None
-    for number, fields in enumerate(entries(file.descriptor, 0, end, layout)):
+    for number, fields in enumerate(entries(file.source, 0, end, layout)):
         message = problem(number, fields if before is None else before, fields)
         if message is not None:
             file.tell(number * layout.size, layout.size, message)
@@ -65,7 +65,7 @@ def _room(layout: Layout) -> Callable[[File], Row]:
     """Return a function that gives the number of entries of such an index, and the bytes of zeros after them."""
 
     def head(file: File) -> Row:
-        used = used_size(file.descriptor, file.size, layout)
+        used = used_size(file.source, file.size, layout)
         return {"count": used // layout.size, "room": file.size - file.size % layout.size - used}
 
     return head
@@ -73,14 +73,14 @@ def _room(layout: Layout) -> Callable[[File], Row]:
 
 def _offset_index(file: File) -> Iterator[Row]:
     layout, base = offset_index.OFFSET_INDEX_ENTRY, file.base_offset or 0
-    end = used_size(file.descriptor, file.size, layout)
+    end = used_size(file.source, file.size, layout)
     for number, (offset, position), valid in _entries(file, layout, end, offset_index.problem):
         yield {"entry": number, "offset": base + offset, "position": position, "valid": valid}
 
 
 def _time_index(file: File) -> Iterator[Row]:
     layout, base = time_index.TIME_INDEX_ENTRY, file.base_offset or 0
-    end = used_size(file.descriptor, file.size, layout)
+    end = used_size(file.source, file.size, layout)
     for number, (timestamp, offset), valid in _entries(file, layout, end, time_index.problem):
         yield {"entry": number, "timestamp": timestamp, "offset": base + offset, "valid": valid}
 
@@ -94,8 +94,8 @@ def _transaction_index(file: File) -> Iterator[Row]:
 def _snapshot_head(file: File) -> Row:
     """Return the header, and whether the broker accepts the file; report why not."""
     layout, covered = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.CRC_FROM
-    head = pread(file.descriptor, layout.size, 0)
-    crc = crc32c_of(file.descriptor, covered, file.size)
+    head = file.source.pread(layout.size, 0)
+    crc = crc32c_of(file.source, covered, file.size)
     size = file.size if len(head) == layout.size else len(head)
     for position, message in producer_snapshot.problems(head, size, crc):
         file.tell(position, file.size - position, message)
@@ -109,12 +109,12 @@ def _snapshot_head(file: File) -> Row:
 
 def _producers(file: File) -> Iterator[Row]:
     header, layout = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.PRODUCER
-    head = pread(file.descriptor, header.size, 0)
+    head = file.source.pread(header.size, 0)
     if len(head) < header.size:
         return
     count = max(header.unpack_from(head)[2], 0)
     end = min(file.size, header.size + count * layout.size)
-    for number, fields in enumerate(entries(file.descriptor, header.size, end, layout)):
+    for number, fields in enumerate(entries(file.source, header.size, end, layout)):
         producer = producer_snapshot.Producer._make(fields)
         known = producer._asdict()
         yield {

@@ -15,7 +15,7 @@ from pyarrow import compute
 
 from kcheck.fleet.arrow_take import is_as_before, listed, taken
 from kcheck.fleet.comparison_rows import (
-    Group,
+    PartitionGroup,
     best_of,
     losses_of,
     may_be_told,
@@ -134,7 +134,7 @@ _NO_NUMBERS = np.zeros(0, np.int64)
 _NOTHING = _Decided(_NO_NUMBERS, _struct((), SETS), _NO_NUMBERS, _struct((), PLANS), ())
 
 
-def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
+def _plain(batch: "pa.RecordBatch", release: Release) -> PartitionGroup | None:
     """Return the partitions that can be decided at once: of each replica all is known, and nothing is odd."""
     counts = numbers_of(batch.column("replicas").value_lengths(), 0)
     rows = pa.RecordBatch.from_struct_array(batch.column("replicas").flatten())
@@ -182,7 +182,9 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> Group | None:
         caches._replace(begin=caches.begin[kept], size=caches.size[kept], content=caches.content[kept]),
         log_start[kept], log_end[kept], mark[kept], first_segment[kept], group=own, first=first[own],
     )  # fmt: skip
-    return Group(number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), compacted[kept], rows)
+    return PartitionGroup(
+        number, counts, first, replicas, np.maximum.reduceat(seen[kept], first), compacted[kept], rows
+    )
 
 
 def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
@@ -193,7 +195,7 @@ def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
     return Caches(epoch, start, offsets[:-1] - offsets[0], np.diff(offsets), content)
 
 
-def _decided(batch: "pa.RecordBatch", plain: Group, release: Release) -> _Decided:
+def _decided(batch: "pa.RecordBatch", plain: PartitionGroup, release: Release) -> _Decided:
     """Decide partitions at once; only where a rule may find something, rules look at them one by one."""
     pairs = pairs_of(plain.replicas, plain.counts[plain.replicas.group])
     forks, after = forks_of(plain.replicas, pairs), dialogues(plain.replicas, pairs)
@@ -210,7 +212,9 @@ def _decided(batch: "pa.RecordBatch", plain: Group, release: Release) -> _Decide
     )
 
 
-def _told(batch: "pa.RecordBatch", plain: Group, flagged: Numbers, parted: Numbers, release: Release) -> Iterator[Told]:
+def _told(
+    batch: "pa.RecordBatch", plain: PartitionGroup, flagged: Numbers, parted: Numbers, release: Release
+) -> Iterator[Told]:
     """Yield what rules find in some partitions; `parted` of each replica is where it parts from the first."""
     counts = plain.counts[flagged]
     owner, at = expand(counts)

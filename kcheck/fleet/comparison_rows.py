@@ -15,7 +15,7 @@ from kcheck.tables._arrow import schema_of
 _NEVER = np.iinfo(np.int64).max
 
 
-class Group(NamedTuple):
+class PartitionGroup(NamedTuple):
     """Partitions of a batch: their numbers in it, their replicas by broker id, and these as Arrow columns.
 
     `first` are the first replicas, `seen_epoch` is the highest epoch that a replica of the partition shows,
@@ -64,7 +64,7 @@ def _sum(values: Numbers, pairs: Pairs) -> Numbers:
     return sums
 
 
-def best_of(plain: Group, pairs: Pairs, losses: LossColumns) -> Numbers:
+def best_of(plain: PartitionGroup, pairs: Pairs, losses: LossColumns) -> Numbers:
     """Return the best leader of each partition: the first with the least cost, as `scan.truncation.cost` says."""
     replicas = plain.replicas
     is_best = np.ones(len(replicas.group), bool)
@@ -76,7 +76,7 @@ def best_of(plain: Group, pairs: Pairs, losses: LossColumns) -> Numbers:
     return leaders
 
 
-def parted_of(plain: Group, pairs: Pairs, forks: Forks) -> Numbers:
+def parted_of(plain: PartitionGroup, pairs: Pairs, forks: Forks) -> Numbers:
     """Return of each replica from where on its epochs are not those of the first of its partition."""
     replicas = plain.replicas
     parted = np.full(len(replicas.group), NONE)
@@ -111,7 +111,7 @@ def _texts(texts: "pa.Array", numbers: Numbers) -> "pa.StringArray":
 
 def plans_of(
     batch: "pa.RecordBatch",
-    plain: Group,
+    plain: PartitionGroup,
     pairs: Pairs,
     forks: Forks,
     after: Afterwards,
@@ -169,7 +169,7 @@ def plans_of(
 
 
 def sets_of(
-    batch: "pa.RecordBatch", plain: Group, pairs: Pairs, forks: Forks, best: Numbers, losses: LossColumns
+    batch: "pa.RecordBatch", plain: PartitionGroup, pairs: Pairs, forks: Forks, best: Numbers, losses: LossColumns
 ) -> "pa.StructArray":
     """Return rows of SETS, one for each partition."""
     replicas = plain.replicas
@@ -205,7 +205,7 @@ def sets_of(
     return pa.StructArray.from_arrays([columns[field.name] for field in fields], fields=fields)
 
 
-def may_be_told(batch: "pa.RecordBatch", plain: Group) -> Mask:
+def may_be_told(batch: "pa.RecordBatch", plain: PartitionGroup) -> Mask:
     """Return in which partitions a rule about replicas may find something, other than that their logs part."""
     replicas, first = plain.replicas, plain.first
     behind = np.minimum.reduceat(replicas.log_end, first) < np.maximum.reduceat(

@@ -34,7 +34,7 @@ Values = tuple[Any, ...]
 Key = tuple[str, ...]
 
 
-class _Change(NamedTuple):
+class _FindingChange(NamedTuple):
     """A finding as it is, None if it is gone, and as it was, None if it is new."""
 
     after: Values | None
@@ -86,7 +86,7 @@ def _any(chosen: Chosen, values: Values | None) -> bool:
     return values is not None and chosen(values[_AT["id"]], Severity(values[_AT["severity"]]))
 
 
-def _row(change: _Change) -> Row:
+def _row(change: _FindingChange) -> Row:
     shown = change.before if change.after is None else change.after
     assert shown is not None
     fields = dict(zip(_NAMES, shown, strict=True))
@@ -104,7 +104,7 @@ def _data(text: object) -> object:
         return text
 
 
-def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_Change]:
+def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Iterator[_FindingChange]:
     """Yield the differences in the order of their places; what is the same is only counted."""
     total = before.rows("findings") + after.rows("findings")
     shares = min(1 + total // _HELD_COUNT, _SHARE_COUNT_MAX)
@@ -164,7 +164,7 @@ def _read(path: str) -> Iterator[Values]:
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[str, int]) -> Iterator[_Change]:
+def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[str, int]) -> Iterator[_FindingChange]:
     """Yield the differences between findings, in order."""
     compared_names = (*_KEY, *_SAID)
     were: dict[Values, list[Values]] = defaultdict(list)
@@ -189,7 +189,7 @@ def _key_of(row: Values) -> Key:
     return _key(row[_AT[name]] for name in _KEY)
 
 
-def _paired(before: list[Values], after: list[Values]) -> Iterator[_Change]:
+def _paired(before: list[Values], after: list[Values]) -> Iterator[_FindingChange]:
     """Yield the differences between findings about the same file, by line and position."""
     changes = []
     waiting: dict[Values, list[Values]] = defaultdict(list)
@@ -199,14 +199,14 @@ def _paired(before: list[Values], after: list[Values]) -> Iterator[_Change]:
     for row in sorted(after, key=_order):
         same = waiting[_order(row)[:2]]
         if same:
-            changes.append(_Change(row, same.pop()))
+            changes.append(_FindingChange(row, same.pop()))
         else:
             unpaired.append(row)
     gone = [row for rows in waiting.values() for row in rows]
     if len(gone) == len(unpaired) == 1:
-        changes.append(_Change(unpaired[0], gone[0]))
+        changes.append(_FindingChange(unpaired[0], gone[0]))
     else:
-        changes += [*(_Change(row, None) for row in unpaired), *(_Change(None, row) for row in gone)]
+        changes += [*(_FindingChange(row, None) for row in unpaired), *(_FindingChange(None, row) for row in gone)]
     yield from sorted(changes, key=lambda change: (_order(change.after or change.before or ()), change.name))
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mount
 from kcheck.disk.walk import exists, is_directory, is_link, is_remote, join, list_directory, real, split
 from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LOST_FOUND
-from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets
 

@@ -8,15 +8,15 @@ from typing import Any
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome, segments_from
 from kcheck.core.verdicts import verdict
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import file_sizes
 from kcheck.documents.predict import partition_row
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Column
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import begin, is_metadata_log
+from kcheck.startup.log_manager import directory_load_of, is_metadata_log
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.tables import predictions
 from kcheck.tables._contract import DIRECTORY, LOG_DIR
@@ -49,10 +49,10 @@ def predicted(
     stop is unknown then, but for how much of it the start reads.
     """
     name = view.where.dir or ""
-    begun = begin(name, directory, stored, context)
-    if begun is None:
+    directory_load = directory_load_of(name, directory, stored, context)
+    if directory_load is None:
         return None
-    stored, context = begun
+    stored, context = directory_load
     if stored.clean:
         prediction = unchanged_prediction(path, name, directory, view, stored, context) if complete else None
         if prediction is not None:

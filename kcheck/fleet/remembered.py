@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kcheck import __version__
 from kcheck.disk.output import discard, have_directory, keep_aside, reading, replacing
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import exists, is_directory, join, list_directory, states
 from kcheck.errors import UsageError
 from kcheck.fleet.run_output import MANIFEST
 from kcheck.fleet.scan_rows import Item, items_batch, raw
+from kcheck.model.unreadable import UnreadableError
 
 if TYPE_CHECKING:
     import pyarrow as pa

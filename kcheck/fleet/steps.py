@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, settings
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.predictions import log_dir_row, predicted
@@ -39,6 +38,7 @@ from kcheck.model.names import META_PROPERTIES, PartitionDirectory, parse_direct
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
 from kcheck.startup.inputs import Context, LoadInputs, load_inputs

@@ -109,7 +109,7 @@ class Workers:
     def _side_by_side(self, groups: Iterable[tuple[K, Sequence[Task[T]]]], room: int) -> Iterator[tuple[K, Answers[T]]]:
         """Keep several groups waiting, so that the largest task runs first and no process is idle."""
         source, more = iter(groups), True
-        held: deque[tuple[K, _Group]] = deque()
+        held: deque[tuple[K, _TaskGroup]] = deque()
         while more or held:
             try:
                 while more and room > 0:
@@ -131,8 +131,8 @@ class Workers:
                 room += 1 + len(group.answers)
                 yield key, group.answers
 
-    def _take(self, tasks: Sequence[Task[Any]]) -> "_Group":
-        group = _Group(len(tasks))
+    def _take(self, tasks: Sequence[Task[Any]]) -> "_TaskGroup":
+        group = _TaskGroup(len(tasks))
         for number, task in enumerate(tasks):
             self._tickets += 1
             heappush(self._waiting, _Ticket(-task.size, self._tickets, task, group, number))
@@ -226,7 +226,7 @@ class Workers:
             self._workers.pop().end()
 
 
-class _Group:
+class _TaskGroup:
     """The answers of a group, and the number still missing."""
 
     def __init__(self, count: int) -> None:
@@ -240,7 +240,7 @@ class _Ticket(NamedTuple):
     order: int
     serial: int
     task: Task[Any]
-    group: _Group
+    group: _TaskGroup
     number: int
 
 

@@ -1,4 +1,4 @@
-"""How much is read of what is named."""
+"""How much of a file kcheck reads."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from kcheck.errors import UsageError
 
 
 class Depth(StrEnum):
-    """How much is read; each depth does what those before it do."""
+    """How much of a file kcheck reads; each depth includes the ones before it."""
 
     CHECKPOINTS = "checkpoints"
     """The small files, and the tail of each log."""
@@ -19,17 +19,17 @@ class Depth(StrEnum):
 
     @property
     def reads_segments(self) -> bool:
-        """Whether segments are read from their start."""
+        """Whether kcheck reads segments from their start."""
         return self is not Depth.CHECKPOINTS
 
     @property
     def verifies(self) -> bool:
-        """Whether the CRC of every batch is compared."""
+        """Whether kcheck verifies the CRC of every batch."""
         return self in (Depth.CRC, Depth.RECORDS)
 
 
 def parse_depth(text: str, option: str = "--depth") -> Depth:
-    """Return the depth of that name; UsageError lists the known."""
+    """Return the depth of that name; UsageError lists the valid names."""
     try:
         return Depth(text)
     except ValueError:

@@ -9,59 +9,81 @@ Offset = NewType("Offset", int)
 """A record's offset in its partition, int64. A place in a file is a `position`."""
 
 RELATIVE_OFFSET_MAX = 2**31 - 1
-"""The offsets of a segment lie at most so far above its base offset (AbstractIndex.toRelative)."""
+"""The largest distance of an offset from the base offset of its segment (AbstractIndex.toRelative)."""
 
 UNDEFINED_EPOCH = Epoch(-1)
+"""Kafka's value for no epoch."""
 UNDEFINED_EPOCH_OFFSET = Offset(-1)
+"""Kafka's value for the end offset of an epoch that it does not know."""
 
 
 class EpochEntry(NamedTuple):
-    """A line of leader-epoch-checkpoint: the epoch and the offset of its first record (`EpochEntry` since 0.11)."""
+    """A line of leader-epoch-checkpoint (Kafka's EpochEntry, since 0.11)."""
 
     epoch: Epoch
+    """The leader epoch."""
     start_offset: Offset
+    """The offset of its first record."""
 
 
 EpochEntries = tuple[EpochEntry, ...]
 
 
 class EpochEndOffset(NamedTuple):
-    """The answer to OffsetsForLeaderEpoch; `epoch` is None where the reply does not carry one (version 0)."""
+    """The answer to OffsetsForLeaderEpoch."""
 
     epoch: Epoch | None
+    """The largest known epoch not above the requested one; None if the reply carries no epoch (version 0)."""
     end_offset: Offset
+    """The offset after the last record of that epoch."""
 
 
 class OffsetEntry(NamedTuple):
     """A line of one of the four offset checkpoints."""
 
     topic: str
+    """The topic."""
     partition: int
+    """The partition number."""
     offset: Offset
+    """The offset."""
 
 
 class OffsetPosition(NamedTuple):
-    """An entry of an offset index: an offset (absolute) and the position in the `.log` (bytes)."""
+    """An entry of an offset index (Kafka's OffsetPosition)."""
 
     offset: Offset
+    """The offset, not relative to the base offset."""
     position: int
+    """The position of its batch in the `.log`, in bytes."""
 
 
 class Batch(NamedTuple):
-    """What the header of a batch (magic 2) or a message or wrapper (magic 0 and 1) says.
+    """The header of a batch (magic 2), or of a message or compressed wrapper (magic 0 and 1).
 
-    `position` and `size` are bytes in the `.log`. `base_offset` of a compressed wrapper of magic 0 or 1 is its last
-    offset too: the first one is known only after decompression. `record_count` is None there, 1 for a plain message.
-    `epoch` is None below magic 2. A named tuple, because a segment has millions of them.
+    A named tuple, because a segment has millions of them.
     """
 
     position: int
+    """Its position in the `.log`, in bytes."""
     size: int
+    """Its size in bytes, header included."""
     magic: int
+    """The message format: 0, 1 or 2."""
     base_offset: Offset
+    """Its first offset.
+
+    For a wrapper this is its last offset: only decompression shows the first one.
+    """
     last_offset: Offset
+    """Its last offset."""
     epoch: Epoch | None
+    """Its leader epoch; None below magic 2."""
     record_count: int | None
+    """How many records it has: 1 for an uncompressed message; None for a wrapper."""
     max_timestamp: int | None
+    """Its largest timestamp, in milliseconds since 1970; None for magic 0."""
     attributes: int
+    """Its attributes: compression, timestamp type, transactional, control."""
     crc: int
+    """The CRC in its header."""

@@ -8,73 +8,95 @@ from kcheck.errors import UsageError
 
 
 class Severity(StrEnum):
-    """What the broker will do about it."""
+    """What the broker does about a problem."""
 
     INFO = "info"
-    """It will not notice."""
+    """It does not notice."""
     WARNING = "warning"
-    """It will heal it by itself at its start."""
+    """It repairs the problem when it starts."""
     ERROR = "error"
-    """It will serve, replicate or drop something wrong."""
+    """It serves wrong records, replicates them, or loses some."""
     FATAL = "fatal"
-    """It will not start, or take the log dir offline."""
+    """It does not start, or it takes the log dir offline."""
 
     @property
     def rank(self) -> int:
-        """Order the severities; the largest is the worst."""
+        """A number to compare severities by; the worst is the largest."""
         return list(Severity).index(self)
 
 
 Chosen = Callable[[str, Severity], bool]
-"""Tells by the id of its rule and by its severity whether a finding is meant."""
+"""Whether the user wants to see a finding, by the id of its rule and by its severity."""
 
 
 class Location(NamedTuple):
-    """Where a fact was seen. Paths are as the caller named them; `position` is in bytes, `line` counts from 1.
+    """Where a fact is: a log dir, a directory in it, a file, or a place in a file. Paths are as the user named them.
 
     A named tuple, because every partition has several.
     """
 
     broker_id: int | None = None
+    """The broker; None if it is not known."""
     log_dir: str | None = None
+    """The path of the log dir; None for a fact about several, or for a file outside of one."""
     dir: str | None = None
+    """The name of the partition directory; None for a fact about the log dir."""
     file: str | None = None
+    """The name of the file; None for a fact about a directory."""
     line: int | None = None
+    """The line in a text file, from 1; None for a fact about the file, or in a binary file."""
     position: int | None = None
+    """The position in the file, in bytes; None for a fact about the file."""
     topic: str | None = None
+    """The topic; None for a fact about no topic."""
     partition: int | None = None
+    """The partition number; None for a fact about no partition."""
 
     def of_file(self, name: str) -> "Location":
-        """Return the place of a file in this directory."""
-        return Location(self.broker_id, self.log_dir, self.dir, name, None, None, self.topic, self.partition)
+        """Return the location of a file in this directory."""
+        return Location(
+            broker_id=self.broker_id,
+            log_dir=self.log_dir,
+            dir=self.dir,
+            file=name,
+            topic=self.topic,
+            partition=self.partition,
+        )
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong. `data` holds what a script wants as values instead of words, JSON types only.
-
-    `repair` names the repairs that may plan something about it, None where there is none.
-    """
+    """One problem: what is wrong, what the broker does about it, and what to do."""
 
     id: str
+    """The id of the rule, for example KC201."""
     name: str
+    """The name of the rule, for example epoch-order."""
     severity: Severity
+    """How bad it is."""
     where: Location
+    """Where it is."""
     message: str
+    """What is wrong."""
     effect: str
+    """What the broker does about it."""
     advice: str
+    """What to do."""
     data: Mapping[str, object] = {}
+    """The facts of the message for scripts, JSON types only."""
     repair: Mapping[str, object] | None = None
+    """The repairs that can plan something about it; None if there are none."""
 
     def sort_key(self) -> tuple[object, ...]:
-        """Order findings for output: by place, then by rule."""
+        """Return the key that orders findings for output: by location, then by rule."""
         where = self.where
-        place = (where.log_dir or "", where.topic or "", -1 if where.partition is None else where.partition)
-        return (*place, where.dir or "", where.file or "", where.line or 0, where.position or 0, self.id, self.message)
+        replica = (where.log_dir or "", where.topic or "", -1 if where.partition is None else where.partition)
+        in_replica = (where.dir or "", where.file or "", where.line or 0, where.position or 0)
+        return (*replica, *in_replica, self.id, self.message)
 
 
 def parse_severity(text: str) -> Severity:
-    """Return the severity of that name; UsageError lists the known."""
+    """Return the severity of that name; UsageError lists the valid names."""
     try:
         return Severity(text.lower())
     except ValueError:
-        raise UsageError(f"{text} is not a severity; known are {', '.join(Severity)}") from None
+        raise UsageError(f"invalid severity {text!r}; use one of {', '.join(Severity)}") from None

@@ -1,4 +1,4 @@
-"""How Java reads text: Integer.parseInt, BufferedReader.readLine over a UTF-8 decoder, String.split on white space.
+"""How Java reads text: Integer.parseInt, BufferedReader.readLine over a UTF-8 decoder, String.split at white space.
 
 Facts: JDK 8 to 17, `sun.nio.cs.UTF_8`, `sun.nio.cs.StreamDecoder`, `java.io.BufferedReader`.
 """
@@ -12,40 +12,41 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 
 _SHORT = 20
-"""Digits of a file name and of every number that a broker writes: read without looking at each."""
+"""No number in a file name or in a file of a broker has more digits; longer ones take a slower path."""
 _LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\n|\r|\Z)")
 _WHITE_SPACE = re.compile(r"[ \t\n\x0b\f\r]+")
 _FILL_SIZE = 8192
-"""BufferedReader asks for so many UTF-16 units at a time, and the decoder below it reads so many bytes."""
+"""BufferedReader reads 8192 UTF-16 units at a time, and the decoder below it reads 8192 bytes."""
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
-"""Java takes the bytes of a surrogate for one error; Python finds one in each."""
+"""Java counts the bytes of a surrogate as one error; Python counts each byte."""
 
 
 def java_int(text: str) -> int | None:
-    """Return the number as Integer.parseInt reads it, None where that throws NumberFormatException."""
+    """Return the number as Integer.parseInt reads it; None if it throws NumberFormatException."""
     return _number(text, INT_MIN, INT_MAX)
 
 
 def java_long(text: str) -> int | None:
-    """Return the number as Long.parseLong reads it, None where that throws NumberFormatException."""
+    """Return the number as Long.parseLong reads it; None if it throws NumberFormatException."""
     return _number(text, LONG_MIN, LONG_MAX)
 
 
 def wrapped(number: int, bits: int) -> int:
-    """Return what an int (32 bits) or a long (64) of Java holds after a computation gave this number."""
+    """Return the value of a Java int (32 bits) or long (64 bits) after overflow."""
     half = 1 << (bits - 1)
     return (number + half) % (2 * half) - half
 
 
 def java_lines(text: str) -> Iterator[str]:
-    """Yield the lines of BufferedReader.readLine: ended by LF, CR or CR LF, and by nothing else."""
+    """Yield the lines of BufferedReader.readLine: only LF, CR or CR LF ends a line."""
     return (match[1] for match in _LINE.finditer(text) if match.start() < len(text))
 
 
 def java_fields(line: str, most: int = 0) -> list[str]:
-    r"""Return the fields of split("\\s+"): a leading empty field counts, trailing ones do not, an empty line is one.
+    r"""Return the fields of split("\\s+"): a leading empty field counts, trailing ones do not; an empty line has one.
 
-    With `most` a line of more fields gives `most` + 1 of them, the last with all that is left: a line may be anything.
+    A line with more than `most` fields gives `most` + 1, the last with the rest of the line: a damaged line can be
+    long.
     """
     fields = _WHITE_SPACE.split(line, maxsplit=most)
     while len(fields) > 1 and not fields[-1]:
@@ -54,33 +55,35 @@ def java_fields(line: str, most: int = 0) -> list[str]:
 
 
 class Utf8Lines(NamedTuple):
-    """The lines that BufferedReader.readLine gives, once, and whether it throws MalformedInputException after them."""
+    """What BufferedReader.readLine returns for a file."""
 
     lines: Iterator[str]
+    """The lines, to be read once."""
     malformed: bool = False
+    """Whether it throws MalformedInputException after these lines."""
 
 
 def utf8_lines(data: bytes) -> Utf8Lines:
-    """Return the lines of a file read by Files.newBufferedReader, whose decoder reports what is no UTF-8.
+    """Return the lines of a file read by Files.newBufferedReader, whose decoder reports invalid UTF-8.
 
-    The error hides every line that ends in the same fill of the reader's buffer. Bytes that the end of the file cuts
-    short are noticed only at that end, after all lines.
+    The error hides every line that ends in the same fill of the reader's buffer. The decoder reports a sequence that
+    the end of the file cuts short only at that end, after all lines.
     """
     try:
         return Utf8Lines(java_lines(data.decode("utf-8")))
     except UnicodeDecodeError as error:
         seen = _seen_before(data, error.start)
-    whole = max(seen.rfind("\n"), seen.rfind("\r")) + 1
-    return Utf8Lines(java_lines(seen[:whole]), malformed=True)
+    complete = max(seen.rfind("\n"), seen.rfind("\r")) + 1
+    return Utf8Lines(java_lines(seen[:complete]), malformed=True)
 
 
 def utf8_lines_replaced(data: bytes) -> Iterator[str]:
-    """Yield the lines of a file read by an InputStreamReader, whose decoder puts U+FFFD for what is no UTF-8."""
+    """Yield the lines of a file read by an InputStreamReader, whose decoder replaces invalid UTF-8 by U+FFFD."""
     return java_lines(java_text(data))
 
 
 def java_text(data: bytes) -> str:
-    """Return the text of new String(bytes, UTF_8), with U+FFFD for what is no UTF-8."""
+    """Return the text of new String(bytes, UTF_8): U+FFFD replaces invalid UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -88,18 +91,18 @@ def java_text(data: bytes) -> str:
 
 
 def _seen_before(data: bytes, position: int) -> str:
-    """Return the text of the fills that succeed, `position` being that of the first bytes that are no UTF-8."""
+    """Return the text of the buffer fills that succeed; the first invalid UTF-8 is at `position`."""
     text = data[:position].decode("utf-8")
     units = text.encode("utf-16-le")
     start, count = 0, len(units) // 2
     while count - start > _FILL_SIZE:
         start += _FILL_SIZE
         if 0xD8 <= units[2 * start - 1] < 0xDC:
-            start -= 1  # A pair does not fit into one unit: it begins the next fill.
+            start -= 1  # A surrogate pair needs two units: it begins the next fill.
     room = _FILL_SIZE - (count - start)
     available = _buffer_end(data, position) - position
     while not _malformed(data[position : position + available], room):
-        # Not seen yet. A full fill ends well; else more bytes are read, if there are any.
+        # The decoder does not see it yet. A full fill succeeds; otherwise it reads more bytes, if there are any.
         if room == 0 or available >= _sequence_size(data[position]) or position + available == len(data):
             return text
         available = min(_FILL_SIZE, len(data) - position)
@@ -107,12 +110,12 @@ def _seen_before(data: bytes, position: int) -> str:
 
 
 def _buffer_end(data: bytes, position: int) -> int:
-    """Return how far the bytes reach that the decoder holds when it comes to `position`; all before is UTF-8."""
+    """Return the end of the bytes in the decoder's buffer when it reaches `position`; all before is valid UTF-8."""
     end = min(_FILL_SIZE, len(data))
     while end < position:
         start = end
         while data[start] & 0xC0 == 0x80:
-            start -= 1  # The first bytes of a sequence that the end cuts stay for the next read.
+            start -= 1  # The decoder keeps an incomplete sequence for its next read.
         end = min(start + _FILL_SIZE, len(data))
     return end
 
@@ -122,9 +125,9 @@ def _sequence_size(lead: int) -> int:
 
 
 def _malformed(held: bytes, room: int) -> bool:
-    """Whether UTF_8.Decoder reports the bytes that begin an ill-formed sequence, of which it holds `held`.
+    """Whether UTF_8.Decoder reports a malformed sequence once it holds the bytes `held` of it.
 
-    Where the sequence is not there whole, or its units have no room, it looks at fewer bytes.
+    It checks fewer bytes if the sequence is incomplete, or if its units do not fit into `room`.
     """
     if not held:
         return False

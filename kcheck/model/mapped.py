@@ -1,4 +1,4 @@
-"""Sequences whose items are made when they are asked for."""
+"""Sequences that make an item each time it is read."""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import eq
@@ -11,19 +11,19 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class OnDemand(Sequence[T_co]):
-    """Items that are made when they are asked for, each time. Equal to any sequence of the same items."""
+    """A sequence that makes an item each time it is read. It equals any sequence of the same items."""
 
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        """Whether a sequence has the same items."""
+        """Whether the other is a sequence of the same items."""
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]  # what is equal to lists and tuples has no hash
+    __hash__ = None  # type: ignore[assignment]  # equal to lists, which have no hash
 
 
 class Items(Protocol[S_co]):
-    """What has a length and can be read by place and as often as one likes."""
+    """The source of a `Mapped`: it has a length, and can be read by index and several times."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[S_co]: ...
@@ -31,16 +31,16 @@ class Items(Protocol[S_co]):
 
 
 class Mapped(OnDemand[T], Generic[S, T]):
-    """What is made of the items of another sequence: rows of a file of millions are never held together."""
+    """The items of another sequence, converted when they are read: millions of rows are never in memory together."""
 
     __slots__ = ("_make", "_source")
 
     def __init__(self, make: Callable[[S], T], source: Items[S]) -> None:
-        """Take what makes an item of one of the source."""
+        """Convert the items of `source` with `make`."""
         self._make, self._source = make, source
 
     def __len__(self) -> int:
-        """Return how many items there are."""
+        """Return the number of items."""
         return len(self._source)
 
     def __iter__(self) -> Iterator[T]:
@@ -52,7 +52,7 @@ class Mapped(OnDemand[T], Generic[S, T]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[T]: ...
     def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        """Return one item, or some of them."""
+        """Return one item, or a tuple of several."""
         if isinstance(index, int):
             return self._make(self._source[index])
-        return tuple(self[at] for at in range(*index.indices(len(self))))
+        return tuple(self[number] for number in range(*index.indices(len(self))))

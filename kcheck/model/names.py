@@ -1,7 +1,6 @@
 """The names in a log dir: partition directories, segment files, checkpoints.
 
-Names come from the disk and may be anything. Rules: LocalLog.parseTopicPartitionName, LogFileUtils,
-LogManager.loadLogs.
+A name on disk can be any text. Kafka's rules: LocalLog.parseTopicPartitionName, LogFileUtils, LogManager.loadLogs.
 """
 
 import re
@@ -26,16 +25,16 @@ META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 CLUSTER_METADATA = "__cluster_metadata"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-"""That of the metadata of every cluster."""
+"""The topic id of the metadata log in every cluster."""
 COMPACTED = ("__consumer_offsets", "__transaction_state")
-"""The topics that brokers make as compacted ones."""
+"""The topics that brokers create as compacted topics."""
 REMOTE_INDEX_CACHE = "remote-log-index-cache"
 LOST_FOUND = "lost+found"
-"""What file systems put at their root; no broker's."""
+"""A directory that a file system creates at its root, not Kafka."""
 
 
 def ids_differ(one: str | None, other: str | None) -> bool:
-    """Whether two ids of topics or of clusters are not the same; who names none may have any."""
+    """Whether two ids of topics or clusters differ; None differs from no id."""
     return None not in (one, other) and one != other
 
 
@@ -43,29 +42,39 @@ class TopicPartition(NamedTuple):
     """A topic and a partition number."""
 
     topic: str
+    """The topic."""
     partition: int
+    """The partition number."""
 
 
 class DirectoryState(StrEnum):
     """What the suffix of a partition directory says."""
 
     CURRENT = "current"
+    """No suffix: the replica that the broker serves."""
     FUTURE = "future"
+    """-future: a copy that is on its way from another log dir."""
     DELETED = "deleted"
+    """-delete: the broker deletes it soon."""
     STRAY = "stray"
+    """-stray: the cluster does not know the replica."""
 
 
 LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-"""The directories that brokers read and checkpoints are about; the others only wait for their end."""
+"""The directories that a broker uses and that checkpoints name. The others only await deletion."""
 
 
 class PartitionDirectory(NamedTuple):
-    """A partition directory's name; `canonical` is False where brokers read the name but never write it."""
+    """The parts of a partition directory's name."""
 
     topic: str
+    """The topic."""
     partition: int
+    """The partition number."""
     state: DirectoryState
+    """What its suffix says."""
     canonical: bool
+    """False if brokers can parse the name but never write it."""
 
 
 TOPIC_CHARACTERS = "A-Za-z0-9._-"
@@ -78,46 +87,45 @@ _STATES = {"delete": DirectoryState.DELETED, "future": DirectoryState.FUTURE, "s
 
 
 def is_legal_topic(topic: str) -> bool:
-    """Whether a client can make a topic of this name (Topic.validate 0.8.2 to 4.3.1)."""
+    """Whether a client can create a topic of this name (Topic.validate 0.8.2 to 4.3.1)."""
     return _LEGAL_TOPIC.fullmatch(topic) is not None and topic not in (".", "..")
 
 
 @lru_cache(maxsize=4096)
 def parse_directory(name: str) -> PartitionDirectory | None:
-    """Return what the newest broker reads in a directory's name, None where it is no partition directory."""
+    """Return how the newest broker parses a directory's name; None if it is not a partition directory."""
     match = _CANONICAL.fullmatch(name)
     if match and (len(match[2]) < 10 or int(match[2]) < 2**31):
         state = _STATES[match[4]] if match[4] else DirectoryState.CURRENT
         return PartitionDirectory(match[1], int(match[2]), state, canonical=True)
-    found = _parse(name, tuple(_STATES))
-    if found is None:
+    parsed = _parse(name, tuple(_STATES))
+    if parsed is None:
         return None
     suffix = name.rsplit("-", 1)[1]
     state = _STATES.get(suffix, DirectoryState.CURRENT)
-    return PartitionDirectory(found.topic, found.partition, state, canonical=False)
+    return PartitionDirectory(parsed.topic, parsed.partition, state, canonical=False)
 
 
 def broker_accepts(name: str, release: Release) -> TopicPartition | None:
-    """Return the partition that the broker of this release loads from a directory of this name.
+    """Return the partition that a broker of this release loads from a directory of this name.
 
-    None: its start aborts (LocalLog.parseTopicPartitionName; Log up to 2.8). Suffixes newer than the release are not
-    known to it.
+    None if its start aborts (LocalLog.parseTopicPartitionName; Log up to 2.8). A release does not know newer suffixes.
     """
     if release.cuts_deleted_names_at_dot and name.endswith("-delete"):
-        return _parse(name.partition(".")[0], ()) if "." in name else None  # A topic with a dot ends there.
+        return _parse(name.partition(".")[0], ()) if "." in name else None  # It cuts a topic name at its first dot.
     return _parse(name, _suffixes(release))
 
 
 def skipped_by_broker(name: str, release: Release) -> bool:
-    """Whether LogManager.loadLogs passes over a directory without parsing or loading it.
+    """Whether LogManager.loadLogs skips a directory without parsing its name.
 
-    The preview of KRaft in 2.8 had another name for its log, and so loads the one of later releases like any other.
+    KRaft's preview in 2.8 used another name for the metadata log, so 2.8 loads __cluster_metadata like any topic.
     """
     if name == REMOTE_INDEX_CACHE:
         return release.skips_remote_index_cache
     metadata_log = CLUSTER_METADATA if release.has_kraft else "@metadata" if release.previews_kraft else None
-    found = parse_directory(name)
-    return found is not None and found.topic == metadata_log
+    directory = parse_directory(name)
+    return directory is not None and directory.topic == metadata_log
 
 
 def _suffixes(release: Release) -> tuple[str, ...]:
@@ -161,20 +169,23 @@ class FileKind(StrEnum):
 
 
 class KafkaFile(NamedTuple):
-    """A file by its name: its kind, the offset in it, and what stands behind the kind's own ending (`.swap`), or "".
-
-    `offset` is None where the name has none, or none that Long.parseLong takes: a broker's start fails on the latter
-    with NumberFormatException. `canonical` is False where no broker writes the name; it opens one with 20 digits.
-    """
+    """The parts of a file name."""
 
     kind: FileKind
+    """What the file is."""
     offset: Offset | None
+    """The offset in the name; None if the name has none, or one that Long.parseLong refuses.
+
+    A broker's start fails on the latter with NumberFormatException.
+    """
     suffix: str
+    """What follows the kind's own extension, for example `.swap`; empty if nothing does."""
     canonical: bool = True
+    """False if no broker writes the name: an offset has 20 digits."""
 
 
 UNMODELLED_DIRECTORIES = (FileKind.METADATA_SNAPSHOT, FileKind.QUORUM_STATE, FileKind.REMOTE_OFFSETS)
-"""Kinds of files of which it is not known what a start makes of a directory in their place."""
+"""File kinds for which kcheck does not know what a start does with a directory in their place."""
 
 CLEANED, SWAP, DELETED, TEMPORARY, PART = ".cleaned", ".swap", ".deleted", ".tmp", ".part"
 
@@ -189,11 +200,11 @@ _OF_A_SEGMENT = {
     )
 }
 INDEX_ENDINGS = (".index", ".timeindex", ".txnindex")
-"""What the names of a segment's indexes end in."""
+"""The extensions of a segment's indexes."""
 SNAPSHOT_ENDINGS = (".checkpoint", f".checkpoint{PART}", f".checkpoint{DELETED}")
-"""What the names of KRaft's snapshots end in."""
+"""The extensions of KRaft's snapshots."""
 _PLAIN_PREFIX = re.compile(r"0[0-8][0-9]{18}\.").match
-"""An offset far below 2^63, as a broker writes it."""
+"""An offset in 20 digits that is surely below 2^63."""
 _LOG_NAME_SIZE = 24
 _METADATA_SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})(?:\.checkpoint(\.deleted)?|-[^.]*\.checkpoint(\.part))")
 _FIXED = dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSETS) | {
@@ -211,18 +222,18 @@ _FIXED = dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSETS) | {
     )
 }
 _NEVER_TEMPORARY = (FileKind.CLEAN_SHUTDOWN, FileKind.LOCK)
-"""These are written in place."""
+"""Brokers write these in place, without a `.tmp` file."""
 
 
-@lru_cache(65_536)  # Each rule on the files of a partition asks anew.
+@lru_cache(65_536)  # Every rule about the files of a partition needs it again.
 def parse_file(name: str) -> KafkaFile:
-    """Return what a file is: LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1.
+    """Return what a file is by its name: LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1.
 
-    The offset is what stands before the first dot, the kind is told by the ending: `5.old.log` is a segment to the
-    broker, at offset 5.
+    The offset comes before the first dot, the extension after the last: a broker takes `5.old.log` for a segment at
+    offset 5.
     """
     kind = _OF_A_SEGMENT.get(name[21:])
-    if kind is not None and _PLAIN_PREFIX(name):  # What nearly every file is called, told at once.
+    if kind is not None and _PLAIN_PREFIX(name):  # The fast path: nearly every file has such a name.
         return KafkaFile(kind, Offset(int(name[:20])), "")
     fixed = _FIXED.get(name.removesuffix(TEMPORARY))
     if fixed is not None and (name in _FIXED or fixed not in _NEVER_TEMPORARY):
@@ -244,27 +255,27 @@ def parse_file(name: str) -> KafkaFile:
 
 
 def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:
-    """Return the end offset and the epoch of a KRaft snapshot, by their places in its name (Snapshots.parse).
+    """Return the end offset and epoch of a KRaft snapshot, by their columns in its name (Snapshots.parse).
 
-    None where these are no numbers: the start of a broker fails then, if the name has one of SNAPSHOT_ENDINGS.
+    None if these are not numbers; a broker's start fails then if the name has one of SNAPSHOT_ENDINGS.
     """
     offset, epoch = java_long(name[:20]), java_int(name[21:31])
     return None if offset is None or epoch is None else (Offset(offset), Epoch(epoch))
 
 
 def metadata_snapshots(names: Iterable[str]) -> list[tuple[Epoch, Offset, str]]:
-    """Return KRaft's finished snapshots among some files, in the order of OffsetAndEpoch: by epoch, then by end."""
-    named = ((parse_metadata_snapshot(name), name) for name in names if name.endswith(SNAPSHOT_ENDINGS[0]))
-    return sorted((found[1], found[0], name) for found, name in named if found is not None)
+    """Return KRaft's complete snapshots among some files, in the order of OffsetAndEpoch: by epoch, then by offset."""
+    parsed = ((parse_metadata_snapshot(name), name) for name in names if name.endswith(SNAPSHOT_ENDINGS[0]))
+    return sorted((end_and_epoch[1], end_and_epoch[0], name) for end_and_epoch, name in parsed if end_and_epoch)
 
 
 def _has_suffix(kind: FileKind, suffix: str) -> bool:
-    """Whether brokers give the suffix to files of the kind: a producer snapshot is never cleaned or swapped."""
+    """Whether brokers use the suffix for files of this kind: a producer snapshot is never cleaned or swapped."""
     return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 
 def segment_prefix(base_offset: int) -> str:
-    """Return the 20 digits that a segment's files begin with (LogFileUtils.filenamePrefixFromOffset)."""
+    """Return the 20 digits at the start of a segment's file names (LogFileUtils.filenamePrefixFromOffset)."""
     return str(base_offset).zfill(20) if base_offset >= 0 else f"-{-base_offset:020d}"
 
 
@@ -274,18 +285,18 @@ def log_name(base_offset: int) -> str:
 
 
 def segment_bases(names: Iterable[str]) -> list[Offset]:
-    """Return the base offsets of the segments that a broker would load: `.log` files named in 20 digits, ascending."""
+    """Return the base offsets of the segments that a broker loads, ascending: `.log` files with 20-digit names."""
     files = (parse_file(name) for name in names if name.endswith(".log"))
     return sorted(
         file.offset for file in files if file.kind is FileKind.LOG and file.canonical and file.offset is not None
     )
 
 
-@lru_cache(4)  # Each rule on the files of a partition asks anew, and nearly all files are those of segments.
+@lru_cache(4)  # Every rule about the files of a partition needs it again, and nearly all files belong to segments.
 def files_beside_segments(names: frozenset[str]) -> tuple[str, ...]:
-    """Return, in order, the files of a partition directory but for each `.log` as brokers name it, and its indexes.
+    """Return the files of a partition directory other than each `.log` with 20 digits and its two indexes, sorted.
 
-    An offset or time index is left out only where its `.log` is there.
+    An offset or time index without its `.log` is in the result.
     """
     logs = [name for name in names if name.endswith(".log") and _PLAIN_PREFIX(name) and len(name) == _LOG_NAME_SIZE]
     of_segments = [name[:-3] + ending for name in logs for ending in ("log", "index", "timeindex")]

@@ -1,27 +1,28 @@
-"""What a parser returns: the value it could read, and what it could not."""
+"""What a parser returns: the value that it could read, and a defect for everything that it could not."""
 
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 FOUND_SIZE_MAX = 64
-"""A defect quotes at most so many bytes of the file."""
+"""A defect quotes at most this many bytes of the file."""
 
 
 class Defect(NamedTuple):
-    """One thing wrong in a file.
-
-    `line` and `column` count from 1 (column in characters), None in a binary file; `position` is in bytes from the
-    start; `found` is what stands there, at most `FOUND_SIZE_MAX` bytes. `accepted` is True where every
-    broker reads the bytes without complaint: only, no broker would have written them.
-    """
+    """One thing that is wrong in a file."""
 
     message: str
+    """What is wrong."""
     position: int
+    """Where, in bytes from the start of the file."""
     line: int | None = None
+    """The line, from 1; None in a binary file."""
     column: int | None = None
+    """The column in characters, from 1; None in a binary file."""
     found: bytes = b""
+    """The bytes there, at most `FOUND_SIZE_MAX`."""
     accepted: bool = False
+    """True if every broker reads the bytes without an error, although no broker writes them."""
 
     def __str__(self) -> str:
         """Return `line 2, column 5: ...` or `position 61: ...`."""
@@ -31,14 +32,18 @@ class Defect(NamedTuple):
 
 
 class Parsed(NamedTuple, Generic[T]):
-    """The value of a file as far as it could be read, with every defect, in the order of the file."""
+    """The result of a parser."""
 
     value: T
+    """Everything that it could read."""
     defects: tuple[Defect, ...] = ()
+    """What is wrong, in the order of the file."""
 
 
 class BrokerReads(NamedTuple, Generic[T]):
-    """What the broker's own reader makes of the bytes: its value, or the simple class name of the root exception."""
+    """What a broker's own reader returns for the same bytes: a value or an error."""
 
     value: T | None
+    """The value; None if the reader fails."""
     error: str | None = None
+    """The simple class name of the root exception; None if the reader succeeds."""

@@ -1,8 +1,8 @@
-"""A plan: what is to be changed, as data. `model/plan_json.py` reads one that anybody may have written.
+"""A plan: the changes that a repair makes, as data. `model/plan_json.py` reads plan files.
 
-An operation changes one file or directory, and says what stands there before and after; a file has either the one or
-the other. Nothing in a plan is deleted: what goes is kept in the backup. The fields of each operation and an example
-stand in docs/plan.md.
+An operation changes one file or directory and has a digest of it before and after. A file that matches neither digest
+makes the plan stale. No operation deletes anything: the backup keeps what it replaces. docs/plan.md describes every
+field, with an example.
 """
 
 import json
@@ -16,91 +16,122 @@ from kcheck.model.report import Row
 
 SCHEMA = "kcheck.plan/1"
 CONTENT_SIZE_MAX = 64 << 20
-"""Bytes that an operation may carry in the plan itself."""
+"""The most bytes that a plan carries for one operation."""
 
 DEPTH_MAX = 2
-"""Names below a log dir: a partition directory, and a file in it."""
+"""The most names below a log dir: a partition directory, and a file in it."""
 
 
 class Digest(NamedTuple):
-    """What a file is: the SHA-256 of its bytes in hexadecimal, and how many there are; of a directory see `listed`."""
+    """The content of a file or a directory; `listed` makes that of a directory."""
 
     sha256: str
+    """The SHA-256 of its bytes in hexadecimal."""
     size: int
+    """Its size in bytes."""
 
 
 class Why(NamedTuple):
-    """Why an operation is there, for whoever decides about it; nothing of it is interpreted.
-
-    `finding` is the id of a rule, `reason` a sentence; `evidence` and `loses` are JSON objects: where the proof was
-    seen (file, position), and what is discarded (topic, partition, from, to, records, bytes). `broker_now` and
-    `broker_after` say what the broker does without and with the operation.
-    """
+    """Why an operation is in the plan, for the operator who decides; `apply` ignores it."""
 
     finding: str | None
+    """The id of the rule; None if no rule asked for the operation."""
     reason: str
+    """The reason in a sentence."""
     evidence: Row | None = None
+    """Where the proof is, as a JSON object (file, position); None if there is nothing to show."""
     loses: Row | None = None
+    """What it discards, as a JSON object (topic, partition, from, to, records, bytes); None if nothing."""
     broker_now: str | None = None
+    """What the broker does without the operation; None if that is not known."""
     broker_after: str | None = None
+    """What the broker does after the operation; None if that is not known."""
 
 
 class Write(NamedTuple):
-    """Give a file new bytes, or make one where `before` is None."""
+    """Write a file: replace all its bytes, or create it."""
 
     path: str
+    """The file."""
     before: Digest | None
+    """The file now; None if it does not exist."""
     after: Digest
+    """The file after the operation."""
     why: Why
+    """Why the operation is in the plan."""
     content: bytes
+    """The new bytes."""
 
 
 class Change(NamedTuple):
-    """Other bytes at a position of a file: as many as stand there."""
+    """Bytes of a file to replace by as many others."""
 
     position: int
+    """The position of the first byte."""
     old: bytes
+    """The bytes there now."""
     new: bytes
+    """The bytes to write."""
 
 
 class Patch(NamedTuple):
-    """Change some bytes of a file, and cut it to the size of `after`; `changes` are in the order of their positions."""
+    """Replace some bytes of a file, and truncate it to the size of `after`."""
 
     path: str
+    """The file."""
     before: Digest
+    """The file now."""
     after: Digest
+    """The file after the operation."""
     why: Why
+    """Why the operation is in the plan."""
     changes: tuple[Change, ...]
+    """The changes, by position."""
 
 
 class Truncate(NamedTuple):
-    """Cut a file to the size of `after`."""
+    """Truncate a file to the size of `after`."""
 
     path: str
+    """The file."""
     before: Digest
+    """The file now."""
     after: Digest
+    """The file after the operation."""
     why: Why
+    """Why the operation is in the plan."""
 
 
 class Rename(NamedTuple):
-    """Give a file, or a directory of a log dir, the name `to`, where it is; `after` is `before`."""
+    """Rename a file, or a directory of a log dir, within its directory."""
 
     path: str
+    """Its path now."""
     before: Digest
+    """Its content now."""
     after: Digest
+    """Its content after the operation: the same."""
     why: Why
+    """Why the operation is in the plan."""
     to: str
+    """Its new name."""
     directory: bool
+    """Whether it is a directory."""
 
 
 class SetAside(NamedTuple):
-    """Move a file, or a directory of a log dir, into the backup; `after` is None."""
+    """Move a file or a directory into the backup."""
 
     path: str
+    """Its path now."""
     before: Digest
+    """Its content now."""
     after: None
+    """None: it is gone after the operation."""
     why: Why
+    """Why the operation is in the plan."""
     directory: bool
+    """Whether it is a directory."""
 
 
 FileOp = Write | Patch | Truncate | Rename | SetAside
@@ -112,18 +143,18 @@ NAMES: dict[str, type[FileOp]] = {
     "rename": Rename,
     "set-aside": SetAside,
 }
-"""The operations by what JSON calls them."""
+"""The operations by their names in JSON."""
 
 
 class Plan(NamedTuple):
-    """What is to be changed, for which release; every path lies inside of one of `log_dirs`.
-
-    `log_dirs` are absolute, without links. No two operations touch the same path, so their order decides nothing.
-    """
+    """The changes that `apply` makes."""
 
     kafka: str
+    """The release of Kafka that they are for."""
     log_dirs: tuple[str, ...]
+    """The log dirs, as absolute paths without symbolic links."""
     operations: tuple[FileOp, ...]
+    """The operations. Each path lies in one of `log_dirs`. No two touch the same path, so order does not matter."""
 
 
 def digest(data: bytes) -> Digest:
@@ -132,25 +163,25 @@ def digest(data: bytes) -> Digest:
 
 
 def listed(entries: Iterable[tuple[str, int | None]]) -> Digest:
-    """Return the digest of a directory, from the names in it and their sizes, None for what is no regular file.
+    """Return the digest of a directory from its names and their sizes; the size of anything but a file is None.
 
-    A line `SIZE NAME` each, `-` for None, in the order of the lines' bytes; the size is the sum. Contents count for
-    nothing: a directory is moved as a whole, whatever its size.
+    The SHA-256 is of one line `SIZE NAME` for each name, with `-` for None, sorted as bytes. The size is the sum. File
+    contents do not count, because an operation moves a directory at once, whatever its size.
     """
-    found = tuple(entries)
+    sizes = tuple(entries)
     lines = sorted(
-        f"{'-' if size is None else size} {name}\n".encode("utf-8", "surrogateescape") for name, size in found
+        f"{'-' if size is None else size} {name}\n".encode("utf-8", "surrogateescape") for name, size in sizes
     )
-    return Digest(sha256(b"".join(lines)).hexdigest(), sum(size or 0 for _, size in found))
+    return Digest(sha256(b"".join(lines)).hexdigest(), sum(size or 0 for _, size in sizes))
 
 
 def name_of(operation: FileOp) -> str:
-    """Return what JSON calls an operation."""
+    """Return the name of an operation in JSON."""
     return next(name for name, kind in NAMES.items() if isinstance(operation, kind))
 
 
 def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the log dir that a path lies in, and the one or two names below it; None if it lies in none."""
+    """Return the log dir of a path, and the one or two names below it; None if it lies in no log dir."""
     for log_dir in log_dirs:
         names = tuple(path.removeprefix(f"{log_dir}/").split("/"))
         if path.startswith(f"{log_dir}/") and len(names) <= DEPTH_MAX and all(map(is_name, names)):
@@ -159,21 +190,21 @@ def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] 
 
 
 def is_name(name: str) -> bool:
-    """Whether this can be the name of a file, and of nothing else."""
+    """Whether this can be the name of a file: no path, not `.` or `..`, no NUL."""
     return name not in ("", ".", "..") and "/" not in name and "\0" not in name
 
 
 def touched(operation: FileOp) -> tuple[str, ...]:
-    """Return the paths that an operation makes, changes or takes away."""
+    """Return the paths that an operation creates, changes or removes."""
     if isinstance(operation, Rename):
         return operation.path, f"{operation.path.rpartition('/')[0]}/{operation.to}"
     return (operation.path,)
 
 
 def edited(operation: Write | Patch | Truncate, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the bytes that a file has after the operation, from those that it has before, both piece by piece.
+    """Yield the bytes of a file after the operation, in pieces; `chunks` are its bytes before.
 
-    PlanError: other bytes stand where a patch expects its own.
+    PlanError if a patch expects other bytes than the file has.
     """
     if isinstance(operation, Write):
         yield operation.content
@@ -196,18 +227,18 @@ def _patched(operation: Patch, chunk: bytes, position: int) -> bytes:
                 slice(first - change.position, last - change.position),
             )
             if data[here] != change.old[there]:
-                raise PlanError(f"{operation.path}: other bytes at {change.position} than the plan says")
+                raise PlanError(f"{operation.path}: other bytes at position {change.position} than in the plan")
             data[here] = change.new[there]
     return bytes(data)
 
 
 def plan_row(plan: Plan) -> dict[str, object]:
-    """Return the JSON object of a plan, but for schema and version."""
+    """Return the JSON object of a plan, without schema and versions."""
     return {"log_dirs": plan.log_dirs, "operations": tuple(map(operation_row, plan.operations))}
 
 
 def operation_row(operation: FileOp) -> dict[str, object]:
-    """Return an operation as JSON shows it."""
+    """Return the JSON object of an operation."""
     why = operation.why
     row: dict[str, object] = {
         "op": name_of(operation),
@@ -220,7 +251,8 @@ def operation_row(operation: FileOp) -> dict[str, object]:
         row["content"] = b64encode(operation.content).decode()
     elif isinstance(operation, Patch):
         row["changes"] = [
-            {"position": each.position, "old": each.old.hex(), "new": each.new.hex()} for each in operation.changes
+            {"position": change.position, "old": change.old.hex(), "new": change.new.hex()}
+            for change in operation.changes
         ]
     elif isinstance(operation, Rename):
         row |= {"to": operation.to, "directory": operation.directory}
@@ -230,7 +262,7 @@ def operation_row(operation: FileOp) -> dict[str, object]:
 
 
 def serialize_plan(plan: Plan, *, kcheck: str) -> bytes:
-    """Return the bytes of a plan file; `kcheck` is the version that writes it."""
+    """Return the bytes of a plan file; `kcheck` is the version of kcheck."""
     return (
         json.dumps({"schema": SCHEMA, "kcheck": kcheck, "kafka": plan.kafka, **plan_row(plan)}, indent=1) + "\n"
     ).encode()

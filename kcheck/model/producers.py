@@ -1,4 +1,4 @@
-"""What the batches of a log tell of its producers, and where they contradict each other or a snapshot."""
+"""The producers in the batches of a log, and where batches contradict each other or a producer snapshot."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -9,117 +9,147 @@ from kcheck.model.finding import Location
 
 
 class SequenceFault(StrEnum):
-    """What can be wrong with the sequence numbers of a batch, after the batch of its producer and epoch before."""
+    """What can be wrong with the sequence numbers of a batch, compared with its producer's previous batch."""
 
     REPEATED = "repeated"
-    """They are not above those of the batch before."""
+    """They are not above those of the previous batch."""
     GAP = "gap"
-    """Some are missing, though no offset is."""
+    """Some are missing, although no offset is."""
 
 
 class FaultySequence(NamedTuple):
-    """A batch of a producer, and where the one before it ended; sequences of the same epoch."""
+    """A batch whose sequence numbers do not continue those of its producer's previous batch in the same epoch."""
 
     fault: SequenceFault
+    """What is wrong."""
     producer_id: int
+    """The producer's id."""
     producer_epoch: int
+    """Its epoch."""
     base_offset: Offset
+    """The first offset of the batch."""
     first_sequence: int
+    """The first sequence number of the batch."""
     offset_before: Offset
+    """The last offset of the previous batch."""
     sequence_before: int
+    """The last sequence number of the previous batch."""
 
 
 class Seen(NamedTuple):
-    """One producer in a range of batches; -1 is none.
+    """One producer in a range of batches; -1 means none.
 
-    `epoch` is that of its last batch. `first_*` and `last_*` are of its first and last batch with data, `solid_from`
-    tells from which offset up to the first one no offset is missing. `control_offset` is that of its last control
-    batch, `open_from` that of its first transactional batch with records behind it.
-
-    A control batch whose record the cleaner took tells a broker nothing when it reads the log again, though it did when
-    it was written (ProducerAppendInfo.append): `epoch` and `ended_offset`, of the last control batch, leave it out.
+    The log cleaner can remove the record of a control batch. A broker that reads the log again learns nothing from such
+    a batch, although it did when it wrote the batch (ProducerAppendInfo.append). `epoch` and `ended_offset` ignore it.
     """
 
     epoch: int
+    """The producer epoch of its last batch."""
     first_epoch: int
+    """The producer epoch of its first batch with records."""
     first_sequence: int
+    """The first sequence number of that batch."""
     first_offset: int
+    """The first offset of that batch."""
     solid_from: int
+    """From this offset to `first_offset` no offset is missing."""
     last_epoch: int
+    """The producer epoch of its last batch with records."""
     last_sequence: int
+    """The last sequence number of that batch."""
     last_offset: int
+    """The last offset of that batch."""
     control_offset: int
+    """The offset of its last control batch."""
     ended_offset: int
+    """The offset of its last control batch that has a record."""
     open_from: int
+    """The first offset of its first transactional batch after its last control batch."""
 
 
 class Range(NamedTuple):
-    """The producers of a range of batches; `solid_from` tells from which offset up to its end no offset is missing."""
+    """The producers in a range of batches."""
 
     first_offset: Offset
+    """The first offset of the range."""
     end_offset: Offset
+    """The offset after the last one."""
     solid_from: Offset
+    """From this offset to the end no offset is missing."""
     producers: Mapping[int, Seen]
+    """Its producers by id."""
 
 
 class Producing(NamedTuple):
-    """The producers of a segment, and what they were at each offset that was asked for. None: it has no batch.
-
-    `faults` are kept up to a number, `counts` tells all.
-    """
+    """The producers of a segment, at its end and at offsets within it."""
 
     whole: Range | None
+    """The producers of all its batches; None if it has no batch."""
     at: Mapping[Offset, Range | None]
+    """The producers below some offsets; None if the segment has no batch there."""
     faults: tuple[FaultySequence, ...]
+    """The first batches with faulty sequence numbers, at most FAULT_COUNT_MAX of each fault."""
     counts: Mapping[SequenceFault, int]
+    """How many batches have each fault."""
 
 
 class SnapshotFault(StrEnum):
-    """What a producer snapshot can say that the batches below its offset contradict."""
+    """How a producer snapshot can contradict the batches below its offset."""
 
     BEYOND = "beyond"
-    """It names an offset that is not below its own."""
+    """It names an offset at or above its own."""
     EPOCH = "epoch"
-    """The last batch of the producer has a later epoch."""
+    """The producer's last batch has a later epoch."""
     OLDER = "older"
     """The producer has a later batch of the same epoch."""
     SEQUENCE = "sequence"
     """The batch that it names ends with another sequence number."""
     ABSENT = "absent"
-    """No batch of the producer reaches the offset that it names, though no offset is missing."""
+    """No batch of the producer reaches the offset that it names, although no offset is missing."""
     ENDED = "ended"
-    """The transaction that it calls open was ended."""
+    """It lists a transaction as open that a marker has ended."""
     LACKS = "lacks"
-    """It does not name a transaction that is open."""
+    """It lacks a transaction that is open."""
 
 
 class FaultyProducer(NamedTuple):
-    """An entry of a snapshot, or one that it lacks: what it states, and what the batches show; -1 is none."""
+    """A wrong or missing entry of a producer snapshot."""
 
     fault: SnapshotFault
+    """What is wrong."""
     producer_id: int
+    """The producer's id."""
     stated: int
+    """The epoch, sequence number or offset in the snapshot; -1 if it has none."""
     seen: int
+    """The value in the batches; -1 if they have none."""
 
 
 class SnapshotView(NamedTuple):
-    """A producer snapshot beside the batches; `newest` is the one that a start after a clean stop loads."""
+    """A producer snapshot, compared with the batches."""
 
     where: Location
+    """The file."""
     offset: Offset
+    """The offset in its name: it describes the producers below."""
     newest: bool
+    """Whether a start after a clean shutdown loads this snapshot."""
     faults: tuple[FaultyProducer, ...]
+    """The first wrong entries."""
     counts: Mapping[SnapshotFault, int]
+    """How many entries have each fault."""
 
 
 class ProducersView(NamedTuple):
-    """The producers of a partition: `known` and `open` count them and their open transactions at the log end.
-
-    Both are None where there are too many to follow, or a segment could not be read.
-    """
+    """The producers of a partition."""
 
     snapshots: tuple[SnapshotView, ...]
+    """Its producer snapshots."""
     sequences: tuple[FaultySequence, ...]
+    """The first batches with faulty sequence numbers."""
     counts: Mapping[SequenceFault, int]
+    """How many batches have each fault."""
     known: int | None
+    """How many producers there are at the log end; None if they are too many, or a segment could not be read."""
     open: int | None
+    """How many transactions are open at the log end; None like `known`."""

@@ -1,4 +1,4 @@
-"""What was found in one segment whose batches were all read: facts for the rules, with a bound on their number."""
+"""The facts about one segment whose batches were all read, for the rules; at most FAULT_COUNT_MAX faults of a kind."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,9 +10,9 @@ from kcheck.model.producers import Producing
 from kcheck.model.unreadable import Unreadable
 
 FAULT_COUNT_MAX = 100
-"""So many faults of a kind are kept of one file; all of them are counted."""
+"""kcheck keeps at most this many faults of a kind for one file, and counts all."""
 GAPS_KEPT = 2
-"""Of a segment: two gaps are as good as many, they are of a compaction."""
+"""Gaps kept for a segment: two suffice to recognize a compaction."""
 
 
 class End(StrEnum):
@@ -21,44 +21,53 @@ class End(StrEnum):
     WHOLE = "whole"
     """The file ends there."""
     TORN = "torn"
-    """The file ends inside of an entry, or leaves too few bytes for one: a broker reads no further, without a word."""
+    """The last batch is incomplete, or too few bytes are left for a header: a broker stops there without an error."""
     CORRUPT = "corrupt"
-    """What stands there cannot be an entry: CorruptRecordException."""
+    """No valid batch at this position: CorruptRecordException."""
     SHRUNK = "shrunk"
-    """The file became shorter while it was read."""
+    """The file became shorter while kcheck read it."""
 
 
 class BatchFault(StrEnum):
-    """What can be wrong with a batch that is framed as one."""
+    """What can be wrong with a batch whose size fits the file."""
 
     CRC = "crc"
     """The CRC does not match the bytes."""
     MAGIC = "magic"
-    """The magic is none of 0, 1, 2."""
+    """The magic is not 0, 1 or 2."""
     ORDER = "order"
-    """It begins at or below the last offset before it."""
+    """It starts at or below the last offset before it."""
     DELTA = "delta"
     """It ends below its own base offset."""
     RANGE = "range"
-    """Its offsets are below the segment's base offset, or more than 2^31 - 1 above."""
+    """Its offsets are below the segment's base offset, or more than 2^31 - 1 above it."""
     COUNT = "count"
-    """It names more records than offsets, or fewer than none."""
+    """Its record count is negative, or larger than its number of offsets."""
     EPOCH = "epoch"
-    """Its leader epoch is below that of a batch before it."""
+    """Its leader epoch is below that of an earlier batch."""
 
 
 class FaultyBatch(NamedTuple):
-    """A batch with a fault; `before` is the last offset before it, or the largest epoch where that is the fault."""
+    """A batch with a fault, as its header states it."""
 
     fault: BatchFault
+    """What is wrong."""
     position: int
+    """Its position in the `.log`, in bytes."""
     size: int
+    """Its size in bytes."""
     base_offset: Offset
+    """Its first offset."""
     last_offset: Offset
+    """Its last offset."""
     epoch: int
+    """Its leader epoch; -1 if it has none."""
     record_count: int
+    """How many records it has."""
     magic: int
+    """The message format."""
     before: int
+    """The last offset before it; for BatchFault.EPOCH the largest epoch before it."""
 
 
 class RecordFault(StrEnum):
@@ -67,215 +76,248 @@ class RecordFault(StrEnum):
     COMPRESSION = "compression"
     """It cannot be decompressed."""
     SIZE = "size"
-    """It is larger than what is read of one batch."""
+    """It is larger than the most that kcheck reads of one batch."""
     FRAMING = "framing"
-    """Its bytes are not the records that its header and their lengths tell."""
+    """Its bytes do not split into records by the record count and the record lengths."""
     OFFSET = "offset"
-    """The offset of a record does not lie above that before it, or is none of the batch."""
+    """A record's offset is not above the one before it, or lies outside of the batch."""
     TIMESTAMP = "timestamp"
-    """The largest timestamp of its records is not that of its header."""
+    """The largest timestamp of its records differs from the one in its header."""
     CONTROL = "control"
-    """The end of a transaction that InvalidRecordException refuses: a recovery cuts behind it."""
+    """A transaction marker that fails with InvalidRecordException: recovery truncates the log there."""
     SHORT = "short"
-    """The end of a transaction with too short a value: from 4.1 on another exception."""
+    """A transaction marker whose value is too short: from 4.1 it fails with another exception."""
     MARKER = "marker"
-    """The end of a transaction that fails with another exception in every release."""
+    """A transaction marker that fails with another exception in every release."""
     RAFT = "raft"
-    """A control record of KRaft that cannot be read."""
+    """A KRaft control record that cannot be parsed."""
     PASSED = "passed"
-    """Bytes where no record begins: readers pass over them without a word."""
+    """Bytes that belong to no record: readers skip them without an error."""
     UNUSUAL = "unusual"
-    """A control batch that no broker writes, and that every reader takes."""
+    """A control batch that no broker writes, but every reader accepts."""
     MESSAGE = "message"
-    """A message of magic 0 or 1 in it, or the wrapper around it, is wrong."""
+    """A message of magic 0 or 1 in it, or the wrapper around it, is corrupt."""
 
 
 class FaultyRecord(NamedTuple):
-    """A batch with a fault inside: which record, counted from 0, None for the batch; what is wrong, in words.
-
-    `position` is that of the batch in the `.log`. The offsets are its own; below magic 2 both are the last one.
-    """
+    """The first fault of a kind inside of a batch."""
 
     fault: RecordFault
+    """What is wrong."""
     position: int
+    """The position of the batch in the `.log`, in bytes."""
     base_offset: Offset
+    """The first offset of the batch; below magic 2 its last one."""
     last_offset: Offset
+    """The last offset of the batch."""
     record: int | None
+    """The number of the record in the batch, from 0; None if the batch itself is wrong."""
     problem: str
+    """What is wrong, in words."""
 
 
 class RecordsView(NamedTuple):
-    """The records of a segment: how many were decoded, and which batches have a fault inside.
-
-    `counts` tells how many batches have each fault; of each batch the first place is told.
-    """
+    """The records of a segment."""
 
     decoded: int
+    """How many records kcheck decoded."""
     faults: tuple[FaultyRecord, ...]
+    """The first faults."""
     counts: Mapping[RecordFault, int]
+    """How many batches have each fault."""
 
 
 class EntryFault(StrEnum):
     """What can be wrong with an entry of an offset index or a time index."""
 
     ORDER = "order"
-    """It does not lie above the entry before it, or holds a negative number."""
+    """It is not above the entry before it, or holds a negative number."""
     BEYOND = "beyond"
-    """It points behind the last batch, or to an offset that no batch reaches."""
+    """It points past the last batch, or to an offset above the last one."""
     NO_BATCH = "no batch"
-    """No batch begins at its position."""
+    """No batch starts at its position."""
     SKIPS = "skips"
-    """A batch before its position has its offset already."""
+    """A batch before its position already has its offset."""
     GAP = "gap"
-    """No batch holds its offset."""
+    """No batch has its offset."""
     TIMESTAMP = "timestamp"
-    """The batch of its offset has another largest timestamp, or one before has a larger one."""
+    """The largest timestamp of the batch at its offset differs, or an earlier batch has a larger one."""
 
 
 class FaultyEntry(NamedTuple):
-    """An entry with a fault: its number from 0, its offset made absolute, and its position or timestamp."""
+    """An index entry with a fault."""
 
     fault: EntryFault
+    """What is wrong."""
     number: int
+    """The number of the entry, from 0."""
     offset: Offset
+    """Its offset, not relative to the base offset."""
     value: int
+    """In an offset index its position in bytes, in a time index its timestamp in milliseconds since 1970."""
 
 
 class IndexView(NamedTuple):
-    """An offset index or a time index, checked against the batches.
-
-    `entries` are those before the zeros that a broker keeps ahead, `room` the bytes of these zeros, `torn` the bytes
-    after the last whole slot. `counts` tells how many entries have each fault. `last_timestamp` is that of the last
-    entry of a time index, None in an offset index or without entries.
-    """
+    """An offset index or a time index, checked against the batches."""
 
     where: Location
+    """The file."""
     size: int
+    """Its size in bytes."""
     entries: int
+    """How many entries it has before the preallocated zeros."""
     room: int
+    """How many preallocated zeros it has, in bytes."""
     torn: int
+    """How many bytes follow the last complete entry."""
     faults: tuple[FaultyEntry, ...]
+    """The first faulty entries."""
     counts: Mapping[EntryFault, int]
+    """How many entries have each fault."""
     last_timestamp: int | None = None
+    """The timestamp of the last entry, in milliseconds since 1970; None in an offset index, or without entries."""
 
 
 class Beyond(NamedTuple):
-    """Batches behind the end of valid data that are whole: the first of them, and up to which offset they go on."""
+    """Intact batches after the end of valid data."""
 
     position: int
+    """The position of the first one in the `.log`, in bytes."""
     base_offset: Offset
+    """The first offset of the first one."""
     last_offset: Offset
+    """The last offset of the last one."""
     batches: int
+    """How many there are."""
 
 
 class EpochRun(NamedTuple):
-    """Batches of one leader epoch that follow each other: the first offset of the first, the last of the last."""
+    """Consecutive batches of one leader epoch."""
 
     epoch: Epoch
+    """The leader epoch."""
     first_offset: Offset
+    """The first offset of the first batch."""
     last_offset: Offset
+    """The last offset of the last batch."""
 
 
 class Aborted(NamedTuple):
-    """A transaction that an ABORT marker in this segment ended: its producer, its first offset, that of the marker.
-
-    `first_offset` is None where no batch of it was seen: it began before the first segment, or was cleaned away.
-    """
+    """A transaction that an ABORT marker in this segment ends."""
 
     producer_id: int
+    """The producer's id."""
     first_offset: Offset | None
+    """Its first offset; None if kcheck saw no batch of it: it began before the first segment, or was compacted."""
     last_offset: Offset
+    """The offset of the marker."""
 
 
 class AbortedEntry(NamedTuple):
-    """An entry of a `.txnindex` about an aborted transaction that the batches show too."""
+    """A `.txnindex` entry for an aborted transaction that the batches show too."""
 
     producer_id: int
+    """The producer's id."""
     first_offset: Offset
+    """The first offset of the transaction."""
     last_offset: Offset
+    """The offset of its marker."""
     last_stable_offset: Offset
+    """The last stable offset when the marker was appended."""
 
 
 class Transactions(NamedTuple):
-    """What the batches of a segment tell of transactions.
-
-    `aborted` stand in the order of their markers; `ended` has the offset of the first marker of each producer, `open`
-    the first offset of each transaction that no marker of the segment ends. `next_starts` has by the offset of an ABORT
-    marker where the first transaction of another producer begins that comes after it in the segment.
-    """
+    """The transactions in the batches of a segment."""
 
     aborted: tuple[Aborted, ...]
+    """The aborted ones, in the order of their markers."""
     ended: Mapping[int, Offset]
+    """The offset of each producer's first marker, by producer id."""
     open: Mapping[int, Offset]
+    """The first offset of each transaction without a marker in the segment, by producer id."""
     next_starts: Mapping[Offset, Offset] = {}
+    """For the offset of an ABORT marker, the first offset of the next transaction of another producer after it."""
 
 
 class Gap(NamedTuple):
-    """Offsets from `start` to below `end` that are in no batch, though there are some before and behind."""
+    """Offsets `[start, end)` between two batches."""
 
     start: Offset
+    """The first missing offset."""
     end: Offset
+    """The first offset of the next batch."""
 
 
 class Epochless(NamedTuple):
-    """Batches of magic 2 without a leader epoch: how many, and where in the `.log` the first of them begins."""
+    """Batches of magic 2 without a leader epoch."""
 
     batches: int
+    """How many there are."""
     position: int
+    """The position of the first one in the `.log`, in bytes."""
     base_offset: Offset
+    """The first offset of the first one."""
 
 
 class SegmentView(NamedTuple):
-    """One segment read from its start. Offsets are of records, positions and sizes are bytes in the `.log`.
-
-    `valid_size` is where the batches end, `end` why; `zeros` tells that only zeros stand behind them. `max_timestamp`
-    is of the batches with records, `epochs` are the runs of batches with one epoch. `transactions` is None where there
-    are too many to follow; `stated` are those of the aborted ones that the `.txnindex` names. `producers` is None where
-    there are too many, and once they have been followed. `offset_index` and `time_index` are None where the file is
-    missing or could not be read: `unread` tells by its ending why. `files` are the names of the log and its indexes
-    that are in the directory, empty for a log that was named alone. `active` is the last segment of the partition;
-    `scanned` tells whether the next start reads it through (an unclean stop, and not all of it below the recovery
-    point), None where that is not known. `records` is None where they were not looked into. `holes` counts the offsets
-    for which its headers name no record: before, between or inside of its batches. `gaps` are the first two of those
-    between batches. `lacks_epochs` where a batch of it has none: `epochs` then do not tell of all. `epochless` are
-    those of them that should have one, None where there are none.
-    """
+    """One segment, read from its start."""
 
     where: Location
+    """The `.log`."""
     base_offset: Offset
+    """The offset in its name."""
     size: int
+    """The size of the `.log` in bytes."""
     valid_size: int
+    """Where its valid batches end, in bytes."""
     end: End
+    """Why they end there."""
     zeros: bool
+    """Whether only zeros follow them."""
     batches: int
+    """How many valid batches it has."""
     first_offset: Offset | None
+    """The first offset of its first batch; None without a batch."""
     end_offset: Offset
+    """The offset after its last batch."""
     max_timestamp: int
+    """The largest timestamp of its batches with records, in milliseconds since 1970; -1 without one."""
     epochs: tuple[EpochRun, ...]
+    """Its leader epochs, in the order of its batches."""
     faults: tuple[FaultyBatch, ...]
+    """The first faulty batches."""
     counts: Mapping[BatchFault, int]
+    """How many batches have each fault."""
     beyond: Beyond | None
+    """Intact batches after the end of valid data; None if there are none."""
     offset_index: IndexView | None
+    """Its offset index; None if the file is missing or unreadable."""
     time_index: IndexView | None
+    """Its time index; None if the file is missing or unreadable."""
     transactions: Transactions | None
+    """Its transactions; None if they are too many to follow."""
     producers: Producing | None = None
+    """Its producers; None if they are too many, or once `ProducersView` has them."""
     unread: Mapping[str, Unreadable] = {}
+    """Why an index could not be read, by file extension."""
     stated: tuple[AbortedEntry, ...] = ()
+    """The entries in its `.txnindex` for its aborted transactions."""
     files: frozenset[str] = frozenset()
+    """Its `.log` and those of its indexes that exist; empty for a `.log` that the user named alone."""
     active: bool = True
+    """Whether it is the last segment of the partition."""
     scanned: bool | None = None
-    records: RecordsView | None = None
-    holes: int = 0
-    gaps: tuple[Gap, ...] = ()
-    lacks_epochs: bool = False
-    epochless: Epochless | None = None
+    """Whether the next start recovers it: after an unclean shutdown, unless it lies below the recovery point.
 
-    @property
-    def sound(self) -> bool:
-        """Whether no batch, record or index entry has a fault, and the batches end where the file does."""
-        if self.end is not End.WHOLE or self.counts or (self.records is not None and self.records.counts):
-            return False
-        for index in (self.offset_index, self.time_index):
-            if index is not None and (index.counts or index.torn):
-                return False
-        return True
+    None if that is not known.
+    """
+    records: RecordsView | None = None
+    """Its records; None if kcheck did not decode them."""
+    holes: int = 0
+    """How many of its offsets have no record by the batch headers: before, between and inside of batches."""
+    gaps: tuple[Gap, ...] = ()
+    """The first two gaps between batches."""
+    lacks_epochs: bool = False
+    """Whether some batch has no leader epoch; `epochs` are then incomplete."""
+    epochless: Epochless | None = None
+    """The batches of magic 2 that lack a leader epoch; None if there are none."""

@@ -3,12 +3,14 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from kcheck.errors import KcheckError
+
 
 class UnreadableCause(StrEnum):
-    """What kept kcheck from reading it."""
+    """Why kcheck could not read a file or directory, for code that decides by it."""
 
     REFUSED = "refused"
-    """The operating system or the store refused it, or it is no regular file."""
+    """The operating system or the store refused it, or it is not a regular file."""
     MISSING = "missing"
     """There is no such file or directory."""
     LINK = "link"
@@ -18,7 +20,23 @@ class UnreadableCause(StrEnum):
 
 
 class Unreadable(NamedTuple):
-    """The cause, and the words for people."""
+    """Why kcheck could not read a file or directory."""
 
     cause: UnreadableCause
+    """The cause, for code."""
     words: str
+    """The message, for people: usually that of the operating system."""
+
+
+class UnreadableError(KcheckError):
+    """kcheck cannot read a file or directory; the message is that of the operating system if it has one."""
+
+    def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
+        """Take the message, and the cause for code that decides by it."""
+        super().__init__(words)
+        self.cause = cause
+
+    @property
+    def why(self) -> Unreadable:
+        """The cause and the message."""
+        return Unreadable(self.cause, str(self))

@@ -1,6 +1,6 @@
-"""What rules look at and what JSON shows: the facts of one file, one partition directory, one log dir.
+"""What rules check and JSON shows: the facts about one file, one partition directory, one log dir, one partition.
 
-A value that kcheck has not seen is None. Offsets and sizes are as Kafka counts them: offsets of records, bytes.
+A value that kcheck has not seen is None. Offsets are record offsets, sizes and positions are bytes.
 """
 
 from collections.abc import Mapping
@@ -15,76 +15,102 @@ from kcheck.model.segments import SegmentView
 
 
 class FileView(NamedTuple):
-    """A small file that was parsed whole: `kind` and `name` as in `kcheck.formats`, `size` in bytes.
-
-    `reads` is what the broker's own reader makes of it, None where it has none.
-    """
+    """A small file, parsed."""
 
     kind: str
+    """Its kind, as in `kcheck.formats`."""
     name: str
+    """Its name, without the directory."""
     where: Location
+    """The file."""
     size: int
+    """Its size in bytes."""
     parsed: Parsed[Any]
+    """Its value and defects."""
     reads: BrokerReads[Any] | None = None
+    """What the broker's own reader returns; None if the broker does not read files of this kind."""
 
     @property
     def refusal(self) -> str | None:
-        """The error of the broker's own reader; None where it takes the file, or there is no such reader."""
+        """The error of the broker's own reader; None if it accepts the file, or does not read this kind."""
         return None if self.reads is None else self.reads.error
 
 
 class SegmentSummary(NamedTuple):
-    """One `.log`: `end_offset` is the next offset after its last batch; None in a column: not looked at."""
+    """The size and extent of one segment."""
 
     base_offset: Offset
+    """The offset in its name."""
     size: int
+    """The size of its `.log` in bytes."""
     end_offset: Offset | None = None
+    """The offset after its last batch; None if kcheck did not read that far."""
     batches: int | None = None
+    """How many batches it has; None if kcheck did not read them all."""
     max_timestamp: int | None = None
+    """Their largest timestamp, in milliseconds since 1970; None if kcheck did not read them all."""
 
 
 class PartitionView(NamedTuple):
-    """One partition directory as it lies.
-
-    `recovery_point`, `high_watermark` and `log_start_checkpoint` are the checkpoints' values of its log dir, None where
-    there is no entry or no log dir around it; `log_start_offset` is the broker's rule, the larger of checkpoint and
-    first segment, the checkpoint alone of a log in remote storage. `log_end_offset` is where valid batches end, None
-    where that could not be found. `last_batch` is the last batch seen on the way there. `index_size` is that of the
-    last segment's offset index, if a start after a clean stop finds the log end by it: its last entry leads to batches
-    that rise to the end of the file, and no file is a link; None otherwise. `clean_shutdown` is None where the
-    directory stands alone, `cleaned` tells whether cleaner-offset-checkpoint names it, None where that is not known.
-    `files` are the names of its files, and those of `directories` that a broker opens as a file; `directories` are
-    those that have the name of a file of Kafka's. `read` are the segments that were read from their start, None where
-    none was to be, `producers` what their batches tell of producers, `swaps` the `.log.swap` files, read likewise.
-    """
+    """One partition directory, as it is on disk."""
 
     where: Location
+    """The directory."""
     topic: str
+    """The topic in its name."""
     partition: int
+    """The partition number in its name."""
     state: DirectoryState
+    """What the suffix of its name says."""
     topic_id: str | None = None
+    """The topic id in partition.metadata; None if there is none."""
     log_start_checkpoint: Offset | None = None
+    """Its entry in log-start-offset-checkpoint; None without an entry or a log dir."""
     log_start_offset: Offset | None = None
+    """Its first offset by the broker's rule: the larger of that entry and the first segment's base offset.
+
+    For a tiered log it is the entry. None if the directory could not be listed.
+    """
     recovery_point: Offset | None = None
+    """Its entry in recovery-point-offset-checkpoint; None without an entry or a log dir."""
     high_watermark: Offset | None = None
+    """Its entry in replication-offset-checkpoint; None without an entry or a log dir."""
     log_end_offset: Offset | None = None
+    """The offset after its last valid batch; None if it could not be found."""
     size: int = 0
+    """The size of its `.log` files in bytes."""
     epochs: FileView | None = None
+    """Its leader-epoch-checkpoint; None if there is none, or it could not be read."""
     metadata: FileView | None = None
+    """Its partition.metadata; None if there is none, or it could not be read."""
     segments: tuple[SegmentSummary, ...] = ()
+    """Its segments, by base offset."""
     last_batch: Batch | None = None
+    """The last valid batch before the log end offset; None if kcheck saw none."""
     index_size: int | None = None
+    """The size of the last segment's offset index in bytes, if a start after a clean shutdown can rely on it.
+
+    That is, its last entry leads to batches whose offsets rise to the end of the file, and no file is a link. Otherwise
+    None.
+    """
     clean_shutdown: bool | None = None
+    """Whether the last shutdown was clean; None without a log dir."""
     cleaned: bool | None = None
+    """Whether cleaner-offset-checkpoint names it; None if that is not known."""
     files: frozenset[str] = frozenset()
+    """The names of its files, and of those `directories` that a broker opens as a file."""
     directories: frozenset[str] = frozenset()
+    """The names of directories in it that have the name of a Kafka file."""
     read: tuple[SegmentView, ...] | None = None
+    """The segments that kcheck read from their start; None if it was to read none."""
     producers: ProducersView | None = None
+    """The producers in their batches; None if kcheck did not follow them."""
     swaps: tuple[SegmentView, ...] = ()
+    """The `.log.swap` files that kcheck read from their start."""
 
     @property
     def leader_epochs(self) -> EpochEntries:
-        """The entries of leader-epoch-checkpoint that could be read, in the order of the file."""
+        """The readable entries of leader-epoch-checkpoint, in the order of the file."""
         return () if self.epochs is None else tuple(self.epochs.parsed.value.entries)
 
     @property
@@ -94,64 +120,76 @@ class PartitionView(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """Whether every segment was read from its start."""
+        """Whether kcheck read every segment from its start."""
         return self.read is not None and len(self.read) == len(self.segments)
 
     @property
     def is_replica(self) -> bool:
-        """Whether it is compared with those on other brokers; no broker leads the log of KRaft."""
+        """Whether it can be compared with replicas on other brokers; no broker leads KRaft's metadata log."""
         return self.state is DirectoryState.CURRENT and not self.is_metadata_log
 
     @property
     def is_metadata_log(self) -> bool:
-        """Whether this is the log of KRaft: every start reads it from its first batch on, whatever checkpoints say.
+        """Whether this is KRaft's metadata log, which every start reads from its first batch, ignoring checkpoints.
 
-        KafkaMetadataLog.apply 2.8 to 4.3.1: recoveryPoint 0, lastShutdownClean false. It follows no high watermark.
+        KafkaMetadataLog.apply 2.8 to 4.3.1: recoveryPoint 0, lastShutdownClean false. It has no high watermark.
         """
         return self.topic == CLUSTER_METADATA
 
 
 class LogDirView(NamedTuple):
-    """One entry of `log.dirs`: its small files by name, its partitions, and the directories that are none.
-
-    `files` holds the four offset checkpoints, meta.properties and .kafka_cleanshutdown where they exist;
-    `unparseable` the names of directories that the broker cannot parse, also of those that a link leads to; `blocked`
-    those of what stands where a partition directory would and is none; `locked_by` the process that holds `.lock`;
-    `of_kraft`: the metadata of the cluster say that the broker runs with KRaft, whatever meta.properties looks like.
-    """
+    """One entry of `log.dirs`."""
 
     where: Location
+    """The log dir."""
     cluster_id: str | None = None
+    """The cluster id in meta.properties; None if there is none."""
     directory_id: str | None = None
+    """The directory id in meta.properties; None if there is none."""
     clean_shutdown: bool = False
+    """Whether .kafka_cleanshutdown exists: the last shutdown was clean."""
     files: Mapping[str, FileView] = {}
+    """The offset checkpoints, meta.properties and .kafka_cleanshutdown that exist, by name."""
     partitions: tuple[PartitionView, ...] = ()
+    """Its partition directories."""
     unparseable: tuple[str, ...] = ()
+    """The directories whose names a broker cannot parse, links to directories included."""
     blocked: tuple[str, ...] = ()
+    """Names of partition directories that belong to something else, for example a file."""
     locked_by: int | None = None
+    """The process that holds `.lock`; None if no process does."""
     of_kraft: bool = False
+    """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
 
 
 class Different(NamedTuple):
-    """Batches of the same offsets and epoch that are not the same in two replicas; the first of them, and how many."""
+    """Batches of the same offsets and epoch with different content in two replicas."""
 
     one: Location
+    """The first of the two replicas."""
     other: Location
+    """The second."""
     base_offset: Offset
+    """The first offset of the first such batch."""
     last_offset: Offset
+    """The last offset of that batch."""
     epoch: Epoch
+    """The leader epoch of that batch."""
     batches: int
+    """How many batches differ."""
 
 
 class ReplicasView(NamedTuple):
-    """The replicas of one partition on several brokers, by broker id, and where their records differ.
-
-    `different` is empty where batches were not compared. `replica_count_of_topic` is the largest number of replicas
-    that a partition of the topic has on these brokers. `parted` tells of each replica but the first from which offset
-    on its epochs are not those of the first one; None as a whole where nobody has compared them yet.
-    """
+    """The replicas of one partition on several brokers."""
 
     replicas: tuple[PartitionView, ...]
+    """The replicas, by broker id."""
     different: tuple[Different, ...] = ()
+    """Where their batches differ; empty if kcheck did not compare them."""
     replica_count_of_topic: int = 0
+    """The largest number of replicas that a partition of the topic has on these brokers."""
     parted: tuple[Offset | None, ...] | None = None
+    """For every replica after the first, the offset from which its epochs differ from the first one's.
+
+    An offset is None if they do not differ. The field is None until the epochs are compared.
+    """

@@ -5,17 +5,18 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._contract import Edit, Write
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import StartOptions, loaded, log_dir_start, start_context
+from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
 from kcheck.views.partition import view_of
 
@@ -172,7 +173,7 @@ class EditedLogDir:
 
         predictions = {
             partition.dir: partition
-            for partition in loaded(self.path, now, changed, [], load, clean=clean, context=context)
+            for partition in load_directories(self.path, now, changed, [], load, clean=clean, context=context)
         }
         self._starts |= {name: (there[name].version, predictions.get(name)) for name, _ in changed}
         starts = tuple(partition for name in there if (partition := self._starts[name][1]) is not None)

@@ -10,7 +10,7 @@ import numpy as np
 from kcheck.core.predictions import Content, LostRecords, PartitionPrediction, new_content, total_loss
 from kcheck.core.predictions import LogCut as Gone
 from kcheck.core.startup import Settings
-from kcheck.disk.read import UnreadableError, opened, pread
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, join, no_files
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
@@ -26,6 +26,7 @@ from kcheck.model.names import (
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
@@ -109,8 +110,8 @@ class EditedPartition:
     def bytes_at(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes of a file, fewer at its end, patches in it."""
         try:
-            with opened(join(self.path, name)) as (descriptor, _):
-                data = bytearray(pread(descriptor, size, position))
+            with opened(join(self.path, name)) as source:
+                data = bytearray(source.pread(size, position))
         except UnreadableError:
             return b""
         patch(data, position, self.files[name].patches)

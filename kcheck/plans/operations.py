@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from kcheck.disk.places import digest_of_directory
-from kcheck.disk.read import opened, pread
+from kcheck.disk.read import opened
 from kcheck.disk.walk import is_directory, join
 from kcheck.model.java import INT_MAX
 from kcheck.model.plan import (
@@ -114,14 +114,14 @@ def _with_after(operation: Truncate | Patch) -> FileOp:
 
 
 def _bytes(path: str, edit: PatchEdit) -> bytes:
-    with opened(path) as (descriptor, _):
-        return pread(descriptor, len(edit.data), edit.position)
+    with opened(path) as source:
+        return source.pread(len(edit.data), edit.position)
 
 
 def _chunks(path: str) -> Iterator[bytes]:
-    with opened(path) as (descriptor, size):
-        for position in range(0, size, _CHUNK_SIZE):
-            yield pread(descriptor, min(_CHUNK_SIZE, size - position), position)
+    with opened(path) as source:
+        for position in range(0, source.size, _CHUNK_SIZE):
+            yield source.pread(min(_CHUNK_SIZE, source.size - position), position)
 
 
 def _before(path: str) -> Digest:

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection
 
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.errors import UsageError
 from kcheck.model.plan import Plan, operation_row
 from kcheck.model.plan_json import parse_plan
 from kcheck.model.report import Report
+from kcheck.model.unreadable import UnreadableError
 
 
 def planned(path: str) -> tuple[bytes, Plan]:

@@ -1,4 +1,4 @@
-"""What a module of this package provides, and what it is shown."""
+"""What a repair module provides, and the sites that it plans on."""
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -27,7 +27,7 @@ class Cut(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """These bytes stand at a position of a file; its size stays."""
+    """These bytes replace those at a position of a file; its size stays."""
 
     path: str
     position: int
@@ -35,7 +35,7 @@ class Patch(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """A file, or a whole directory, is moved out of the log dir."""
+    """A file or a directory moves out of the log dir."""
 
     path: str
 
@@ -44,9 +44,9 @@ Edit = Write | Cut | Patch | Aside
 
 
 class Evidence(NamedTuple):
-    """What proves an edit: a file, a position in it, and what was found there.
+    """What proves an edit: a file, a position in it, and the fact itself.
 
-    `crc_verified` tells whether the CRC of every batch up to the position matches, None where that says nothing.
+    `crc_verified`: whether the CRC of every batch up to the position matches; None where that does not apply.
     """
 
     file: str
@@ -74,14 +74,14 @@ class Step(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Nothing is planned about a finding, and why."""
+    """Why a repair plans nothing for a finding."""
 
     finding: Finding
     why: str
 
 
 class Settled(NamedTuple):
-    """Edits for another finding have put it right."""
+    """Edits for another finding have settled it."""
 
     finding: Finding
 
@@ -113,7 +113,7 @@ class Image(NamedTuple):
 
 
 class PartitionSite(Protocol):
-    """One partition directory, with the edits that are planned so far.
+    """One partition directory, with the edits planned so far.
 
     `dir` is its name. `view` and `findings` tell how it lay before the first edit; `names`, `read` and what else is
     asked for tells how it lies after the last.
@@ -138,7 +138,7 @@ class PartitionSite(Protocol):
     def log_dir(self) -> "LogDirSite": ...
 
     def read(self, name: str) -> bytes | None:
-        """Return a small file, None where there is none or it cannot be read."""
+        """Return a small file; None if it is missing or unreadable."""
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes."""
@@ -147,7 +147,7 @@ class PartitionSite(Protocol):
         """Return some bytes of a file, fewer at its end."""
 
     def is_patched(self, name: str) -> bool:
-        """Whether bytes of a file are to be changed in their place."""
+        """Whether a planned edit patches the file."""
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it.
@@ -156,23 +156,23 @@ class PartitionSite(Protocol):
         """
 
     def epoch_runs(self) -> tuple[EpochRun, ...]:
-        """Return which epochs its batches carry, in the order of the log."""
+        """Return the epochs of its batches, in log order."""
 
     def settled(self, finding: Finding) -> bool:
-        """Whether an edit was planned for a finding."""
+        """Whether an edit is planned for a finding."""
 
     def contains(self, other: "PartitionSite") -> bool:
-        """Whether every batch of another copy stands here too, by offsets, epochs and CRCs."""
+        """Whether every batch of another copy is here too, by offsets, epochs and CRCs."""
 
     def agrees_with(self, other: "PartitionSite") -> bool:
-        """Whether the batches of another replica that are whole are the same here, where offsets and epochs are."""
+        """Whether the valid batches of another replica equal those here with the same offsets and epochs."""
 
     def holders(self) -> tuple["PartitionSite", ...]:
-        """Return the other replicas that the user named as sound (`--against`)."""
+        """Return the other replicas that the user named as intact (`--against`)."""
 
 
 class LogDirSite(Protocol):
-    """One log dir, with the edits that are planned so far; `siblings` are the other log dirs of the same broker.
+    """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.
 
     `topic_ids` has by topic which ids partition.metadata names anywhere, each with a path where it does.
     """
@@ -196,17 +196,17 @@ class LogDirSite(Protocol):
     def topic_ids(self) -> Mapping[str, Mapping[str, str]]: ...
 
     def read(self, name: str) -> bytes | None:
-        """Return a small file at the top of it, None where there is none or it cannot be read."""
+        """Return a small file of the log dir itself; None if it is missing or unreadable."""
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, "PartitionSite | None"]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not looked at."""
 
     def holds(self, topic: str, partition: int) -> bool:
-        """Whether there is a directory of this partition, looked at or not."""
+        """Whether the log dir has a directory of this partition, read or not."""
 
 
 class Scope(StrEnum):
-    """What a repair is shown: one partition, or one log dir."""
+    """What a repair plans on: one partition, or one log dir."""
 
     PARTITION = "partition"
     LOG_DIR = "log dir"

@@ -9,7 +9,7 @@ from kcheck.model.names import LIVE, OFFSET_CHECKPOINTS
 from kcheck.repairs._contract import LogDirSite, PartitionSite, Write
 
 Change = Callable[[str, OffsetEntry], OffsetEntry | None]
-"""Returns what becomes of an entry of a file, None where it is left out."""
+"""Returns the new entry of a file, None to drop it."""
 
 
 def serialized(entries: list[OffsetEntry]) -> bytes:
@@ -19,7 +19,7 @@ def serialized(entries: list[OffsetEntry]) -> bytes:
 
 
 def with_entries(site: PartitionSite, change: Change) -> Iterator[Write]:
-    """Yield the checkpoints in which something becomes of the entries of a partition; damaged ones stay as they are."""
+    """Yield the checkpoints whose entries of a partition change; damaged checkpoints stay unchanged."""
     key = (site.view.topic, site.view.partition)
     log_dir: LogDirSite = site.log_dir
     for name in OFFSET_CHECKPOINTS:

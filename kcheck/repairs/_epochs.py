@@ -11,7 +11,7 @@ from kcheck.repairs._contract import PartitionSite, Write
 from kcheck.repairs._files import path_of
 
 LISTED_MAX = 100
-"""A sentence names at most so many epochs, and counts the others: a file may have a million lines."""
+"""A sentence lists at most this many epochs, and counts the others: a file may have a million lines."""
 
 
 def entries_of(site: PartitionSite) -> EpochEntries:
@@ -27,11 +27,11 @@ def write_epochs(site: PartitionSite, entries: EpochEntries) -> Write:
 
 
 def in_words(entries: EpochEntries) -> str:
-    """Return `3 @ 1500, 5 @ 2200`, of many the first and how many more."""
+    """Return `3 @ 1500, 5 @ 2200`, of many the first, and the number of the others."""
     return joined([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, LISTED_MAX)], len(entries))
 
 
 def joined(things: Sequence[object], count: int | None = None) -> str:
-    """Return `a, b`, of many the first and how many more; `count` is how many they are."""
+    """Return `a, b`, of many the first, and the number of the others; `count` is how many there are."""
     more = (len(things) if count is None else count) - LISTED_MAX
     return ", ".join(map(str, things[:LISTED_MAX])) + (f" and {more} more" if more > 0 else "")

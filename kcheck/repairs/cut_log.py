@@ -1,8 +1,8 @@
-"""A log is cut behind its last valid batch, with everything that refers to what goes.
+"""Cut a log after its last valid batch, and adjust everything that refers to the removed batches.
 
-Where nothing but a torn end or zeros stands behind the last batch of a segment, only these bytes go. Otherwise every
-later segment goes too, as it does when a broker recovers the log, and the plan tells in numbers what is lost: it is
-planned with `--accept-loss` only. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
+If only an incomplete batch or zeros follow the last valid batch of a segment, the repair removes only these bytes.
+Otherwise it also removes every later segment, as a broker does when it recovers the log. The plan counts the lost
+records, and requires `--accept-loss`. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
 """
 
 from bisect import bisect_right
@@ -46,9 +46,9 @@ _TAILS = ("KC143", "KC144")
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
-    """Yield the cuts, the first damage first; behind it nothing else is looked at where the rest goes.
+    """Yield the cuts in log order; after a cut that removes the rest of the log, nothing remains to be checked.
 
-    Torn tails are many where a disk was full: one recovery tells of all of them, as long as each of them is cut.
+    A full disk leaves many incomplete tails: one recovery finds all of them, as long as each of them is cut.
     """
     known = bases(site)
     places = [(place, each) for each in findings if (place := _place(site, each)) is not None]
@@ -64,11 +64,11 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         else:
             yield _cut(site, finding, place, later)
         if _place(site, finding) is not None:
-            foreseen = {}  # It was not cut, so nothing goes on behind it.
+            foreseen = {}  # It was not cut, so the recovery does not get past it.
 
 
 def _place(site: PartitionSite, finding: Finding) -> tuple[int, int] | None:
-    """Return the base offset and position that a finding names, None where nothing stands there any more."""
+    """Return the base offset and position that a finding names; None if the file no longer reaches that position."""
     name, position = finding.where.file or "", finding.where.position
     if name not in site.names or not name.endswith(".log") or position is None or position >= site.size(name):
         return None
@@ -76,7 +76,7 @@ def _place(site: PartitionSite, finding: Finding) -> tuple[int, int] | None:
 
 
 def _is_tail(finding: Finding) -> bool:
-    """Whether no batch stands behind the place in its segment."""
+    """Whether no batch follows this position in its segment."""
     return finding.id in _TAILS and finding.data.get("beyond") is None
 
 
@@ -99,21 +99,21 @@ def _step(site: PartitionSite, finding: Finding, image: Image, cut: LogCut, late
     )
     hole = _hole(site, finding, later)
     if later and _is_tail(finding):
-        reason = f"{name} ends with its last batch; the segments behind it stay"
+        reason = f"cut {name} after its last valid batch; the later segments stay"
         return Step(finding, tuple(_segment(site, image, cut)), reason, evidence, hole=hole)
-    reason = f"the log ends with the last batch before the damage, at offset {image.log_end_offset}"
+    reason = f"cut the log before the damage, at offset {image.log_end_offset}"
     return Step(finding, tuple(_edits(site, image, cut, later)), reason, evidence, hole=hole)
 
 
 def _hole(site: PartitionSite, finding: Finding, later: list[Offset]) -> tuple[int, int] | None:
-    """Return the offsets that stood where no whole batch stands: up to the next segment, or the high watermark."""
+    """Return the offsets lost with the incomplete bytes: up to the next segment, or the high watermark."""
     end = finding.data.get("end_offset")
     behind = later[0] if later else site.view.high_watermark
     return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
 
 
 def _segment(site: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
-    """Yield the cut, and the indexes of what is left of the segment."""
+    """Yield the cut, and the indexes of the rest of the segment."""
     prefix = segment_prefix(cut.base_offset)
     yield Cut(path_of(site, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:

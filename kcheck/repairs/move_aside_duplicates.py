@@ -1,6 +1,6 @@
-"""Of two directories of one partition, the one whose every batch stands in the other too is moved aside.
+"""Move one of two directories of a partition aside, if the other one holds all of its batches.
 
-Where each of them holds something that the other does not, nothing tells which is right.
+If each directory holds something that the other does not, the repair is refused: the files do not show which is right.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,10 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         part = own.get(finding.where.dir or "")
         twins = () if part is None else (part, *(each for each in known[_key(part)] if each is not part))
         if len(twins) != 2:
-            yield Refused(finding, f"{len(twins)} of its directories were looked at: name all log dirs of the broker")
+            yield Refused(
+                finding,
+                f"kcheck read {len(twins)} of its directories: name all log dirs of the broker",
+            )
             continue
         # A log dir that knows a high watermark of the partition is the one in which it lived.
         one, other = sorted(twins, key=lambda part: part.view.high_watermark is not None)
@@ -44,7 +47,7 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
         stays = one if goes is other else other
         yield Step(
             finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
-            held=f"every batch stands in {_place(stays)}", log_dir=goes.log_dir,
+            held=f"{_place(stays)} holds every batch", log_dir=goes.log_dir,
         )  # fmt: skip
 
 

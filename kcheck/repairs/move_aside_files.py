@@ -1,8 +1,8 @@
-"""Files that no broker needs are moved out of a partition directory.
+"""Move files that no broker needs out of a partition directory.
 
-Copies, notes, directories that have the name of a file, and what an interrupted deletion, compaction or write has left.
-A `.swap` waits to take the place of segments: it is left to the broker, unless its batches are damaged and the segments
-that it replaces are still whole.
+These are copies, notes, directories with the name of a file, and files left over from an interrupted deletion,
+compaction or write. A `.swap` waits to replace segments, and the broker does that itself. The repair moves it aside
+only if its batches are damaged and the segments that it would replace are intact.
 """
 
 from collections.abc import Iterator
@@ -36,48 +36,50 @@ def _aside(site: PartitionSite, finding: Finding, names: list[str], reason: str,
 def _stray(site: PartitionSite, finding: Finding) -> Answer:
     name = finding.where.file or ""
     if name not in site.names:
-        return Settled(finding)  # It went with other leftovers.
+        return Settled(finding)  # Already moved with other leftovers.
     size = site.size(name)
     if parse_file(name).kind is FileKind.LOG and size:
-        return Refused(finding, f"it may hold records: {size} bytes under a name that no broker opens")
-    return _aside(site, finding, [name], "the directory holds Kafka's own files only", "no broker writes this name")
+        return Refused(finding, f"the file may hold records: {size} bytes under a name that no broker opens")
+    return _aside(site, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
 
 
 def _directory(site: PartitionSite, finding: Finding) -> Answer:
-    """Move a directory aside that has the name of a file, unless a file is missing then."""
+    """Move a directory with the name of a file aside, unless that leaves a file missing."""
     name = finding.where.file or ""
     file = parse_file(name)
     if name == PARTITION_METADATA:
-        return Refused(finding, "put the partition.metadata of another partition of the topic in its place")
+        return Refused(finding, "replace it with the partition.metadata of another partition of the topic")
     if file.kind is FileKind.LOG and file.canonical and not file.suffix:
-        return Refused(finding, "it may hold the records of the segment: look into it, and move it by hand")
+        return Refused(finding, "the directory may hold the records of the segment: look into it, and move it by hand")
     in_use = finding.severity in (Severity.ERROR, Severity.FATAL) and file.suffix != TEMPORARY
     if in_use and file.kind is not FileKind.PRODUCER_SNAPSHOT:
-        return Refused(finding, "the file is missing without it: move the directory by hand, then plan again")
-    return _aside(site, finding, [name], "no directory has the name of a file", "no broker makes such a directory")
+        return Refused(finding, "a file is missing in its place: move the directory by hand, then plan again")
+    return _aside(
+        site, finding, [name], "move aside a directory with the name of a file", "no broker creates such a directory"
+    )
 
 
 def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
     suffix = str(finding.data["suffix"])
     names = sorted(name for name in site.names if parse_file(name).suffix == suffix)
     if suffix == SWAP:
-        yield Refused(finding, "a swap is put in its place by the broker itself")
+        yield Refused(finding, "the broker itself replaces the segments with the .swap")
     elif suffix == CLEANED and any(name.endswith(SWAP) for name in site.names):
-        yield Refused(finding, "a .cleaned file tells the broker which of the .swap files count")
+        yield Refused(finding, "the broker needs the .cleaned file to decide which .swap files to keep")
     elif names:
         # The indexes of a segment whose .log was renamed already are left over as well.
         renamed = frozenset(names)
         names += [name for name in _without_log(site) if f"{name[:20]}.log{suffix}" in renamed]
         words = {CLEANED: "an unfinished compaction", DELETED: "a deletion", TEMPORARY: "an unfinished write"}
-        reason = f"nothing is left over from {words[suffix]}"
-        yield _aside(site, finding, names, reason, f"no start reads a file that ends in {suffix}")
+        reason = f"move aside the files left over from {words[suffix]}"
+        yield _aside(site, finding, names, reason, f"no start reads a {suffix} file")
 
 
 def _alone(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
     names = _without_log(site)
     if names:
-        what = "there is no .log of this base offset: the broker would delete it"
-        yield _aside(site, finding, names, "no index stands without its segment", what)
+        what = "no .log has this base offset: the broker would delete the index"
+        yield _aside(site, finding, names, "move aside indexes without a segment", what)
 
 
 def _without_log(site: PartitionSite) -> list[str]:
@@ -92,9 +94,9 @@ def _swap(site: PartitionSite, finding: Finding) -> Answer:
     image = site.image()
     names = sorted(name for name in site.names if name.endswith(SWAP))
     if any(name.endswith(CLEANED) for name in site.names):
-        return Refused(finding, "a .cleaned file stands beside the .swap: a split was under way")
+        return Refused(finding, "a .cleaned file exists beside the .swap: a split was in progress")
     if image.error is not None or image.cuts:
-        return Refused(finding, f"the segments that it replaces are not whole: {image.error or image.cuts[0].why}")
+        return Refused(finding, f"the segments to be replaced are damaged: {image.error or image.cuts[0].why}")
     ends = [(swap.base_offset, swap.end_offset) for swap in site.view.swaps]
     logs = [(log.base_offset, log.end_offset) for log in site.view.read or ()]
     for base, end in ends:
@@ -102,8 +104,8 @@ def _swap(site: PartitionSite, finding: Finding) -> Answer:
         for first, last in logs:
             covered = max(covered, last) if first <= covered else covered
         if not any(first <= base < max(last, first + 1) for first, last in logs) or covered < end:
-            return Refused(finding, f"the segments that it replaces do not hold offsets {base} to {end - 1} any more")
-    step = _aside(site, finding, names, "the segments stay as they were before the compaction", "it is damaged")
+            return Refused(finding, f"the segments to be replaced no longer hold offsets {base} to {end - 1}")
+    step = _aside(site, finding, names, "keep the segments as they were before the compaction", "the .swap is damaged")
     return step._replace(evidence=(*step.evidence, whole_log(site)))
 
 

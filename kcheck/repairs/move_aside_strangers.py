@@ -1,7 +1,8 @@
-"""What stands in a log dir under a name that keeps the broker from its work is moved out of it.
+"""Move files and directories that stop the broker out of a log dir.
 
-A directory that is no partition's aborts the start of the whole broker, a file in the place of a partition directory
-takes the log dir offline. `lost+found` belongs to the file system and stays: use a directory below it as log dir.
+A directory that is not a partition directory aborts the start of the whole broker. A file with the name of a partition
+directory takes the log dir offline. `lost+found` belongs to the file system and stays: use a directory below it as log
+dir.
 """
 
 from collections.abc import Iterator
@@ -17,15 +18,15 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     for finding in findings:
         name = finding.where.file or finding.where.dir or ""
         if name == LOST_FOUND:
-            yield Refused(finding, "it belongs to the file system: use a directory below this one as log dir")
+            yield Refused(finding, "the directory belongs to the file system: use a directory below the log dir")
         elif name == CLEAN_SHUTDOWN and finding.severity is Severity.INFO:
-            yield Refused(finding, "it counts as the mark of a clean shutdown, and the broker removes it")
+            yield Refused(finding, "the directory counts as the clean shutdown marker, and the broker removes it")
         elif finding.where.file is None and parse_directory(name) is not None:
-            yield Refused(finding, "it holds a partition that a newer broker reads: its records may be wanted")
+            yield Refused(finding, "the directory is a partition of a newer release: you may need its records")
         else:
             what = "no broker writes or reads anything under this name"
             evidence = (Evidence(name, None, crc_verified=None, what=what),)
-            yield Step(finding, (Aside(name),), "the log dir holds what a broker reads", evidence)
+            yield Step(finding, (Aside(name),), "move aside an entry that no broker reads", evidence)
 
 
 REPAIR = Repair(

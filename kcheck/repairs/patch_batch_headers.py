@@ -1,13 +1,13 @@
-"""One field of a batch header is put right, where exactly one value agrees with the CRC and with the batches around.
+"""Correct one field of a batch header, if exactly one value fits the CRC and the neighbouring batches.
 
-The CRC covers neither the base offset, nor the leader epoch, nor the magic. So such a field can be wrong while the
-batch is whole, and its neighbours may leave one value only:
+The CRC does not cover the base offset, the leader epoch or the magic. So one of these fields can be wrong in an
+otherwise valid batch, and the neighbouring batches may leave only one value:
 
-- magic: the CRC-32C of the header and the records is the one that stands there, so it is 2;
-- base offset: the batch fits between those around it in one place only;
-- leader epoch: the batches before and behind it have the same one, or the leader-epoch-checkpoint names it.
+- magic: the stored CRC matches the CRC-32C of the header and the records, so the magic is 2;
+- base offset: the batch fits between its neighbours at one offset only;
+- leader epoch: the batches before and after it have the same epoch, or the leader-epoch-checkpoint names it.
 
-A CRC is never changed.
+The repair never changes a CRC.
 """
 
 from collections.abc import Callable, Iterator
@@ -117,7 +117,7 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         header = log.whole(log.header(name, position))
         if header is None:
             return Refused(
-                finding, f"the batch at position {position} does not match its CRC: more than a field is wrong"
+                finding, f"the batch at position {position} does not match its CRC: more than one field is wrong"
             )
         if not field.is_wrong(log, header):
             continue  # It was another batch that made it look so.
@@ -129,7 +129,7 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         wrong, value = found
         data = value.to_bytes(field.size, "big")
         log.patches.append(Patch(path_of(log.site, wrong.name), wrong.position + field.at, data))
-        reasons.append(f"the {field.name} of the batch at position {wrong.position} of {wrong.name} is {value}")
+        reasons.append(f"set the {field.name} of the batch at position {wrong.position} of {wrong.name} to {value}")
     evidence = tuple(
         Evidence(each.path, each.position, crc_verified=True, what="the batch matches its CRC-32C")
         for each in log.patches

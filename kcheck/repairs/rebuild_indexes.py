@@ -1,7 +1,7 @@
-"""The indexes of a segment are written anew, byte for byte as a broker's recovery of the segment writes them.
+"""Rebuild the indexes of a segment, byte for byte as a broker's recovery of the segment writes them.
 
-Only where every batch of the log is whole: a broker that recovers a segment for its missing index cuts it at the first
-damaged batch, and never says so.
+The repair requires that every batch of the log is valid. A broker that recovers a segment because of a missing index
+cuts it at the first corrupt batch, without a warning.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         if damaged is not None:
             yield Refused(finding, f"{damaged.where.file} is damaged: {damaged.message}")
         elif image.error is not None or image.cuts:
-            yield Refused(finding, f"the log cannot be read through: {image.error or image.cuts[0].why}")
+            yield Refused(finding, f"the log is not valid to its end: {image.error or image.cuts[0].why}")
         else:
             names = [prefix + ending for ending in INDEX_ENDINGS]
             built = ((name, image.files[name]) for name in names if name in image.files)
@@ -34,7 +34,7 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             if edits:
                 evidence = evidence or (whole_log(site),)
                 written = ", ".join(edit.path.rpartition("/")[2] for edit in edits)
-                reason = f"as a recovery of {prefix}.log writes them: {written}"
+                reason = f"rebuild {written} from {prefix}.log"
                 yield Step(finding, edits, reason, evidence)
 
 

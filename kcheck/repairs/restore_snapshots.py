@@ -1,8 +1,9 @@
-"""A producer snapshot that is wrong is moved aside, as long as a right one is left behind it.
+"""Move a wrong producer snapshot aside, if a right one remains.
 
-The broker then begins with the older one and reads the rest of the log. Without any snapshot it would forget every
-producer after a clean stop: so where none, or no right one, is left, it is written anew from a replay, if the log is
-there from offset 0 on and was never compacted. After an unclean stop the start does that itself.
+The broker then loads the older snapshot and reads the rest of the log. Without any snapshot it would forget every
+producer after a clean shutdown. So if no right snapshot remains, the repair writes one from a replay of the log. That
+requires that the log starts at offset 0 and was never compacted. After an unclean shutdown the broker does that itself
+at its start.
 """
 
 from collections.abc import Iterator
@@ -33,24 +34,24 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
     image = site.image()
     if damaged is not None or image.error is not None or image.cuts:
         why = damaged.message if damaged is not None else image.error or image.cuts[0].why
-        yield Refused(worst, f"the log cannot be read through, so the broker cannot rebuild it: {why}")
+        yield Refused(worst, f"the log is not valid to its end, so the broker cannot rebuild the snapshot: {why}")
     elif not good:
         yield _replayed(site, worst, sorted(wrong))
     else:
         edits = tuple(Aside(path_of(site, name)) for name in sorted(wrong))
-        what = f"this snapshot is right, and {len(good)} in all are left"
+        what = f"this snapshot is right; {len(good)} remain"
         evidence = (Evidence(path_of(site, good[-1]), None, crc_verified=True, what=what),)
-        yield Step(worst, edits, f"the broker begins with {good[-1]} and reads the log on from there", evidence)
+        yield Step(worst, edits, f"let the broker load {good[-1]} and read the log from there", evidence)
 
 
 def _replayed(site: PartitionSite, finding: Finding, names: list[str]) -> Answer:
     image, view = site.image(), site.view
     written = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
     if not written or bases(site)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
-        return Refused(finding, "no right snapshot is left, and not every record of the log from offset 0 on")
+        return Refused(finding, "no right snapshot remains, and the log is not complete from offset 0")
     edits: list[Edit] = [Aside(path_of(site, name)) for name in names if name not in written]
     edits += [Write(path_of(site, name), data) for name, data in sorted(written.items())]
-    return Step(finding, tuple(edits), "the snapshot is what a replay of the whole log gives", (whole_log(site),))
+    return Step(finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(site),))
 
 
 def _snapshots(site: PartitionSite) -> list[str]:

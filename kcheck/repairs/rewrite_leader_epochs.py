@@ -1,8 +1,8 @@
-"""leader-epoch-checkpoint is written anew from the headers of all batches.
+"""Rebuild leader-epoch-checkpoint from the headers of all batches.
 
-An epoch begins with its first batch, or where the file says it does if no batch contradicts that. An epoch without a
-batch stays if the file names it and no batch contradicts it. What cannot be proven is left out: an epoch that is
-neither in a batch nor in a line that can be read.
+An epoch starts at its first batch, or at the offset in the file if no batch contradicts it. An epoch without a batch
+stays if the file lists it and no batch contradicts it. The repair drops an epoch that is neither in a batch nor in a
+readable line.
 """
 
 from collections.abc import Iterator
@@ -25,30 +25,30 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
     damaged = unsettled(site, DAMAGE)
     image = site.image()
     if damaged is not None:
-        yield Refused(finding, f"its batches prove nothing as long as one is damaged: {damaged.message}")
+        yield Refused(finding, f"a damaged batch makes the epochs of the log unreliable: {damaged.message}")
     elif image.error is not None or image.cuts or not bases(site):
-        why = image.error or (image.cuts[0].why if image.cuts else "there is no segment")
-        yield Refused(finding, f"the log cannot be read through: {why}")
+        why = image.error or (image.cuts[0].why if image.cuts else "it has no segment")
+        yield Refused(finding, f"the log is not valid to its end: {why}")
     else:
         stated = entries_of(site)
         found = rebuild(site.epoch_runs(), stated, log_end=image.log_end_offset)
         if found is None:
-            yield Refused(finding, "the epochs of the batches fall: one of them is wrong itself")
+            yield Refused(finding, "the epochs of the batches decrease: one of them is wrong")
         elif write_epochs(site, found.entries).data == site.read(LEADER_EPOCHS):
             if finding.id != "KC202" or any(entry.start_offset > image.log_end_offset for entry in stated):
-                yield Refused(finding, "the batches say nothing else than the file")
+                yield Refused(finding, "the batches agree with the file")
         else:
             yield Step(finding, (write_epochs(site, found.entries),), _reason(found), (whole_log(site),))
 
 
 def _reason(found: RebuiltEpochs) -> str:
-    words = [f"the epochs are those of the batches: {in_words(found.entries) or 'none'}"]
+    words = [f"epochs of the batches: {in_words(found.entries) or 'none'}"]
     if found.unseen:
         words.append(f"kept from the file, without a batch: {in_words(found.unseen)}")
     if found.dropped:
-        words.append(f"left out, against the batches: {in_words(found.dropped)}")
+        words.append(f"dropped, contradicted by the batches: {in_words(found.dropped)}")
     if found.late:
-        words.append(f"no line tells where these begin, so with their first batch: {joined(found.late)}")
+        words.append(f"start offsets taken from the first batch of each epoch: {joined(found.late)}")
     return "; ".join(words)
 
 

@@ -1,12 +1,13 @@
-"""meta.properties is written anew from the other log dirs of the same broker, without directory.id.
+"""Rewrite meta.properties from the other log dirs of the same broker, without directory.id.
 
-So it is where it is damaged, or missing beside others that have it. Where another log dir has the same directory.id,
-only that line goes: if no partition is in both, neither is a copy of the other, and the broker tells the controller
-anew in which log dir each of its partitions is. The broker makes a new directory.id at its start. Until the start after
-that a partition with no other replica in sync may be without a leader, as the controller finds its directory gone.
+This applies if the file is damaged, or missing while other log dirs have it. If another log dir has the same
+directory.id, the repair removes only that line. It requires that no partition is in both log dirs, so neither is a copy
+of the other. The broker creates a new directory.id at its start, and tells the controller the log dir of each of its
+partitions. Until the start after that, a partition with no other in-sync replica may have no leader, because the
+controller sees its directory as gone.
 
-Which log dirs belong to one broker is known from a server.properties, or from `BROKER=PATH`: a file that is damaged
-does not tell.
+The log dirs of one broker are known from a server.properties, or from `BROKER=PATH`; a damaged file does not name its
+broker.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     elif finding.id == "KC121" or finding.where.file is None:
         yield _from_siblings(site, finding)
     else:
-        yield Refused(finding, "the files cannot tell whose disk it is")
+        yield Refused(finding, "the files do not show whose disk this is")
 
 
 def _from_siblings(site: LogDirSite, finding: Finding) -> Answer:
@@ -45,11 +46,11 @@ def _from_siblings(site: LogDirSite, finding: Finding) -> Answer:
     if not shared:
         return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
     if any(each != shared[0] for each in shared):
-        return Refused(finding, "the other log dirs of this broker do not agree about whose they are")
+        return Refused(finding, "the other log dirs of this broker name different brokers or clusters")
     written = meta_properties.serialize(MetaProperties(shared[0]))
     words = ", ".join(f"{key} {value}" for key, value in shared[0].items())
     evidence = tuple(Evidence(f"{path}/{META_PROPERTIES}", None, crc_verified=None, what=words) for path, _ in sound)
-    reason = "it names the broker and the cluster; the broker makes a new directory.id"
+    reason = "name the broker and the cluster; the broker creates a new directory.id"
     return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
 
 
@@ -64,10 +65,10 @@ def _without_directory_id(site: LogDirSite, finding: Finding) -> Answer:
     value = meta_properties.parse(data).value
     left = {key: each for key, each in value.properties.items() if key != _DIRECTORY_ID}
     written = meta_properties.serialize(value._replace(properties=left))
-    what = f"directory.id {site.view.directory_id} too; no partition is in both log dirs"
+    what = f"the same directory.id {site.view.directory_id}; no partition is in both log dirs"
     path = f"{twin.view.where.log_dir}/{META_PROPERTIES}"
     evidence = (Evidence(path, None, crc_verified=None, what=what),)
-    reason = "the directory.id is that of another log dir; the broker makes a new one"
+    reason = "remove the directory.id of another log dir; the broker creates a new one"
     return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
 
 

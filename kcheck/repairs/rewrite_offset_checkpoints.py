@@ -1,12 +1,12 @@
-"""An offset checkpoint is written anew, with what is provable: values are lowered or left out, never raised.
+"""Rewrite an offset checkpoint with provable values only: the repair lowers or drops values, and never raises one.
 
-- recovery-point-offset-checkpoint: a value above the log end, and every value of a file that is damaged, is left out.
-  After an unclean stop the broker then reads these logs through.
-- replication-offset-checkpoint: a value above the log end becomes the log end. A value is left out only where the
+- recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a damaged file. After an
+  unclean shutdown the broker then scans these logs.
+- replication-offset-checkpoint: it lowers a value above the log end to the log end. It drops a value only if the
   leader-epoch-checkpoint of the partition has entries: otherwise a follower would drop its whole log.
-- log-start-offset-checkpoint: a value above the log end is left out, which keeps the broker from deleting the whole
-  partition. A line that cannot be read is left out too; what DeleteRecords removed there may be read again.
-- cleaner-offset-checkpoint: as the recovery point; the log is cleaned from its start once more.
+- log-start-offset-checkpoint: it drops a value above the log end, which stops the broker from deleting the whole
+  partition. It also drops an unreadable line; records that DeleteRecords removed there may become readable again.
+- cleaner-offset-checkpoint: as for the recovery point; the broker cleans the log from its start once more.
 """
 
 from collections.abc import Iterator
@@ -58,11 +58,11 @@ def _answer(site: LogDirSite, name: str, data: bytes, about: list[Finding]) -> A
     found = offset_checkpoint.parse(data)
     reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, site)
     if reset:
-        kept = _Kept((), ("every value is left out: the file is damaged, and none is needed",))
+        kept = _Kept((), ("drop every value: the file is damaged, and the broker needs none",))
     else:
         kept = _kept(site, name, tuple(found.value), {each.id for each in about})
     if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(found.value):
-        kept = kept._replace(why_not="its last line has no end: digits of its offset may be missing")
+        kept = kept._replace(why_not="the last line is incomplete: digits of its offset may be missing")
     if name == REPLICATION_OFFSET and kept.why_not is None:
         kept = kept._replace(why_not=_without_mark(site, found.value, kept.entries, refused=_is_refused(data, site)))
     if kept.why_not is not None:
@@ -70,13 +70,13 @@ def _answer(site: LogDirSite, name: str, data: bytes, about: list[Finding]) -> A
     entries = kept.entries
     written = serialized(list(entries))
     if written == data:
-        return None  # It was put right with the log that it is about.
+        return None  # The repair of the log has corrected it already.
     unread = sum(not defect.accepted for defect in found.defects)
-    lines = f"{len(entries)} of {len(found.value)} readable lines are kept"
-    broken = "" if not unread else f", {unread} places cannot be read"
+    lines = f"{len(entries)} of {len(found.value)} readable lines kept"
+    broken = "" if not unread else f", {unread} unreadable"
     evidence = [Evidence(name, None, crc_verified=None, what=lines + broken)]
     evidence += _ends(site, entries, tuple(found.value))
-    reason = "; ".join(kept.changes) or "the broker reads the file, and every value in it is one that stood there"
+    reason = "; ".join(kept.changes) or "rewrite the file so that the broker reads it; every value is from the old file"
     return Step(finding, (Write(name, written),), reason, tuple(evidence), settles=tuple(about))
 
 
@@ -96,29 +96,33 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
         end, there = site.end_of(topic, partition)
         where = f"{topic}-{partition}"
         if not is_legal_topic(topic) or partition < 0:
-            changes.append(f"a line of no partition is left out: {topic!r} {partition}")
+            changes.append(f"drop a line that names no partition: {topic!r} {partition}")
             continue
         if name == CLEANER_OFFSET and rules & {*_NOT_HERE} and not site.holds(topic, partition):
-            changes.append(f"{where} is left out: it is not in this log dir")
+            changes.append(f"drop {where}: it is not in this log dir")
             continue
         if name == LOG_START:
             offsets = {offset for offset in stated if end is None or offset <= end}
             if len(offsets) > 1:
-                return _Kept((), (), f"{where} has {len(offsets)} log starts, and nothing tells which is right")
+                return _Kept((), (), f"{where} has {len(offsets)} log starts, and the files do not show which is right")
         low = min(offsets, default=None)
         if low is None or low < 0 or (name == RECOVERY_POINT and end is not None and low > end):
-            changes.append(f"{where} is left out: its value {low if low is not None else 'lies above the log end'}")
-            changes[-1] += "" if low is None else " is none of the log"
+            why = "above the log end" if low is None else "outside the log"
+            changes.append(f"drop {where}: its value {'' if low is None else f'{low} '}is {why}")
             continue
         if name == REPLICATION_OFFSET and end is not None and low > end and there is not None:
             damaged = unsettled(there, (*DAMAGE, "KC221"))
             if damaged is not None:
-                # It is the proof that committed records stood where the damage is.
-                return _Kept((), (), f"{where} is damaged: its high watermark tells what was lost ({damaged.id})")
-            changes.append(f"{where} is lowered from {low} to its log end {end}")
+                # It proves that the damaged part held committed records.
+                return _Kept(
+                    (),
+                    (),
+                    f"{where} is damaged: its high watermark shows what was lost ({damaged.id})",
+                )
+            changes.append(f"lower {where} from {low} to its log end {end}")
             low = end
         elif len(offsets) > 1:
-            changes.append(f"{where} has the lowest of its {len(offsets)} values, {low}")
+            changes.append(f"keep the lowest of {len(offsets)} values for {where}, {low}")
         kept.append(OffsetEntry(topic, partition, Offset(low)))
     return _Kept(tuple(kept), tuple(changes))
 

@@ -1,6 +1,7 @@
-"""partition.metadata is written with the topic id that every other partition of the topic has.
+"""Write partition.metadata with the topic id of every other partition of the topic.
 
-Only where all that were looked at, on any broker, have one and the same id. No id is invented.
+The repair requires that all partitions of the topic that kcheck read, on any broker, have the same id. It never invents
+an id.
 """
 
 from collections.abc import Iterator
@@ -18,14 +19,14 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
     finding = findings[0]
     known = site.log_dir.topic_ids.get(site.view.topic, {})
     if not known:
-        yield Refused(finding, f"no other partition of {site.view.topic} was looked at: its topic id is not known")
+        yield Refused(finding, f"kcheck read no other partition of {site.view.topic}: its topic id is unknown")
     elif len(known) > 1:
         yield Refused(finding, f"partitions of {site.view.topic} have {len(known)} topic ids")
     else:
         ((topic_id, where),) = known.items()
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
         evidence = (Evidence(f"{where}/{PARTITION_METADATA}", None, crc_verified=None, what=f"topic id {topic_id}"),)
-        reason = f"it names the topic id of {site.view.topic}, {topic_id}"
+        reason = f"name the topic id of {site.view.topic}, {topic_id}"
         yield Step(finding, (Write(path_of(site, PARTITION_METADATA), data),), reason, evidence)
 
 

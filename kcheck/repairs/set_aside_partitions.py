@@ -1,13 +1,13 @@
-"""A replica that is damaged is moved aside as a whole, to be fetched again from a healthy one.
+"""Move a damaged replica aside, so that the broker re-replicates it from a healthy one.
 
-Only with a proof (`--against`): the replica of another broker is whole, every CRC in it verified, it has all that
-may have been committed, up to the larger of both high watermarks, and where both have the same offsets and epochs the
-batches that are whole here are the same there. The broker makes a new, empty replica at its next start.
+This requires a proof (`--against`). The replica of another broker must be intact, with every CRC verified. It must have
+all records that may be committed, up to the larger of both high watermarks. Where both replicas have the same offsets
+and epochs, the intact batches here must be identical there. The broker creates a new, empty replica at its next start.
 
-Batches that a rule tells are wrong though their CRCs match, and offsets that stand in two segments, are not compared:
-there the other replica, which must have none such, is right.
+kcheck does not compare batches that a rule reports although their CRCs match, nor offsets that two segments hold. The
+other replica must have no such batches, and its copy counts.
 
-A broker whose replica is empty must not be elected leader: see to it that the other one is in sync and leads.
+Never let a broker with an empty replica become leader: make sure that the other replica is in sync and leads.
 """
 
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ from kcheck.repairs._files import DAMAGE, RECORDS, whole_log
 
 _LOST = ("KC204", "KC216", "KC221", "KC222", "KC223", "KC227", "KC229", "KC230")
 _NO_OTHER_WAY = ("KC148", *RECORDS, "KC221", "KC222", "KC229", "KC230")
-"""The rules that no repair of the files themselves is about."""
+"""The rules that no repair of the files themselves handles."""
 
 
 def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
-    """Yield the directory, where a replica that was named can stand for it."""
+    """Yield the directory, if a replica of `--against` holds its records."""
     bad = [each for each in findings if each.severity in (Severity.ERROR, Severity.FATAL)]
     holders = site.holders()
     if not holders:
         for each in bad:
             if each.id in _NO_OTHER_WAY:
-                yield Refused(each, "nothing in these files can be proven right: only --against a whole replica")
+                yield Refused(each, "these files cannot be proven right: compare with an intact replica (--against)")
         return
     if not bad:
         return
@@ -41,9 +41,9 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         marks = [mark for mark in (view.high_watermark, theirs.high_watermark) if mark is not None]
         where = f"{theirs.where.log_dir}/{other.dir} of broker {theirs.where.broker_id}"
         if not marks:
-            yield Refused(finding, f"no high watermark is known: nobody can tell what was committed ({where})")
+            yield Refused(finding, f"without a high watermark the committed offsets are unknown ({where})")
         elif end is None or end < max(marks):
-            yield Refused(finding, f"{where} ends at offset {end}, and offsets below {max(marks)} are committed")
+            yield Refused(finding, f"{where} ends at offset {end}, but offsets below {max(marks)} are committed")
         elif theirs.log_start_offset is None or start is None or theirs.log_start_offset > start:
             yield Refused(finding, f"{where} starts at offset {theirs.log_start_offset}, this one at {start}")
         elif not other.agrees_with(site):
@@ -52,7 +52,10 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             held = f"{where} has every record up to offset {end}, above the high watermark {max(marks)}"
             proof = whole_log(other)
             proof = proof._replace(file=f"{theirs.where.log_dir}/{proof.file}")
-            reason = f"the replica is fetched again; let broker {theirs.where.broker_id} lead, never this one"
+            reason = (
+                f"move this replica aside and let it re-replicate; keep broker {theirs.where.broker_id} as leader "
+                "until it is back in sync"
+            )
             yield Step(finding, (Aside(site.dir), *without_entries(site)), reason, (proof,), held=held)
             return
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kcheck.core.leader_epochs import around, latest_epoch, rise
-from kcheck.core.offsets_for_leader_epoch import Answer as Reply
-from kcheck.core.offsets_for_leader_epoch import Error, answer, epochs_to_ask
+from kcheck.core.offsets_for_leader_epoch import EpochAnswer, Error, answer, epochs_to_ask
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
@@ -131,9 +130,11 @@ def _answers(state: ReplicaState, query: EndOffsetQuery, release: Release) -> It
         )
 
 
-def _answer(state: ReplicaState, cache: EpochEntries, epoch: Epoch, query: EndOffsetQuery, release: Release) -> Reply:
+def _answer(
+    state: ReplicaState, cache: EpochEntries, epoch: Epoch, query: EndOffsetQuery, release: Release
+) -> EpochAnswer:
     if state.problem is not None or state.log_end_offset is None:
-        return Reply(Error.KAFKA_STORAGE_ERROR, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
+        return EpochAnswer(Error.KAFKA_STORAGE_ERROR, UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     return answer(
         cache,
         epoch,

@@ -26,8 +26,8 @@ class Amount:
 def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
     """Yield every batch of a log in order; UnreadableError if a segment cannot be read."""
     for log in logs:
-        with opened(log.path) as (descriptor, _):
-            yield from Walk(descriptor, log.size)
+        with opened(log.path) as source:
+            yield from Walk(source, log.size)
 
 
 @lru_cache(maxsize=16)
@@ -78,8 +78,8 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
     """Return where truncation to `offset` cuts: at the first batch whose last offset is `offset` or higher."""
     for log in _from(logs, offset):
-        with opened(log.path) as (descriptor, _):
-            for batch in Walk(descriptor, log.size):
+        with opened(log.path) as source:
+            for batch in Walk(source, log.size):
                 if batch.last_offset >= offset:
                     return CutPosition(log.base_offset, batch.position, batch.base_offset)
     return None
@@ -93,8 +93,8 @@ def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
     for log in _from(logs, offset):
         batches: list[Batch] = []
         size = 0
-        with opened(log.path) as (descriptor, _):
-            for batch in Walk(descriptor, log.size):
+        with opened(log.path) as source:
+            for batch in Walk(source, log.size):
                 if batch.last_offset < offset:
                     continue
                 if batches and size + batch.size > _FETCH_SIZE:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kcheck.core.dialogue import FetchError, FetchRequest, Leader, Replica, Status
-from kcheck.core.dialogue import Truncation as Dialogue
+from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status
 from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.truncation import elected, plan_truncation
@@ -17,7 +16,6 @@ from kcheck.core.truncation_plans import (
     TruncationPlan,
     best,
 )
-from kcheck.disk.read import UnreadableError
 from kcheck.documents.answer import Answer
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
@@ -27,6 +25,7 @@ from kcheck.model.java import java_int
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live

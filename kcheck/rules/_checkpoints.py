@@ -1,4 +1,4 @@
-"""What a broker does when its reader fails on a checkpoint, and what to do then: by file, error and release.
+"""What a broker does when it fails to read a checkpoint, and what to do about it: by file, error and release.
 
 Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, LogCleanerManager of 0.8.2 to 4.3.
 """
@@ -18,28 +18,28 @@ CHECKPOINT_KINDS = (OFFSET_CHECKPOINT_KIND, LEADER_EPOCH_KIND)
 OUT_OF_MEMORY = "OutOfMemoryError"
 
 LOG_DIR_OFFLINE = (
-    "takes the whole log dir offline: every partition in it is gone until a restart, and the broker halts if this was "
-    "its last live log dir"
+    "takes the whole log dir offline: every partition in it is unavailable until a restart, and the broker halts if "
+    "this was its last live log dir"
 )
 _EMPTY_RECOVERY_POINT = (
-    "treats the file as empty: after an unclean stop every segment of every partition in this log dir is scanned, "
+    "treats the file as empty: after an unclean shutdown it scans every segment of every partition in this log dir, "
     "which can take hours; no data is lost"
 )
 _EMPTY_LOG_START = (
     "treats the file as empty: the log start of each partition falls back to its first segment, so records that "
-    "DeleteRecords removed can be read again"
+    "DeleteRecords removed become readable again"
 )
-OPEN_TRANSACTION = "; where a partition has an open transaction, the whole start is aborted instead"
+OPEN_TRANSACTION = "; if a partition has an open transaction, the whole start aborts instead"
 
 
-class Outcome(NamedTuple):
+class CheckpointOutcome(NamedTuple):
     """What the broker does, as a severity and in words."""
 
     severity: Severity
     words: str
 
 
-def outcome(name: str, error: str, release: Release) -> Outcome:
+def outcome(name: str, error: str, release: Release) -> CheckpointOutcome:
     """Return what a broker of `release` does when reading the checkpoint `name` raised `error`."""
     by_name = {
         RECOVERY_POINT: _recovery_point,
@@ -51,16 +51,18 @@ def outcome(name: str, error: str, release: Release) -> Outcome:
     known = by_name.get(name)
     if known is None:
         severity = Severity.FATAL if error in IO_ERRORS else Severity.ERROR
-        return Outcome(severity, f"{kafka(release)} cannot read it ({error}); what follows depends on the file's name.")
+        return CheckpointOutcome(
+            severity, f"{kafka(release)} cannot read it ({error}); the effect depends on its name."
+        )
     severity, words = known(error, release)
-    return Outcome(severity, f"{kafka(release)} {words} ({error}).")
+    return CheckpointOutcome(severity, f"{kafka(release)} {words} ({error}).")
 
 
 def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
     if release.aborts_on_bad_recovery_point:
         return Severity.FATAL, "does not start"
     if error == OUT_OF_MEMORY:
-        return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
+        return Severity.FATAL, "does not start: the count in the file needs more memory than is available"
     if not release.has_offline_log_dirs or error not in IO_ERRORS:
         return Severity.WARNING, _EMPTY_RECOVERY_POINT
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
@@ -68,7 +70,7 @@ def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
 
 def _log_start(error: str, release: Release) -> tuple[Severity, str]:
     if error == OUT_OF_MEMORY:
-        return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
+        return Severity.FATAL, "does not start: the count in the file needs more memory than is available"
     if not release.has_offline_log_dirs or error not in IO_ERRORS:
         return Severity.ERROR, _EMPTY_LOG_START
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
@@ -81,10 +83,13 @@ def _high_watermark(error: str, release: Release) -> tuple[Severity, str]:
         request = "cannot make the partitions of this log dir leaders or followers: each LeaderAndIsr request fails"
         if not release.runs_on_without_high_watermarks:
             return Severity.ERROR, request
-        return Severity.ERROR, f"{request}. In KRaft mode the process runs on with only some of its replicas started"
+        return (
+            Severity.ERROR,
+            f"{request}. In KRaft mode the broker keeps running with only some replicas started",
+        )
     words = (
-        "starts and runs on half initialised: the leaders among its partitions are not started, and each follower in "
-        "this log dir fails alone"
+        "keeps running half initialised: it does not start the leaders among its partitions, and each follower in "
+        "this log dir fails separately"
     )
     return Severity.ERROR, words
 
@@ -101,7 +106,7 @@ def _cleaner(error: str, release: Release) -> tuple[Severity, str]:
 
 def _leader_epoch(error: str, release: Release) -> tuple[Severity, str]:
     if error == OUT_OF_MEMORY:
-        return Severity.FATAL, "does not start: the count in the file asks for more memory than there is"
+        return Severity.FATAL, "does not start: the count in the file needs more memory than is available"
     if error not in IO_ERRORS or not release.outlives_bad_partition_files:
         return Severity.FATAL, "does not start: one such file, in one partition, aborts the start of the whole broker"
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
@@ -111,24 +116,23 @@ def _open_transaction(release: Release) -> str:
     return OPEN_TRANSACTION if release.aborts_on_open_transactions_offline else ""
 
 
-_STOP = "Stop the broker and keep a copy of the file outside of every log dir."
+_STOP = "Stop the broker and keep a copy of the file outside every log dir."
 
 ADVICE = {
-    RECOVERY_POINT: "Then replace it by an empty set, a file of the two lines 0 and 0. That is always safe; it costs a "
-    "scan of all segments if the last stop was unclean. Never raise a value in it.",
-    LOG_START: "Then write it anew with the lines that can be read, and the right count. An entry that is dropped "
-    "makes records below it readable again; a topic in remote storage needs its entry. Never write a value above the "
-    "log end.",
-    REPLICATION_OFFSET: "Then write it anew with the lines that can be read, and the right count. An entry may be "
-    "dropped only if the leader-epoch-checkpoint of that partition has entries, or if this broker leads it: otherwise "
-    "the follower truncates to its log start. Never raise a value.",
-    CLEANER_OFFSET: "Then replace it by an empty set, a file of the two lines 0 and 0. That is always safe; every "
-    "compacted log is cleaned once from its start.",
-    LEADER_EPOCHS: "Best, if another replica is in sync: move this partition directory out of the log dir and let the "
-    "broker fetch it anew. Otherwise rebuild the file from the batch headers of all segments. An empty file lets the "
-    "broker start, but this replica then truncates to its high watermark. Never invent epochs.",
+    RECOVERY_POINT: "Then replace it with an empty file: two lines, 0 and 0. That is always safe; after an unclean "
+    "shutdown the broker then scans all segments. Never raise a value in it.",
+    LOG_START: "Then rewrite it with the readable lines and the right count. Without its entry, a partition makes "
+    "deleted records readable again; a topic in remote storage needs its entry. Never write a value above the log end.",
+    REPLICATION_OFFSET: "Then rewrite it with the readable lines and the right count. Remove an entry only if the "
+    "leader-epoch-checkpoint of that partition has entries, or if this broker leads it: otherwise the follower "
+    "truncates to its log start. Never raise a value.",
+    CLEANER_OFFSET: "Then replace it with an empty file: two lines, 0 and 0. That is always safe; the broker cleans "
+    "every compacted log once from its start.",
+    LEADER_EPOCHS: "If another replica is in sync, move this partition directory out of the log dir and let the broker "
+    "re-replicate it. Otherwise rebuild the file from the batch headers of all segments. With an empty file the broker "
+    "starts, but this replica truncates to its high watermark. Never invent epochs.",
 }
-ADVICE_OTHER = "Find out which checkpoint it was; each one is put right in another way."
+ADVICE_OTHER = "Find out which checkpoint it was; each one is repaired differently."
 
 
 def advice(name: str) -> str:

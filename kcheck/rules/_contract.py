@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
 
 from kcheck.model.finding import Finding, Location, Severity
@@ -11,9 +12,8 @@ from kcheck.model.release import Release
 class Scope(StrEnum):
     """What a rule is shown.
 
-    A FileView (of epochs and topic ids one that is not plain), a SegmentView that is not plain, one that is not sound,
-    a PartitionView that is not plain, one whose segments were read, a LogDirView, every LogDirView of one broker (a
-    tuple), a ReplicasView.
+    A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
+    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView.
     """
 
     FILE = "file"
@@ -39,21 +39,43 @@ SERIES = {
 """How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 
 Check = Callable[[Any, Release], Iterable[Finding]]
+Precondition = Callable[[Any], bool]
 
 
 class Rule(NamedTuple):
-    """One thing that can be wrong. `severity` is the usual one; a finding may differ by release. `page` explains.
+    """One thing that can be wrong.
 
-    A rule of files is shown those of its `kinds`.
+    Its module says the rest: `kc201_epoch_order.py` holds KC201, `epoch-order`, and its docstring is the page.
     """
 
-    id: str
-    name: str
     severity: Severity
+    """The usual one; a finding may differ by release."""
     scope: Scope
     check: Check
-    page: str | None
     kinds: tuple[str, ...] = ()
+    """The kinds of the files that a rule of files is shown."""
+    when: Precondition | None = None
+    """Holds for every view in which the rule finds anything, and costs next to nothing; without it the rule sees all.
+
+    Neighbouring rules that name the same function share one call.
+    """
+    shared_page: str = ""
+    """The end of a page that several rules share."""
+
+    @property
+    def id(self) -> str:
+        """Return `KC201`."""
+        return _id_and_name(self.check.__module__)[0]
+
+    @property
+    def name(self) -> str:
+        """Return `epoch-order`."""
+        return _id_and_name(self.check.__module__)[1]
+
+    @property
+    def page(self) -> str:
+        """Return the operator's page; empty under `python -OO`, which drops docstrings."""
+        return f"{self.check.__globals__['__doc__'] or ''}{self.shared_page}"
 
     def finding(
         self,
@@ -76,3 +98,10 @@ class Rule(NamedTuple):
             advice=advice,
             data=data or {},
         )
+
+
+@cache
+def _id_and_name(module: str) -> tuple[str, str]:
+    """Return what the name of a module says; cached, so that a million findings of a rule share two strings."""
+    rule_id, _, name = module.rpartition(".")[2].partition("_")
+    return rule_id.upper(), name.replace("_", "-")

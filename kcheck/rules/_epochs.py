@@ -11,8 +11,8 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX
 
 REFETCH_OR_REBUILD = (
-    "If another replica is in sync, stop the broker, move this partition directory out of the log dir and let the "
-    "broker fetch it anew; otherwise rebuild the file from the batch headers of all segments."
+    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
+    "the broker re-replicate it. Otherwise rebuild the file from the batch headers of all segments."
 )
 
 
@@ -31,6 +31,8 @@ def has_negative(entries: EpochEntries) -> bool:
 def loaded_lines(view: PartitionView, release: Release) -> EpochEntries:
     """Return what the constructor of the cache makes of the file; none where that fails (other rules say so)."""
     entries = lines_of_file(view.epochs, release)
+    if rise(entries):
+        return entries  # Nearly every file: read once, not twice.
     return () if has_negative(entries) else read_lines(entries, release)
 
 

@@ -6,7 +6,7 @@ from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
-from kcheck.model.segments import BatchFault, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
+from kcheck.model.segments import BatchFault, End, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
 from kcheck.rules._partition import offset_range
 from kcheck.rules._words import DATA_MAX, and_further, counted, kafka
@@ -29,17 +29,36 @@ def oversized_log(size: int, release: Release) -> tuple[Severity, str] | None:
     return Severity.ERROR, f"{kafka(release)} reads it as a file of {size_seen} bytes."
 
 
-def is_plain_segment(view: SegmentView) -> bool:
-    """Whether everything known about a segment agrees, so that no segment rule has a finding in any release.
+def has_faulty_batches(view: SegmentView) -> bool:
+    """Whether a batch has a fault."""
+    return bool(view.counts)
 
-    Nothing has a fault, both indexes are trimmed, the last time index entry has the largest timestamp, and no
-    transaction was aborted.
-    """
-    offsets, times, transactions = view.offset_index, view.time_index, view.transactions
-    if offsets is None or times is None or transactions is None or times.last_timestamp is None:
-        return False
-    ended = not (offsets.room or times.room or transactions.aborted) and times.last_timestamp >= view.max_timestamp
-    return ended and view.sound
+
+def ends_early(view: SegmentView) -> bool:
+    """Whether the batches end before the file does."""
+    return view.end is not End.WHOLE
+
+
+def has_faulty_entries(view: SegmentView) -> bool:
+    """Whether an index has an entry with a fault, or ends inside an entry."""
+    offsets, times = view.offset_index, view.time_index
+    faulty_offsets = offsets is not None and bool(offsets.counts or offsets.torn)
+    return faulty_offsets or (times is not None and bool(times.counts or times.torn))
+
+
+def has_faulty_records(view: SegmentView) -> bool:
+    """Whether a batch has a fault inside; False where no records were read."""
+    return view.records is not None and bool(view.records.counts)
+
+
+def is_undamaged(view: SegmentView) -> bool:
+    """Whether no batch, record or index entry has a fault and the batches end at the end of the file."""
+    return not (has_faulty_batches(view) or ends_early(view) or has_faulty_entries(view) or has_faulty_records(view))
+
+
+def lacks_index(view: SegmentView) -> bool:
+    """Whether the offset index or the time index was not read."""
+    return view.offset_index is None or view.time_index is None
 
 
 def batches_finding(

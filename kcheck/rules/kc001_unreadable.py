@@ -55,4 +55,4 @@ def finding(where: Location, why: Unreadable) -> Finding:
     return RULE.finding(where, f"cannot be read: {why.words}", effect=effect, advice=advice)
 
 
-RULE = Rule(id="KC001", name="unreadable", severity=Severity.ERROR, scope=Scope.FILE, check=check, page=__doc__)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check)

@@ -55,12 +55,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC101",
-    name="checkpoint-unreadable",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=CHECKPOINT_KINDS,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)

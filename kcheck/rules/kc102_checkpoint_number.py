@@ -51,12 +51,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC102",
-    name="checkpoint-number",
-    severity=Severity.ERROR,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=CHECKPOINT_KINDS,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)

@@ -63,12 +63,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC103",
-    name="checkpoint-empty",
-    severity=Severity.INFO,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=CHECKPOINT_KINDS,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)

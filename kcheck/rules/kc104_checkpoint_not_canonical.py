@@ -27,7 +27,7 @@ from kcheck.rules._words import at, defect_rows, first_of, kafka
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
     """Find the defects that the reader of this release accepts."""
-    if not readable(view) or holds_nothing(view):
+    if not view.parsed.defects or not readable(view) or holds_nothing(view):
         return
     if view.kind == LEADER_EPOCH_KIND and not release.epoch_cache:
         return
@@ -53,12 +53,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC104",
-    name="checkpoint-not-canonical",
-    severity=Severity.INFO,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=CHECKPOINT_KINDS,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)

@@ -53,12 +53,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC105",
-    name="duplicate-entry",
-    severity=Severity.WARNING,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(OFFSET_CHECKPOINT_KIND,),
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.FILE, check=check, kinds=(OFFSET_CHECKPOINT_KIND,))

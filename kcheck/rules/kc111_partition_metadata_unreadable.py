@@ -51,12 +51,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC111",
-    name="partition-metadata-unreadable",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(KIND,),
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=(KIND,))

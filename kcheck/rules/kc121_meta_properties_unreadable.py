@@ -75,12 +75,4 @@ def _effect(fault: MetaPropertiesFault, release: Release) -> str:
     return "does not start"
 
 
-RULE = Rule(
-    id="KC121",
-    name="meta-properties-unreadable",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(META_PROPERTIES_KIND,),
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=(META_PROPERTIES_KIND,))

@@ -39,12 +39,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC131",
-    name="clean-shutdown-unreadable",
-    severity=Severity.WARNING,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(KIND,),
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.FILE, check=check, kinds=(KIND,))

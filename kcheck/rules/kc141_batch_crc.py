@@ -21,7 +21,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding, cut_or_unnoticed
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding, cut_or_unnoticed, has_faulty_batches
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -40,11 +40,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC141",
-    name="batch-crc",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_batches)

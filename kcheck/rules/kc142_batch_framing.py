@@ -22,7 +22,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, EntryFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, cut_or_unnoticed
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, cut_or_unnoticed, ends_early
 from kcheck.rules._words import counted, kafka
 
 
@@ -49,11 +49,4 @@ def _is_passed(view: SegmentView) -> bool:
     return view.offset_index is not None and EntryFault.BEYOND in view.offset_index.counts
 
 
-RULE = Rule(
-    id="KC142",
-    name="batch-framing",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

@@ -22,7 +22,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, oversized_log, recovered_end
+from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, ends_early, oversized_log, recovered_end
 from kcheck.rules._words import counted, kafka
 
 _READABLE_SIZE_MAX = 17
@@ -62,11 +62,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     return Severity.ERROR, f"{who} keeps them and appends after them: new records cannot be read."
 
 
-RULE = Rule(
-    id="KC143",
-    name="log-zero-tail",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

@@ -20,7 +20,15 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import COMPARE, KEEP_A_COPY, REFETCH, batches_after_damage, beyond_row, recovered_end
+from kcheck.rules._segments import (
+    COMPARE,
+    KEEP_A_COPY,
+    REFETCH,
+    batches_after_damage,
+    beyond_row,
+    ends_early,
+    recovered_end,
+)
 from kcheck.rules._words import counted, kafka
 
 
@@ -57,11 +65,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str]:
     )
 
 
-RULE = Rule(
-    id="KC144",
-    name="log-torn-tail",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

@@ -14,7 +14,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding, has_faulty_batches
 from kcheck.rules._words import kafka
 
 
@@ -30,11 +30,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC145",
-    name="batch-magic",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_batches)

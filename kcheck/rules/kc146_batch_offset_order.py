@@ -16,7 +16,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, FaultyBatch, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, batches_finding, has_faulty_batches
 from kcheck.rules._words import kafka
 
 
@@ -38,11 +38,4 @@ def _message(batch: FaultyBatch) -> str:
     return f"the batch at offset {batch.base_offset} follows offset {batch.before}"
 
 
-RULE = Rule(
-    id="KC146",
-    name="batch-offset-order",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_batches)

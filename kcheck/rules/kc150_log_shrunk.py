@@ -14,6 +14,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, SegmentView
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._segments import ends_early
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -30,11 +31,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC150",
-    name="log-shrunk",
-    severity=Severity.INFO,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)

@@ -18,7 +18,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import End, EntryFault, FaultyEntry, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import entries_finding
+from kcheck.rules._segments import entries_finding, has_faulty_entries
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -46,11 +46,4 @@ def _message(entry: FaultyEntry) -> str:
     return f"(offset {entry.offset}) points to position {entry.value}, where no batch begins"
 
 
-RULE = Rule(
-    id="KC152",
-    name="offset-index-position",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_entries)

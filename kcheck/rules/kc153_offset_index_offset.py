@@ -16,7 +16,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import EntryFault, FaultyEntry, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import entries_finding
+from kcheck.rules._segments import entries_finding, has_faulty_entries
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -39,11 +39,4 @@ def _message(entry: FaultyEntry) -> str:
     return f"names offset {entry.offset}, but its batch is before position {entry.value}"
 
 
-RULE = Rule(
-    id="KC153",
-    name="offset-index-offset",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_entries)

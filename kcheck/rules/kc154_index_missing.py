@@ -18,6 +18,7 @@ from kcheck.model.names import segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.rules._contract import Rule, Scope
+from kcheck.rules._segments import lacks_index
 from kcheck.rules._words import kafka
 
 
@@ -43,11 +44,4 @@ def _finding(view: SegmentView, name: str, effect: str) -> Finding:
     )
 
 
-RULE = Rule(
-    id="KC154",
-    name="index-missing",
-    severity=Severity.WARNING,
-    scope=Scope.SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.SEGMENT, check=check, when=lacks_index)

@@ -44,11 +44,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(
-    id="KC155",
-    name="index-zero-tail",
-    severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.SEGMENT, check=check)

@@ -16,7 +16,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.segments import EntryFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
-from kcheck.rules._segments import entries_finding, torn_finding
+from kcheck.rules._segments import entries_finding, has_faulty_entries, torn_finding
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -34,11 +34,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     yield from torn_finding(RULE, view, view.time_index, release)
 
 
-RULE = Rule(
-    id="KC161",
-    name="time-index-order",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_entries)

@@ -63,11 +63,4 @@ def _message(entry: FaultyEntry) -> str:
     return f"names offset {entry.offset}, which no batch holds"
 
 
-RULE = Rule(
-    id="KC162",
-    name="time-index-timestamp",
-    severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.SEGMENT, check=check)

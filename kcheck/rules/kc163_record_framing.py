@@ -16,6 +16,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._records import UNDECODED_PAGE, records_finding, undecoded
+from kcheck.rules._segments import has_faulty_records
 from kcheck.rules._words import kafka
 
 
@@ -27,10 +28,9 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    id="KC163",
-    name="record-framing",
     severity=Severity.ERROR,
     scope=Scope.FAULTY_SEGMENT,
     check=check,
-    page=f"{__doc__}{UNDECODED_PAGE}",
+    when=has_faulty_records,
+    shared_page=UNDECODED_PAGE,
 )

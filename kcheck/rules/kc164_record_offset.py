@@ -21,6 +21,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._records import records_finding
+from kcheck.rules._segments import has_faulty_records
 from kcheck.rules._words import kafka
 
 
@@ -37,11 +38,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC164",
-    name="record-offset",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_records)

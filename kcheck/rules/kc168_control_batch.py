@@ -28,7 +28,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import FaultyRecord, RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._records import records_finding
-from kcheck.rules._segments import KEEP_A_COPY, REFETCH
+from kcheck.rules._segments import KEEP_A_COPY, REFETCH, has_faulty_records
 from kcheck.rules._words import kafka
 
 _ADVICE = f"{KEEP_A_COPY} {REFETCH}"
@@ -73,11 +73,4 @@ def _at_start(view: SegmentView, release: Release, failing: str) -> str:
     return f"{who} does not read this segment at its next start. Followers cannot append it."
 
 
-RULE = Rule(
-    id="KC168",
-    name="control-batch",
-    severity=Severity.ERROR,
-    scope=Scope.FAULTY_SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=has_faulty_records)

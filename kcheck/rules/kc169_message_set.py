@@ -13,6 +13,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import RecordFault, SegmentView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._records import UNDECODED_PAGE, records_finding, undecoded
+from kcheck.rules._segments import has_faulty_records
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
@@ -21,10 +22,9 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 RULE = Rule(
-    id="KC169",
-    name="message-set",
     severity=Severity.ERROR,
     scope=Scope.FAULTY_SEGMENT,
     check=check,
-    page=f"{__doc__}{UNDECODED_PAGE}",
+    when=has_faulty_records,
+    shared_page=UNDECODED_PAGE,
 )

@@ -37,12 +37,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC171",
-    name="transaction-index-damaged",
-    severity=Severity.ERROR,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=("transaction-index",),
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=("transaction-index",))

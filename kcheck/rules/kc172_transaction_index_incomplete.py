@@ -52,11 +52,4 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC172",
-    name="transaction-index-incomplete",
-    severity=Severity.ERROR,
-    scope=Scope.SEGMENT,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.SEGMENT, check=check)

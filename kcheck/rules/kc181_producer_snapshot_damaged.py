@@ -40,12 +40,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC181",
-    name="producer-snapshot-damaged",
-    severity=Severity.WARNING,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=("producer-snapshot",),
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.FILE, check=check, kinds=("producer-snapshot",))

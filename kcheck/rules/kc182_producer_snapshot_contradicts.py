@@ -74,11 +74,4 @@ def _message(faulty: FaultyProducer) -> str:
     return MESSAGES[faulty.fault].format(producer=faulty.producer_id, stated=faulty.stated, seen=faulty.seen)
 
 
-RULE = Rule(
-    id="KC182",
-    name="producer-snapshot-contradicts",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

@@ -51,11 +51,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC184",
-    name="producer-snapshots-missing",
-    severity=Severity.WARNING,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.READ_PARTITION, check=check)

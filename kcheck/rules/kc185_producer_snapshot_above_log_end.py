@@ -41,11 +41,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC185",
-    name="producer-snapshot-above-log-end",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

@@ -32,11 +32,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC186",
-    name="sequence-gap",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

@@ -47,12 +47,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC191",
-    name="metadata-snapshot-damaged",
-    severity=Severity.ERROR,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=("metadata-snapshot",),
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=("metadata-snapshot",))

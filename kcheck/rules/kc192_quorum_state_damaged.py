@@ -38,12 +38,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC192",
-    name="quorum-state-damaged",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=("quorum-state",),
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=("quorum-state",))

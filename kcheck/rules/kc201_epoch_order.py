@@ -1,22 +1,22 @@
 """The lines of a leader-epoch-checkpoint do not rise.
 
-What is wrong: each line must have a higher epoch and a higher start offset than the line above. Here one does not.
-Nothing but a hand edit, a joined file or damage on the disk writes that. One exception is normal: brokers up to 2.0.0
-wrote two epochs with the same start offset when a leader had written nothing; that is only an info.
+What is wrong: each line must have a higher epoch and a higher start offset than the line above. Here one line does
+not. Only a hand edit, two joined files or disk damage can cause this. One exception is normal: brokers up to 2.0.0
+wrote two epochs with the same start offset when a leader had written nothing; kcheck reports that as info.
 
 What the broker does:
 
-- From 2.7 on it replays the lines from the top, and each line removes every line above that contradicts it. The last
-  line always wins: `0 0`, `5 200`, `3 100` is loaded as `0 0`, `3 100`. Epochs that the log really has can be gone
-  then.
-- From 0.11 to 2.6 the lines are used as they stand, and the search for an epoch gives wrong offsets.
+- From 2.7 on it replays the lines from the top. Each line removes every line above that contradicts it, so the last
+  line always wins: `0 0`, `5 200`, `3 100` is loaded as `0 0`, `3 100`. The broker can lose epochs that the log really
+  has.
+- From 0.11 to 2.6 it uses the lines unchanged, and epoch lookups return wrong offsets.
 
-With epochs missing or wrong, the replica truncates too much as a follower, or tells its followers wrong ends as a
-leader, so that their logs come to differ from its own without any error.
+With epochs missing or wrong, the replica truncates too much as a follower. As a leader it gives its followers wrong
+end offsets, and their logs diverge from its own without any error.
 
-What to do: do not let this replica lead before the file is right. If another replica is in sync, stop the broker,
-move this partition directory out of the log dir, and let the broker fetch it anew. Otherwise rebuild the file from
-the batch headers of all segments. Never invent epochs.
+What to do: do not let this replica lead until the file is right. If another replica is in sync, stop the broker, move
+this partition directory out of the log dir, and let the broker re-replicate it. Otherwise rebuild the file from the
+batch headers of all segments. Never invent epochs.
 """
 
 from array import array
@@ -35,7 +35,7 @@ from kcheck.rules._words import and_further, counted, kafka, listed
 
 
 def check(view: FileView, release: Release) -> Iterable[Finding]:
-    """Find the first line that does not rise above the one before."""
+    """Find the first line that is not above the one before."""
     entries = lines_of_file(view, release)
     if rise(entries) or has_negative(entries):
         return  # KC205: from 2.7 the load ends there.
@@ -50,7 +50,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         effect=_effect(entries, loaded, release),
         advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}"
         if falls
-        else "Nothing: an old broker wrote this, and the later epoch is the one with data.",
+        else "Nothing: an old broker wrote this, and the later epoch has the data.",
         severity=Severity.ERROR if falls else Severity.INFO,
         data={"entries": entry_rows(entries), "loaded": entry_rows(loaded)},
     )
@@ -67,23 +67,14 @@ def _rises(entries: EpochEntries, index: int) -> bool:
 
 def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> str:
     if release.epoch_load is EpochLoad.E1:
-        return f"{kafka(release)} uses the lines as they stand; the search for an epoch can then give a wrong offset."
+        return f"{kafka(release)} uses the lines unchanged, and an epoch lookup can return a wrong offset."
     kept = frozenset(loaded)
     count = sum(entry not in kept for entry in entries)
-    words = listed((entry_words(entry) for entry in entries if entry not in kept), count)
-    verb = "is" if count == 1 else "are"
+    dropped = listed((entry_words(entry) for entry in entries if entry not in kept), count)
     return (
-        f"{kafka(release)} replays the lines and the last one wins: {counted(len(loaded), 'entry', 'entries')} of "
-        f"{len(entries)} stay, {words or 'a repeated line'} {verb} dropped."
+        f"{kafka(release)} replays the lines and the last one wins: it keeps {len(loaded)} of "
+        f"{counted(len(entries), 'entry', 'entries')} and drops {dropped or 'a repeated line'}."
     )
 
 
-RULE = Rule(
-    id="KC201",
-    name="epoch-order",
-    severity=Severity.ERROR,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(LEADER_EPOCH_KIND,),
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=(LEADER_EPOCH_KIND,))

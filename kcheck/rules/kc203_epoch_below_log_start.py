@@ -1,12 +1,12 @@
 """The first leader epoch starts below the start of the log.
 
-What is wrong: nothing that hurts. The records of that offset were removed by retention or DeleteRecords, and the
-broker was killed before it wrote the leader-epoch-checkpoint; or it follows a log in remote storage, whose epochs it
-took over whole.
+What is wrong: nothing that does harm. Retention or DeleteRecords removed the records at that offset, and the broker
+was killed before it wrote the leader-epoch-checkpoint. Or the replica follows a log in remote storage, and copied all
+of its epochs.
 
 What the broker does: up to 2.8 it raises the first epoch to the log start when it loads the log. From 3.0 on it
-raises it only to the value in log-start-offset-checkpoint, and keeps an epoch below the first segment until the next
-removal.
+raises it only to the value in log-start-offset-checkpoint, and keeps an epoch below the first segment until it next
+removes records.
 
 What to do: nothing.
 """
@@ -42,11 +42,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC203",
-    name="epoch-below-log-start",
-    severity=Severity.INFO,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.PARTITION, check=check)

@@ -1,21 +1,21 @@
 """The log has records with a leader epoch, but the leader-epoch-checkpoint is missing or has no entries.
 
 What is wrong: the broker writes each epoch into that file before the first record of the epoch. The file was removed,
-emptied, or lost.
+emptied or lost.
 
 What the broker does, in every release that has the file (0.11 and later):
 
-- After a clean stop it rebuilds nothing. After an unclean stop it finds again only the epochs in the segments that it
-  scans, the first of them starting too late.
-- As a follower without epochs the replica truncates its log to its high watermark before it fetches. What lies above
-  is dropped here even if it is committed, and fetched again from the leader. If the leader fails before that,
+- After a clean shutdown it rebuilds nothing. After an unclean shutdown it recovers only the epochs of the segments
+  that it scans, and the first of them starts too late.
+- As a follower without epochs, the replica truncates its log to its high watermark before it fetches. It drops the
+  records above, even committed ones, and fetches them again from the leader. If the leader fails before that, the
   committed records are lost.
-- As a leader it knows no epoch but its own, and tells every follower that whatever they have below its start is
-  right: logs that differ stay different, without any error.
+- As a leader it knows only its own epoch. It tells every follower that anything below the start of that epoch is
+  right, so logs that differ stay different without any error.
 
 What to do: do not let this replica lead while another one is in sync. Best: stop the broker, move this partition
-directory out of the log dir, and let the broker fetch it anew. If this is the only replica: rebuild the file from the
-batch headers of all segments. Never invent epochs.
+directory out of the log dir, and let the broker re-replicate it. If this is the only replica, rebuild the file from
+the batch headers of all segments. Never invent epochs.
 """
 
 from collections.abc import Iterable
@@ -34,11 +34,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if not lacks_epochs(view, release) or truncates_to_log_start(view, release):
         return
     assert view.last_batch is not None
-    state = "there is no leader-epoch-checkpoint" if view.epochs is None else "leader-epoch-checkpoint has no entries"
+    state = "leader-epoch-checkpoint is missing" if view.epochs is None else "leader-epoch-checkpoint has no entries"
     yield RULE.finding(
         view.where if view.epochs is None else view.epochs.where,
         f"{state}, but the batch at offset {view.last_batch.base_offset} carries epoch {view.last_batch.epoch}",
-        effect=f"{kafka(release)} does not rebuild the epochs of segments that it does not scan. {_dropped(view)}",
+        effect=f"{kafka(release)} rebuilds only the epochs of segments that it scans. {_dropped(view)}",
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={
             "last_batch_epoch": view.last_batch.epoch,
@@ -53,15 +53,8 @@ def _dropped(view: PartitionView) -> str:
     if mark is None or end is None:
         return "As a follower the replica truncates to its high watermark."
     if mark >= end:
-        return f"As a follower the replica truncates to its high watermark {mark}, which drops nothing now."
-    return f"As a follower the replica truncates to its high watermark {mark}, which drops {offset_range(mark, end)}."
+        return f"As a follower the replica truncates to its high watermark {mark}, and loses nothing now."
+    return f"As a follower the replica truncates to its high watermark {mark}, and drops {offset_range(mark, end)}."
 
 
-RULE = Rule(
-    id="KC204",
-    name="epochs-missing",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -1,14 +1,13 @@
 """A leader-epoch-checkpoint holds a negative epoch or a negative offset.
 
-What is wrong: the line is well formed, but no leader has such an epoch and no record such an offset. The file was
-edited or damaged.
+What is wrong: the line is well formed, but leader epochs and offsets are never negative. The file was edited or
+damaged.
 
-What the broker does: from 2.7 on the whole broker does not start, because of this one line in one partition (even in
-a -delete, -future or -stray directory). From 0.11 to 2.6 it uses the line as it stands and may answer followers
-wrongly.
+What the broker does: from 2.7 on the whole broker fails to start because of this one line in one partition, even in a
+-delete, -future or -stray directory. From 0.11 to 2.6 it uses the line unchanged and may answer followers wrongly.
 
-What to do: stop the broker and keep a copy of the file outside of every log dir. If another replica is in sync, move
-the partition directory out of the log dir and let the broker fetch it anew. Otherwise rebuild the file from the batch
+What to do: stop the broker and keep a copy of the file outside every log dir. If another replica is in sync, move the
+partition directory out of the log dir and let the broker re-replicate it. Otherwise rebuild the file from the batch
 headers of all segments.
 """
 
@@ -35,21 +34,13 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         on_line(view, negative[0]),
         f"line {line_of(negative[0])}: {entry_words(entries[negative[0]])}{and_further(len(negative), 'line')}",
-        effect=f"{kafka(release)} uses the line as it stands, and may tell followers a wrong end of an epoch."
+        effect=f"{kafka(release)} uses the line unchanged, and may give followers a wrong end offset of an epoch."
         if kept
-        else f"{kafka(release)} does not start: this line, in one partition, aborts the start of the whole broker.",
-        advice=f"Keep a copy of the file outside of every log dir. {REFETCH_OR_REBUILD}",
+        else f"{kafka(release)} does not start: this line in one partition aborts the start of the whole broker.",
+        advice=f"Keep a copy of the file outside every log dir. {REFETCH_OR_REBUILD}",
         severity=Severity.ERROR if kept else Severity.FATAL,
         data={"entries": entry_rows(tuple(entries[i] for i in negative[:DATA_MAX]))},
     )
 
 
-RULE = Rule(
-    id="KC205",
-    name="negative-epoch",
-    severity=Severity.FATAL,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(LEADER_EPOCH_KIND,),
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=(LEADER_EPOCH_KIND,))

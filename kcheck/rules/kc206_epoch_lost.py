@@ -1,21 +1,21 @@
-"""The last records carry a leader epoch that the leader-epoch-checkpoint does not know.
+"""The last records carry a leader epoch that is missing from the leader-epoch-checkpoint.
 
-What is wrong: the broker writes each epoch into the file before the first record of the epoch, so the epoch of the
-last batch must be there and must not start above that batch. The file was put back from an older copy, edited, or
-cut. After an unclean stop a file whose first epoch starts behind the last batch is an information: DeleteRecords has
-moved the log start to the log end, and that was not written yet.
+What is wrong: the broker writes each epoch into the file before the first record of the epoch. So the file must list
+the epoch of the last batch, and the epoch must not start above that batch. The file was restored from an older copy,
+edited or cut. kcheck reports info if the last shutdown was unclean and the first epoch in the file starts after the
+last batch: DeleteRecords moved the log start to the log end, and the broker had not yet written the log start.
 
 What the broker does, in every release that has the file (0.11 and later):
 
-- After a clean stop it does not look. After an unclean stop it finds the epoch again only if it is above all others
-  in the file, and only from the first batch on that it scans.
-- As a follower the replica names a wrong last epoch to its leader, and truncates good records that it must fetch
+- After a clean shutdown it does not look. After an unclean shutdown it recovers the epoch only if it is higher than
+  all others in the file, and only from the first batch that it scans.
+- As a follower the replica sends a wrong last epoch to its leader. It truncates good records and must fetch them
   again.
-- As a leader it answers for the wrong epoch, so that followers drop good records or keep wrong ones.
+- As a leader it answers for the wrong epoch, so followers drop good records or keep wrong ones.
 
-What to do: do not let this replica lead before the file is right. If another replica is in sync, stop the broker,
-move this partition directory out of the log dir, and let the broker fetch it anew. Otherwise rebuild the file from
-the batch headers of all segments. Never invent epochs.
+What to do: do not let this replica lead until the file is right. If another replica is in sync, stop the broker, move
+this partition directory out of the log dir, and let the broker re-replicate it. Otherwise rebuild the file from the
+batch headers of all segments. Never invent epochs.
 """
 
 from collections.abc import Iterable
@@ -35,9 +35,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the epoch of the last batch with the file."""
     batch = view.last_batch
     entries = lines_of_file(view.epochs, release)
-    if batch is None or batch.epoch is None or batch.epoch < 0 or not entries or has_negative(entries):
+    if batch is None or batch.epoch is None or batch.epoch < 0 or not entries or not served(view):
         return
-    if not served(view):
+    if entries[-1].epoch == batch.epoch and entries[-1].start_offset <= batch.last_offset:
+        return
+    if has_negative(entries):
         return
     why = _contradiction(batch, entries, view.log_start_offset or 0)
     if why is None:
@@ -45,14 +47,14 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     assert view.epochs is not None
     if view.clean_shutdown is False and entries[0].start_offset > batch.last_offset:
         effect = (
-            "Probably the log start was moved to the log end, and the broker was killed before it wrote that into "
-            f"{LOG_START}: {kafka(release)} then shows the records below again."
+            "Probably DeleteRecords moved the log start to the log end, and the broker was killed before it wrote "
+            f"{LOG_START}: {kafka(release)} makes the records below readable again."
         )
-        advice, severity = "Nothing, if they may be seen again.", Severity.INFO
+        advice, severity = "Nothing, if consumers may read them again.", Severity.INFO
     else:
         effect = (
-            f"{kafka(release)} does not notice after a clean stop. As a follower the replica names a wrong epoch to "
-            "its leader and truncates good records; as a leader it answers its followers wrongly."
+            f"{kafka(release)} does not notice after a clean shutdown. As a follower the replica sends its leader a "
+            "wrong epoch and truncates good records; as a leader it answers its followers wrongly."
         )
         advice, severity = f"Do not let this replica lead. {REFETCH_OR_REBUILD}", Severity.ERROR
     yield RULE.finding(
@@ -77,7 +79,7 @@ def _contradiction(batch: Batch, entries: EpochEntries, log_start: int) -> str |
         latest = max(entries, key=lambda entry: entry.epoch)
         assert batch.epoch is not None
         is_above = latest.epoch < batch.epoch
-        return f"the file ends with {entry_words(latest)}" if is_above else "the file does not know that epoch"
+        return f"the file ends with {entry_words(latest)}" if is_above else "the file has no such epoch"
     first = min(known, key=lambda entry: entry.start_offset)
     # A log start in or above the last batch raises the entry above that batch: normal after DeleteRecords.
     if first.start_offset > max(batch.last_offset, log_start):
@@ -85,11 +87,4 @@ def _contradiction(batch: Batch, entries: EpochEntries, log_start: int) -> str |
     return None
 
 
-RULE = Rule(
-    id="KC206",
-    name="epoch-lost",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

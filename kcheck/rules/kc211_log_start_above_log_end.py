@@ -1,6 +1,6 @@
 """The checkpointed log start is above the end of the log: the next start deletes every segment of the partition.
 
-What is wrong: log-start-offset-checkpoint says that the log starts at an offset that the log does not reach. The end
+What is wrong: log-start-offset-checkpoint says that the log starts at an offset that the log does not reach. The tail
 of the log was lost or cut (a truncation followed by a kill within a minute is enough), or the file was edited or
 belongs to another log dir.
 
@@ -9,13 +9,13 @@ What the broker does:
 - From 2.2.1 on it logs "Deleting all segments because logEndOffset" and DELETES EVERY SEGMENT of the partition at its
   next start, then starts an empty log at the checkpointed offset. If no other replica has the records, they are gone.
   Up to 2.7 it also keeps epochs and producers that no longer fit.
-- From 0.11 to 2.2.0 it does not look: the log keeps its segments, but nothing in them can be read, because the log
-  start is above its end. What is produced after that is acknowledged and cannot be read either, until the log end has
-  reached the log start.
+- From 0.11 to 2.2.0 it does not look. The log keeps its segments, but consumers can read none of their records,
+  because the log start is above the log end. The broker acknowledges new records, and consumers cannot read those
+  either until the log end has reached the log start.
 
-What to do: DO NOT START THE BROKER. Keep a copy of the partition directory outside of every log dir. Then drop the
-line of this partition from log-start-offset-checkpoint (and lower the count in line 2 by one): that is always safe
-for the records; some that DeleteRecords removed may become readable again.
+What to do: DO NOT START THE BROKER. Keep a copy of the partition directory outside every log dir. Then remove the line
+of this partition from log-start-offset-checkpoint, and lower the count in line 2 by one. That is always safe for the
+records; some that DeleteRecords removed may become readable again.
 """
 
 from collections.abc import Iterable
@@ -38,10 +38,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where,
         f"the log start {start} in {LOG_START} is above the log end {end}",
         effect=_effect(view, start, release),
-        advice=f"Do not start the broker. Keep a copy of the partition directory, then drop the line of this partition "
-        f"from {LOG_START} and lower its count by one."
+        advice=f"Do not start the broker. Keep a copy of the partition directory, then remove the line of this "
+        f"partition from {LOG_START} and lower its count by one."
         if has_data(view)
-        else f"Drop the line of this partition from {LOG_START}, if the log is not meant to start there.",
+        else f"If the log is not meant to start there, remove the line of this partition from {LOG_START}.",
         severity=Severity.ERROR if has_data(view) else Severity.WARNING,
         data={"log_start_checkpoint": start, "log_end_offset": end, "size": view.size, "file": LOG_START},
     )
@@ -49,20 +49,13 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _effect(view: PartitionView, start: int, release: Release) -> str:
     if not release.wipes_log_start_above_log_end:
-        return f"{kafka(release)} does not look: nothing can be read until the log end reaches {start}."
+        return f"{kafka(release)} does not look: consumers can read nothing until the log end reaches {start}."
     if not has_data(view):
-        return f"{kafka(release)} starts the log, which has no records, empty at {start}."
+        return f"{kafka(release)} starts the log, which has no records, at offset {start}."
     return (
         f"{kafka(release)} will DELETE EVERY SEGMENT of this partition ({segments_in_words(view)}) at its next start, "
-        f"and start an empty log at {start}."
+        f"and start an empty log at offset {start}."
     )
 
 
-RULE = Rule(
-    id="KC211",
-    name="log-start-above-log-end",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -1,18 +1,18 @@
 """The recovery point is above the end of the log: records that were on the disk are gone.
 
-What is wrong: the recovery point says up to which offset the log was flushed to the disk, and the log ends before. A
-segment was cut, removed or put back from an older copy, the disk gave up writes that it had confirmed, or the file
-belongs to another log dir. One harmless case looks the same: a truncation into the middle of a batch removes the
-whole batch, and the recovery point stays in it.
+What is wrong: the recovery point is the offset up to which the broker has flushed the log to disk, but the log ends
+below it. A segment was cut, removed or restored from an older copy, the disk lost writes that it had confirmed, or
+the file belongs to another log dir. One harmless case looks the same: a truncation into the middle of a batch removes
+all of the batch, and the recovery point still lies inside it.
 
-What the broker does: after a clean stop it ignores the recovery point. After an unclean stop it scans only the last
-segment and then lowers the recovery point to the log end; with the largest possible value (9223372036854775807) it
-scans nothing. It says nothing about the missing records. If this replica becomes leader, the other replicas drop
-theirs too.
+What the broker does: after a clean shutdown it ignores the recovery point. After an unclean shutdown it scans only
+the last segment and then lowers the recovery point to the log end. With the largest possible value
+(9223372036854775807) it scans nothing. It logs nothing about the missing records. If this replica becomes leader, the
+other replicas drop theirs too.
 
 What to do: keep a copy of the partition directory. Do not let this replica lead while another one is in sync; as a
-follower it fetches the records again. To have all segments scanned, drop the line of this partition from
-recovery-point-offset-checkpoint and lower the count in line 2 by one: always safe.
+follower it fetches the records again. To have the broker scan all segments, remove the line of this partition from
+recovery-point-offset-checkpoint and lower the count in line 2 by one. That is always safe.
 """
 
 from collections.abc import Iterable
@@ -37,29 +37,23 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"the recovery point {point} in {RECOVERY_POINT} is above the log end {end}",
         effect=f"{kafka(release)} {_effect(view, point)}. {_gone(point, end)}",
         advice="Keep a copy of the partition directory, and do not let this replica lead while another one is in sync. "
-        f"To have every segment scanned, drop the line of this partition from {RECOVERY_POINT} and lower its count.",
+        f"To have the broker scan every segment, remove the line of this partition from {RECOVERY_POINT} and lower "
+        "its count by one.",
         data={"recovery_point": point, "log_end_offset": end, "file": RECOVERY_POINT},
     )
 
 
 def _effect(view: PartitionView, point: int) -> str:
     if view.clean_shutdown:
-        return "ignores it, because the last stop was clean"
+        return "ignores it, because the last shutdown was clean"
     scans = "scans nothing" if point == LONG_MAX else "scans only the last segment"
-    return f"{scans} after an unclean stop, and then lowers it to the log end"
+    return f"{scans} after an unclean shutdown, and then lowers it to the log end"
 
 
 def _gone(point: int, end: int) -> str:
     if point == LONG_MAX:
         return "No log reaches that offset."
-    return f"Once on the disk and no longer here: {offset_range(end, point)}, by a truncation or a loss."
+    return f"Once on this disk and now missing: {offset_range(end, point)}, truncated or lost."
 
 
-RULE = Rule(
-    id="KC212",
-    name="recovery-point-above-log-end",
-    severity=Severity.WARNING,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

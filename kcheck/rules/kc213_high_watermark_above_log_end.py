@@ -1,14 +1,14 @@
 """The high watermark is above the end of the log: committed records are missing in this replica.
 
-What is wrong: replication-offset-checkpoint says up to which offset all replicas in sync had the records, and this
-log ends before. The end of the log was lost, or the log was truncated by an unclean leader election and the broker
-was killed within seconds, or it was truncated to an offset inside of a batch, which is cut as a whole, or the file
-belongs to another log dir. In a -future directory it is an information: brokers of 1.1 write the high watermark of the
-replica that they copy there.
+What is wrong: all in-sync replicas had the records up to the offset in replication-offset-checkpoint, but this log
+ends below it. The tail of the log was lost, or the file belongs to another log dir. Two normal events look the same:
+an unclean leader election truncated the log and the broker was killed within seconds, or the log was truncated to an
+offset inside a batch, which removes all of the batch. In a -future directory kcheck reports info: brokers of 1.1
+write the high watermark of the replica that they copy there.
 
 What the broker does, in every release: it lowers the high watermark to the log end, without a warning. As a follower
-it fetches the records again, if its leader has them. If this replica becomes leader, they are lost for consumers, and
-the followers drop them too.
+it fetches the records again, if its leader has them. If this replica becomes leader, consumers never get the records,
+and the followers drop them too.
 
 What to do: do not let this replica lead while another one is in sync. Keep a copy of the partition directory if no
 other replica is left.
@@ -31,12 +31,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if mark is None or end is None or mark <= end or not served(view):
         return
     if view.state is DirectoryState.FUTURE:
-        effect = f"{kafka(release)} lowers it to {end}, and goes on to copy the replica from the other log dir."
-        advice, severity = "Nothing is to be done, if the replica in the other log dir is there.", Severity.INFO
+        effect = f"{kafka(release)} lowers it to {end}, and continues to copy the replica from the other log dir."
+        advice, severity = "Nothing, if the replica in the other log dir exists.", Severity.INFO
     else:
         effect = (
-            f"{kafka(release)} lowers it to {end} and says nothing. This replica once had {offset_range(end, mark)} as "
-            "committed and has them no more; if it leads, they are lost."
+            f"{kafka(release)} lowers it to {end} without a warning. Committed and missing here: "
+            f"{offset_range(end, mark)}. If this replica leads, consumers lose these records."
         )
         advice = "Do not let this replica lead while another one is in sync; as a follower it fetches them again."
         severity = Severity.WARNING
@@ -50,11 +50,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC213",
-    name="high-watermark-above-log-end",
-    severity=Severity.WARNING,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)

@@ -1,19 +1,19 @@
 """An offset checkpoint holds a negative offset.
 
-What is wrong: the line is well formed, but no broker writes such a value. The file was edited or damaged.
+What is wrong: the line is well formed, but no broker writes a negative offset. The file was edited or damaged.
 
-What the broker does, in every release, is harmless, because it brings the value back into the log:
+What the broker does, in every release, is harmless, because it moves the value back into the log:
 
-- recovery-point-offset-checkpoint: after an unclean stop all segments of the partition are scanned.
-- log-start-offset-checkpoint: the log starts at its first segment, so records that DeleteRecords removed can be read
-  again.
+- recovery-point-offset-checkpoint: after an unclean shutdown it scans all segments of the partition.
+- log-start-offset-checkpoint: the log starts at its first segment, so records that DeleteRecords removed become
+  readable again.
 - replication-offset-checkpoint: from 2.4 on the high watermark starts at the log start. Before, it stays negative
   until the replica has fetched or led.
-- cleaner-offset-checkpoint: the log is cleaned from its start, with a warning.
+- cleaner-offset-checkpoint: it cleans the log from its start, and logs a warning.
 
-What to do: stop the broker, keep a copy of the file outside of every log dir, and drop the line, lowering the count
-in line 2 by one. In replication-offset-checkpoint drop it only if the leader-epoch-checkpoint of that partition has
-entries.
+What to do: stop the broker, keep a copy of the file outside every log dir, remove the line, and lower the count in
+line 2 by one. Remove a line from replication-offset-checkpoint only if the leader-epoch-checkpoint of that partition
+has entries.
 """
 
 from collections.abc import Iterable
@@ -28,8 +28,8 @@ from kcheck.rules._entries import line_of, offset_entries, on_line, partition_na
 from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 EFFECTS = {
-    RECOVERY_POINT: "scans every segment of the partition after an unclean stop",
-    LOG_START: "lets the log start at its first segment; records that DeleteRecords removed can be read again",
+    RECOVERY_POINT: "scans every segment of the partition after an unclean shutdown",
+    LOG_START: "starts the log at its first segment; records that DeleteRecords removed become readable again",
     REPLICATION_OFFSET: "starts with the high watermark at the log start",
     CLEANER_OFFSET: "cleans the log from its start",
 }
@@ -49,9 +49,9 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         on_line(view, negative[0]),
         f"line {line_of(negative[0])}: {name} has the offset {first.offset}"
         f"{and_further(len(negative), 'entry', 'entries')}",
-        effect=f"{kafka(release)} {does or 'reads it as it stands'}.",
-        advice="Stop the broker, keep a copy of the file outside of every log dir, and drop the line; the count in "
-        f"line 2 falls by one.{_only_if(view.name)}",
+        effect=f"{kafka(release)} {does or 'uses it unchanged'}.",
+        advice="Stop the broker, keep a copy of the file outside every log dir, remove the line, and lower the count "
+        f"in line 2 by one.{_only_if(view.name)}",
         data={
             "entries": tuple(
                 {"topic": entries[i].topic, "partition": entries[i].partition, "offset": entries[i].offset}
@@ -64,15 +64,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
 def _only_if(name: str) -> str:
     if name != REPLICATION_OFFSET:
         return ""
-    return " Only if the leader-epoch-checkpoint of the partition has entries; otherwise write its log start instead."
+    return " Remove it only if the leader-epoch-checkpoint of the partition has entries; otherwise write its log start."
 
 
-RULE = Rule(
-    id="KC214",
-    name="negative-offset",
-    severity=Severity.WARNING,
-    scope=Scope.FILE,
-    check=check,
-    page=__doc__,
-    kinds=(OFFSET_CHECKPOINT_KIND,),
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.FILE, check=check, kinds=(OFFSET_CHECKPOINT_KIND,))

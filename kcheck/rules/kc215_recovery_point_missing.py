@@ -1,14 +1,14 @@
 """The next start scans the whole log of this partition, because it has no recovery point.
 
-What is wrong: the last stop was unclean, and recovery-point-offset-checkpoint has no entry for this partition, or one
-in its first segment, although the log has several segments. That is normal when the broker was killed soon after its
-start (the first checkpoint comes after 30 seconds), or after somebody emptied the file.
+What is wrong: the last shutdown was unclean, the log has several segments, and recovery-point-offset-checkpoint has no
+entry for this partition, or an entry in its first segment. That is normal after somebody emptied the file, or when the
+broker was killed soon after its start (the first checkpoint comes after 30 seconds).
 
-What the broker does, in every release: it reads and checks every segment of the log before the partition is online.
-No data is lost; a broken batch is found, and the log is cut there.
+What the broker does, in every release: it reads and checks every segment of the log before the partition comes
+online. No data is lost. If it finds a corrupt batch, it cuts the log there.
 
-What to do: nothing, but expect a long start. Do not write a higher value into the file: then nobody checks the
-segments below.
+What to do: nothing, but expect a long start. Do not write a higher value into the file: the broker would then skip the
+segments below it.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ SEGMENT_COUNT_MIN = 2
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find a log that is scanned whole."""
+    """Find a log of which every segment is scanned."""
     if view.clean_shutdown is not False or view.is_metadata_log or not served(view):
         return
     if len(view.segments) < SEGMENT_COUNT_MIN:
@@ -37,18 +37,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     has = "has no entry for it" if point is None else f"says {point}, in its first segment"
     yield RULE.finding(
         view.where,
-        f"the last stop was unclean, and {RECOVERY_POINT} {has}",
-        effect=f"{kafka(release)} scans the whole log before the partition is online: {segments_in_words(view)}.",
+        f"the last shutdown was unclean, and {RECOVERY_POINT} {has}",
+        effect=f"{kafka(release)} scans the whole log before the partition comes online: {segments_in_words(view)}.",
         advice="Nothing, but expect a long start. Never raise a recovery point.",
         data={"recovery_point": point, "scan_bytes": view.size, "segments": len(view.segments)},
     )
 
 
-RULE = Rule(
-    id="KC215",
-    name="recovery-point-missing",
-    severity=Severity.INFO,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.PARTITION, check=check)

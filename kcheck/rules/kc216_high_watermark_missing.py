@@ -1,17 +1,16 @@
 """The replica has lost both its leader epochs and its high watermark: as a follower it drops its whole log.
 
 What is wrong: the log has records, but the leader-epoch-checkpoint is missing or has no entries, and
-replication-offset-checkpoint gives no high watermark for the partition.
+replication-offset-checkpoint has no high watermark for the partition.
 
 What the broker does, in every release that has epochs (0.11 and later): a follower without epochs truncates its log
 to its high watermark, and a missing high watermark counts as the log start. SO THE FOLLOWER TRUNCATES ITS LOG TO ITS
-START: every record of this copy is dropped, and fetched again from the leader, if the leader has it. If this is the
-last good copy, its records are lost as soon as any other replica leads.
+START. It drops every record of this copy, and fetches them again if the leader has them. If this is the last good
+copy, its records are lost as soon as any other replica leads.
 
-What to do: before the broker starts, keep a copy of the partition directory outside of every log dir. If another
-replica is in sync, nothing but time is lost. If not, this replica must lead: make sure of that before you start the
-others, or rebuild the leader-epoch-checkpoint from the batch headers of all segments. Do not raise or invent a high
-watermark.
+What to do: before you start the broker, keep a copy of the partition directory outside every log dir. If another
+replica is in sync, you lose only time. If not, this replica must lead: make sure of that before you start the others,
+or rebuild the leader-epoch-checkpoint from the batch headers of all segments. Do not raise or invent a high watermark.
 """
 
 from collections.abc import Iterable
@@ -34,20 +33,13 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     start = "its log start" if view.log_start_offset is None else f"its log start {view.log_start_offset}"
     yield RULE.finding(
         view.where,
-        f"leader-epoch-checkpoint {state}, and {REPLICATION_OFFSET} gives no high watermark",
+        f"leader-epoch-checkpoint {state}, and {REPLICATION_OFFSET} has no high watermark",
         effect=f"{kafka(release)} will TRUNCATE THE WHOLE LOG to {start} as soon as this replica follows another: "
-        f"{segments_in_words(view)} are dropped and must be fetched again.",
-        advice="Keep a copy of the partition directory outside of every log dir before the broker starts. If no other "
-        "replica is in sync, this one must lead, or its epochs must be rebuilt from the batch headers first.",
+        f"it drops {segments_in_words(view)} and must fetch them again.",
+        advice="Before you start the broker, keep a copy of the partition directory outside every log dir. If no other "
+        "replica is in sync, this one must lead, or rebuild its epochs from the batch headers first.",
         data={"log_start_offset": view.log_start_offset, "log_end_offset": view.log_end_offset, "size": view.size},
     )
 
 
-RULE = Rule(
-    id="KC216",
-    name="high-watermark-missing",
-    severity=Severity.ERROR,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)

@@ -1,13 +1,13 @@
 """Two segments of a log hold the same offsets.
 
-What is wrong: a segment ends below the base offset of the next one. Here it reaches into it: files of two copies were
-put together, or a log was cut and written again under an old segment.
+What is wrong: a segment must end below the base offset of the next one. Here it reaches into the next one: somebody
+mixed the files of two copies, or a log was cut and written again below an old segment.
 
-What the broker does: it does not notice it. Which records a reader gets depends on where it begins: some twice, some
-never.
+What the broker does: it does not notice. Consumers get different records depending on where they start: some twice,
+some never.
 
-What to do: do not let this replica lead while another one is in sync. Let it be fetched anew. If it is the only one,
-keep a copy of all: the leader epochs of the batches tell which of the two belongs to the log.
+What to do: do not let this replica lead while another one is in sync. Let the broker re-replicate it. If it is the
+only replica, keep a copy of every file: the leader epochs of the batches show which segment belongs to the log.
 """
 
 from collections.abc import Iterable
@@ -29,18 +29,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             shared = offset_range(other.base_offset, one.end_offset)
             yield RULE.finding(
                 other.where,
-                f"the segment before it, {one.base_offset}, reaches into it: {shared}",
-                effect=f"{kafka(release)} does not notice it: readers get some of these records twice, some never.",
+                f"the previous segment {one.base_offset} overlaps this one: {shared}",
+                effect=f"{kafka(release)} does not notice: consumers get some of these records twice, some never.",
                 advice=f"{KEEP_A_COPY} {REFETCH}",
                 data={"base_offset": other.base_offset, "before": one.base_offset, "end_offset": one.end_offset},
             )
 
 
-RULE = Rule(
-    id="KC221",
-    name="segments-overlap",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

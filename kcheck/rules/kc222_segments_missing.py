@@ -1,17 +1,16 @@
-"""A log has a hole between two segments, and nothing shows that it was compacted.
+"""Offsets are missing between two segments of a log, and no sign of compaction explains the gap.
 
-What is wrong: a segment ends below the base offset of the next one. A broker gives every offset to a record, so a log
-that was never compacted has none missing: a segment was deleted or not copied, or lost its end. Compaction makes holes,
-and then most logs have many of them, and cleaner-offset-checkpoint names the partition. So it is not told of such
-partitions, and of the topics that are always compacted. A follower that has fetched a compacted log and has not
-compacted it yet shows holes inside of its segments too. A broker that was killed in the first compaction of a log
-leaves files of it, or an empty first segment. Then it is an information.
+What is wrong: a segment ends below the base offset of the next one. A broker assigns every offset to a record, so a
+log that was never compacted has no gaps: a segment was deleted, not copied, or lost its tail. Compaction also leaves
+gaps, usually many, and cleaner-offset-checkpoint then lists the partition. So kcheck does not report such partitions,
+nor topics that are always compacted. It reports info in two cases that compaction may explain: a follower that has
+fetched a compacted log has gaps inside its segments too, and a broker that was killed during the first compaction of a
+log leaves temporary files or an empty first segment.
 
-What the broker does: it does not notice it. Readers go on behind the hole, and followers that fetch from here get the
-hole too.
+What the broker does: it does not notice. Consumers skip the gap, and followers that fetch from here get the same gap.
 
-What to do: look for the segment in a backup, or in another replica. If one is in sync, let this one be fetched anew.
-Nothing is wrong if the topic was compacted, and is no more.
+What to do: look for the segment in a backup or in another replica. If one is in sync, let the broker re-replicate this
+one. Nothing is wrong if the topic was compacted in the past.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,9 +38,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     maybe = "" if dense else ", unless the topic is or was compacted"
     yield RULE.finding(
         other.where,
-        f"no segment holds {offset_range(one.end_offset, other.base_offset)}: that before it, {one.base_offset}, ends "
-        f"at {one.end_offset}{and_further(len(found), 'hole')}",
-        effect=f"{kafka(release)} does not notice it: readers go on behind the hole. The records are lost here{maybe}.",
+        f"no segment holds {offset_range(one.end_offset, other.base_offset)}: the previous segment {one.base_offset} "
+        f"ends at {one.end_offset}{and_further(len(found), 'gap')}",
+        effect=f"{kafka(release)} does not notice: consumers skip the gap. The records are lost on this disk{maybe}.",
         advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if dense else Severity.INFO,
         data={
@@ -77,11 +76,4 @@ def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
             yield one, other
 
 
-RULE = Rule(
-    id="KC222",
-    name="segments-missing",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

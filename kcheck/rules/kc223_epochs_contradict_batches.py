@@ -1,14 +1,13 @@
-"""The leader-epoch-checkpoint says another epoch than the batches.
+"""The leader-epoch-checkpoint contradicts the leader epochs of the batches.
 
-What is wrong: each batch carries the epoch of the leader that wrote it, and the file says from which offset on each
-epoch was written. Here the two do not agree about a batch: the file belongs to another replica, was edited, or lost
-lines.
+What is wrong: each batch carries the epoch of the leader that wrote it, and the file lists the start offset of each
+epoch. Here the two disagree about a batch: the file belongs to another replica, was edited, or lost lines.
 
-What the broker does: it believes the file. As a leader it tells its followers wrong ends of epochs, as a follower it
-asks for wrong ones: logs are cut at wrong offsets, or stay different without any error.
+What the broker does: it trusts the file. As a leader it gives its followers wrong end offsets; as a follower it asks
+for wrong epochs. Replicas truncate at wrong offsets, or stay different without any error.
 
-What to do: do not let this replica lead while another one is in sync. Let it be fetched anew; or, with the broker
-stopped, rebuild the file from the batch headers of all segments.
+What to do: do not let this replica lead while another one is in sync. Let the broker re-replicate it. Or stop the
+broker and rebuild the file from the batch headers of all segments.
 """
 
 from bisect import bisect_right
@@ -41,9 +40,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     stated = _stated(cache, offset)
     yield RULE.finding(
         view.epochs.where,
-        f"it says epoch {stated} of offset {offset}, the batch there has epoch {run.epoch}"
+        f"the file gives offset {offset} epoch {stated}, but the batch has epoch {run.epoch}"
         f"{and_further(len(wrong), 'run of batches', 'runs of batches')}",
-        effect=f"{kafka(release)} believes the file: truncations go to wrong offsets.",
+        effect=f"{kafka(release)} trusts the file: replicas truncate at wrong offsets.",
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={
             "count": len(wrong),
@@ -72,11 +71,4 @@ def _stated(cache: EpochEntries, offset: Offset) -> Epoch:
     return cache[bisect_right(cache, offset, key=lambda entry: entry.start_offset) - 1].epoch
 
 
-RULE = Rule(
-    id="KC223",
-    name="epochs-contradict-batches",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

@@ -1,15 +1,20 @@
-"""A file in a partition directory is none of Kafka's.
+"""A file in a partition directory is not a Kafka file.
 
-What is wrong: a broker knows the files of a partition by their names. Here one has another name: a copy, a backup,
-notes, or a segment file whose name is no offset of 20 digits.
+What is wrong: a broker recognises the files of a partition by their names. This name is different: a copy, a backup,
+notes, or a segment file whose name is not an offset of 20 digits.
 
-What the broker does: it leaves files alone whose ending it does not know. A segment file whose name begins with no
-number makes its start fail, as does a `.checkpoint` in the metadata log without offset and epoch in its name, and
-without a number a `.cleaned` of any file from 2.0 on, and a `.swap`: up to 2.8 of a segment file, from 3.0 on of any.
-Where the name of a `.log` is a number of fewer digits, it makes an empty segment of that offset beside it; as the last
-segment that one ends the log there, and what is produced gets offsets that others have. An index of such a name goes.
+What the broker does: it ignores files whose suffix it does not know. Some names make it fail to start:
 
-What to do: move the file out of the log dir, with the broker stopped.
+- a segment file whose name does not begin with a number;
+- in the metadata log, a `.checkpoint` whose name has no offset and epoch;
+- from 2.0 on, any `.cleaned` file whose name does not begin with a number;
+- a `.swap` file whose name does not begin with a number: of a segment file up to 2.8, any from 3.0 on.
+
+If the name of a `.log` is a number with fewer digits, the broker creates an empty segment at that offset beside it. As
+the last segment, the empty one ends the log there, and new records get offsets that other records already have. The
+broker deletes an index with such a name.
+
+What to do: stop the broker and move the file out of the log dir.
 """
 
 from collections.abc import Iterable
@@ -53,9 +58,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         severity, effect = (Severity.FATAL, "fails at its next start") if fails else _effect(view, found)
         yield RULE.finding(
             view.where._replace(file=name),
-            f"{escaped(name)} is no file of a partition",
+            f"{escaped(name)} is not a Kafka file",
             effect=f"{kafka(release)} {effect}.",
-            advice="Move it out of the log dir, with the broker stopped.",
+            advice="Stop the broker and move the file out of the log dir.",
             severity=severity,
             data={"kind": str(found.kind), "offset": found.offset},
         )
@@ -64,18 +69,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 def _effect(view: PartitionView, found: KafkaFile) -> tuple[Severity, str]:
     """Return what a broker makes of a file that does not end its start."""
     if found.offset is not None and found.kind is FileKind.LOG:
-        return Severity.ERROR, "makes an empty segment of that offset"
+        return Severity.ERROR, "creates an empty segment at that offset"
     if found.offset is not None and found.kind is FileKind.PRODUCER_SNAPSHOT:
-        return Severity.WARNING, "takes it for the producer snapshot of that offset"
+        return Severity.WARNING, "reads it as the producer snapshot of that offset"
     alone = found.offset is not None and log_name(found.offset) not in view.files
-    return Severity.INFO, "deletes it at its next start" if alone else "leaves it alone"
+    return Severity.INFO, "deletes it at its next start" if alone else "ignores it"
 
 
-RULE = Rule(
-    id="KC225",
-    name="stray-file",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

@@ -1,15 +1,15 @@
-"""A file is left over from a deletion, a compaction or a write that was interrupted.
+"""A file is left over from an interrupted deletion, compaction or write.
 
-What is wrong: nothing. `.deleted` waits for its removal, `.cleaned` is the output of a compaction or a split that was
-not finished, `.swap` the output of one that was, `.tmp` a small file that was being written.
+What is wrong: nothing. `.deleted` waits to be removed, `.cleaned` is the output of an unfinished compaction or split,
+`.swap` is the output of a finished one, and `.tmp` is a small file that was being written.
 
 What the broker does at its next start: it removes `.deleted` and `.cleaned`. A `.swap` whose offset is not below the
-lowest `.cleaned` belongs to a split that was not finished: it is removed too. From 3.0 on the broker then removes every
-file with a number from the lowest `.swap` to the end of the last one, and renames all `.swap` files. Up to 2.8 it reads
-a `.log.swap` through, marks the segments that hold its offsets to be deleted, and puts it in their place; an
-`.index.swap` without a `.log.swap` stays. It writes over `.tmp`.
+lowest `.cleaned` belongs to an unfinished split, and the broker removes it too. From 3.0 on the broker then removes
+every file with a number from the lowest `.swap` to the end of the last one, and renames all `.swap` files. Up to 2.8
+it reads a `.log.swap`, marks the segments that hold its offsets for deletion, and puts the `.swap` in their place; an
+`.index.swap` without a `.log.swap` stays. It overwrites `.tmp`.
 
-What to do: nothing. The data of the finding names the files that the next start removes and renames.
+What to do: nothing. The data of the finding lists the files that the next start removes and renames.
 """
 
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ def _finding(
     renamed = [name for name in names if name in after.renamed]
     data = {"suffix": suffix, "count": len(names), "files": tuple(names[:DATA_MAX])}
     if suffix == TEMPORARY:
-        effects = ["writes over them"]
+        effects = ["overwrites them"]
     elif bad is not None and suffix != DELETED:
         effects = [f"fails on the name of {escaped(bad)}"]
     else:
@@ -60,16 +60,16 @@ def _finding(
         replaced = sorted(after.removed - set(names)) if suffix == SWAP and renamed else []
         replaced = [name for name in replaced if not parse_file(name).suffix]
         effects = [f"removes {_them(removed, names)}"] if removed else []
-        effects += [f"leaves {counted(kept, 'file')} alone"] if kept else []
+        effects += [f"ignores {counted(kept, 'file')}"] if kept else []
         effects += [f"renames {_them(renamed, names)}"] if renamed else []
-        effects += [f"removes what they replace: {listed(replaced)}"] if replaced else []
+        effects += [f"removes the files that they replace: {listed(replaced)}"] if replaced else []
         data |= {"removed": tuple(removed[:DATA_MAX]), "renamed": tuple(renamed[:DATA_MAX])}
         data |= {"replaced": tuple(replaced[:DATA_MAX])}
     return RULE.finding(
         view.where,
         f"{counted(len(names), f'{suffix} file')}: {listed(names)}",
         effect=f"{kafka(release)} {', '.join(effects)} at its next start.",
-        advice="Nothing has to be done.",
+        advice="Nothing.",
         data=data,
     )
 
@@ -78,11 +78,4 @@ def _them(some: list[str], names: list[str]) -> str:
     return "them" if len(some) == len(names) else listed(some)
 
 
-RULE = Rule(
-    id="KC226",
-    name="leftover-file",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

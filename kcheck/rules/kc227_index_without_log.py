@@ -1,13 +1,13 @@
-"""An index file stands alone: its `.log` is missing.
+"""An index file has no `.log`.
 
-What is wrong: each segment has a `.log` beside its indexes. Here it is gone: it was removed, moved or not copied. Its
-records are missing in this replica. Where it is named `.log.deleted` the broker was removing the segment, the `.log`
-first: that is not told.
+What is wrong: each segment has a `.log` beside its indexes. This one was removed, moved or not copied, and its records
+are missing from this replica. kcheck does not report an index beside a `.log.deleted`: the broker removes the `.log` of
+a segment first.
 
-What the broker does: it deletes the index files at its next start, and goes on without the segment. Offsets that
-stood only there cannot be read; no error tells so.
+What the broker does: it deletes the index files at its next start and carries on without the segment. Consumers cannot
+read the offsets of that segment, and no error says so.
 
-What to do: find the `.log`. If another replica is in sync, let this one be fetched anew.
+What to do: find the `.log`. If another replica is in sync, let the broker re-replicate this one.
 """
 
 from collections.abc import Iterable
@@ -38,18 +38,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if alone:
         yield RULE.finding(
             view.where,
-            f"the .log is missing beside {listed(alone)}",
-            effect=f"{kafka(release)} deletes them at its next start and goes on without the segment.",
+            f"no .log for {listed(alone)}",
+            effect=f"{kafka(release)} deletes them at its next start and carries on without the segment.",
             advice=f"Find the .log. {REFETCH}",
             data={"count": len(alone), "files": tuple(alone[:DATA_MAX])},
         )
 
 
-RULE = Rule(
-    id="KC227",
-    name="index-without-log",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

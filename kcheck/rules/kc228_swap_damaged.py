@@ -1,15 +1,15 @@
-"""The output of a compaction that waits to replace segments is damaged.
+"""A compaction result that is waiting to replace segments is damaged.
 
-What is wrong: a `.log.swap` is whole when the broker gives it this name. Here a batch in it is not framed as one, its
-CRC does not match, or the file ends inside of one.
+What is wrong: a `.log.swap` is complete when the broker gives it this name. Here a batch in it has invalid framing or
+a wrong CRC, or the file ends inside a batch.
 
 What the broker does at its next start: from 3.0 on it removes the segments between the first and the last `.swap`, and
-renames it without a look at its batches: what they hold is gone. Up to 2.8 it reads it through and cuts it at the
-damage first, then puts it in the place of the segments that hold the offsets that are left.
+renames the `.swap` without checking its batches, so the records of those segments are lost. Up to 2.8 it first scans
+the `.swap` and cuts it at the damage, then lets it replace the segments that hold its remaining offsets.
 
-What to do: do not start the broker. Keep a copy of the directory. If another replica is in sync, let this one be
-fetched anew; otherwise, if the segments that it replaces are still there and whole, move all `.swap` files of the
-directory out of the log dir: the broker compacts again.
+What to do: do not start the broker. Keep a copy of the directory. If another replica is in sync, let the broker
+re-replicate this one. Otherwise, if the segments to be replaced are still there and intact, move all `.swap` files of
+the directory out of the log dir: the broker compacts again.
 """
 
 from collections.abc import Iterable
@@ -35,21 +35,14 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             continue
         position = swap.valid_size if crc is None else crc
         renames = release.finishes_swaps_by_renaming
-        does = "renames it without a look at its batches" if renames else "cuts it there"
+        does = "renames it without checking its batches" if renames else "cuts it there"
         yield RULE.finding(
             swap.where._replace(position=position),
-            f"position {position}: {'no whole batch' if crc is None else 'a batch whose CRC does not match'}",
+            f"position {position}: {'no valid batch' if crc is None else 'a batch with a wrong CRC'}",
             effect=f"{kafka(release)} {does}, and removes the segments that it replaces.",
-            advice=f"{KEEP_A_COPY} Then move every .swap file aside if the segments are still there and whole.",
+            advice=f"{KEEP_A_COPY} If the segments are intact, move all .swap files out of the log dir.",
             data={"valid_size": swap.valid_size, "size": swap.size, "end_offset": swap.end_offset},
         )
 
 
-RULE = Rule(
-    id="KC228",
-    name="swap-damaged",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

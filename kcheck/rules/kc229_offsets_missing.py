@@ -1,16 +1,16 @@
-"""Offsets are missing between two batches of a segment, and nothing else shows that the log was compacted.
+"""Offsets are missing between two batches of a segment, and no other sign of compaction explains the gap.
 
-What is wrong: a broker gives every offset to a record, so a log that was never compacted has none missing: bytes were
-taken out of the file. The log of KRaft's metadata is never compacted. Of other logs it is an information, and told only
-where it is the one hole in the whole log: compaction makes holes, and then most logs have many of them, inside of
-batches too. It is not told of partitions that cleaner-offset-checkpoint names, and of topics that are always compacted.
+What is wrong: a broker assigns every offset to a record, so a log that was never compacted has no gaps: bytes were
+removed from the file. KRaft's metadata log is never compacted. For other logs kcheck reports info, and only if this is
+the only gap in the whole log: compaction usually leaves many gaps, inside batches too. kcheck does not report
+partitions that cleaner-offset-checkpoint lists, nor topics that are always compacted.
 
-What the broker does: it does not notice it. Readers go on behind the hole, and followers that fetch from here get the
-hole too. Of KRaft's metadata it replays what is left: where a later record is about what is missing, the node ends with
-a fatal fault; otherwise it believes something else than the other nodes do.
+What the broker does: it does not notice. Consumers skip the gap, and followers that fetch from here get the same gap.
+A KRaft node replays the metadata records that remain. If a later record depends on a missing one, the node stops with
+a fatal fault. Otherwise its metadata differs from that of the other nodes.
 
-What to do: look for the records in another replica or a backup. Let a KRaft node fetch the metadata log anew from the
-other controllers. Nothing is wrong if the topic was compacted, and is no more.
+What to do: look for the records in another replica or a backup. Let a KRaft node re-replicate the metadata log from
+the other controllers. Nothing is wrong if the topic was compacted in the past.
 """
 
 from collections.abc import Iterable
@@ -36,12 +36,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         is_alone = sum(each.holes for each in read) == gap.end - gap.start
         if view.is_compacted or not is_alone:
             return
-    effect = "does not notice it: readers go on behind the hole. The records are lost here, unless it was compacted"
+    effect = "does not notice: consumers skip the gap. The records are lost on this disk, unless the log was compacted"
     if view.is_metadata_log:
-        effect = "replays what is left: the node ends with a fatal fault, or believes something else than the others"
+        effect = "replays the rest: the node stops with a fatal fault, or its metadata differs from that of the others"
     yield RULE.finding(
         segment.where,
-        f"no batch holds {offset_range(gap.start, gap.end)}, though batches stand before and behind",
+        f"no batch holds {offset_range(gap.start, gap.end)}, between two valid batches",
         effect=f"{kafka(release)} {effect}.",
         advice=f"{KEEP_A_COPY} Look for the records in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if view.is_metadata_log else Severity.INFO,
@@ -49,11 +49,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(
-    id="KC229",
-    name="offsets-missing",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

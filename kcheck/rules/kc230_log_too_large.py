@@ -1,14 +1,14 @@
-"""A `.log` has more bytes than a broker opens.
+"""A `.log` is larger than a broker can open.
 
-What is wrong: a `.log` has 2147483647 bytes at most. No broker writes more: something was appended by hand, two files
-were joined, or a tool or a file system has given it another length.
+What is wrong: a `.log` has at most 2147483647 bytes. No broker writes more: somebody appended to it or joined two
+files, or a tool or a file system changed its length.
 
-What the broker does: from 2.1 on its start ends, after a clean stop too, and every start after it. Up to 2.0 it counts
-the bytes in 32 bits (FileRecords): where that gives a negative number the start ends as well; from 4294967296 bytes on
-it takes the file for one of as many bytes as are left over, and goes on behind these.
+What the broker does: from 2.1 on it fails to start, after a clean shutdown too, and at every later start. Up to 2.0 it
+counts the bytes in 32 bits (FileRecords). If that gives a negative number, it fails to start as well. From 4294967296
+bytes on the count wraps around, and the broker reads and appends as if the file had only the remaining bytes.
 
-What to do: stop the broker and keep a copy. Zeros behind the last batch can be cut off. Of anything else let the
-replica be fetched anew.
+What to do: stop the broker and keep a copy. You can cut off zeros after the last batch. For anything else, let the
+broker re-replicate this replica.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         severity, effect = told
         yield RULE.finding(
             view.where._replace(file=log_name(segment.base_offset)),
-            f"it has {segment.size} bytes, and a .log has {LOG_SIZE_MAX} at most",
+            f"the file has {segment.size} bytes; a .log has at most {LOG_SIZE_MAX}",
             effect=effect,
             advice=f"{KEEP_A_COPY} {REFETCH}",
             severity=severity,
@@ -41,11 +41,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC230",
-    name="log-too-large",
-    severity=Severity.FATAL,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.PARTITION, check=check)

@@ -1,15 +1,16 @@
 """Batches have no leader epoch, and no follower can fetch them.
 
-What is wrong: nothing in this replica. The log held messages of magic 0 or 1, and compaction by 4.0 or later wrote
-them anew as batches of magic 2; such a batch has the epoch -1 (Cleaner 4.0.0). Up to 3.9 compaction keeps the magic.
+What is wrong: nothing in this replica. The log held messages of magic 0 or 1, and a compaction by 4.0 or later
+rewrote them as batches of magic 2 with epoch -1 (Cleaner 4.0.0). Up to 3.9 compaction keeps the magic.
 
-What the broker does: it starts, and serves consumers. A follower that fetches such a batch refuses it in every release
-that keeps epochs (LeaderEpochFileCache.assign), and its partition is marked as failed: a new or an empty replica never
-catches up, neither on another broker nor in another log dir of the same one. Replicas that have the batches already
-go on.
+What the broker does: it starts, and serves consumers. In every release that keeps epochs
+(LeaderEpochFileCache.assign), a follower that fetches such a batch rejects it and marks the partition as failed. A new
+or empty replica never catches up, neither on another broker nor in another log dir of the same one. Replicas that
+already have the batches keep working.
 
-What to do: keep the replicas that are in sync; do not reassign the partition, and do not empty a replica to let it be
-fetched anew. Write each of these keys anew, so that compaction removes the old records, or copy the topic to a new one.
+What to do: keep the replicas that are in sync. Do not reassign the partition, and do not empty a replica to
+re-replicate it. Write each of these keys again, so that compaction removes the old records. Or copy the topic to a
+new one.
 """
 
 from collections.abc import Iterable
@@ -34,17 +35,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         where._replace(position=first.position),
         f"position {first.position}: the batch at offset {first.base_offset} has no leader epoch"
         + and_further(count, "batch", "batches"),
-        effect=f"{kafka(release)} serves it; a follower that fetches it fails, so that no new replica catches up.",
-        advice="Keep the replicas that are in sync; do not reassign the partition before these keys are written anew.",
+        effect=f"{kafka(release)} serves it, but a follower that fetches it fails: no new replica catches up.",
+        advice="Keep the replicas that are in sync, and rewrite these keys before you reassign the partition.",
         data={"count": count, "position": first.position, "base_offset": first.base_offset},
     )
 
 
-RULE = Rule(
-    id="KC231",
-    name="batch-without-epoch",
-    severity=Severity.INFO,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

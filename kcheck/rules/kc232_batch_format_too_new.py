@@ -1,14 +1,14 @@
-"""A log has batches of magic 2, which a broker of 0.10 does not know.
+"""A log has batches of magic 2, which a broker of 0.10 cannot read.
 
-What is wrong: 0.11 brought magic 2. A broker of a newer release has written here, or the log comes from one: there is
-no way back from it.
+What is wrong: 0.11 introduced magic 2. A broker of a newer release wrote here, or the log was copied from one. You
+cannot downgrade such a log.
 
-What the broker does: nothing at a clean start; consumers and followers fail at the batch. It takes the bytes for those
-of an old message, whose CRC then never comes out: a recovery cuts the log there, deletes every later segment, and all
-that lies behind is lost (LogSegment.recover 0.10.2.2).
+What the broker does: nothing at a start after a clean shutdown, but consumers and followers fail at the batch. The
+broker takes the bytes for an old message, whose CRC never matches. So log recovery cuts the log there and deletes every
+later segment (LogSegment.recover 0.10.2.2).
 
-What to do: do not start that release on the log dir. Start 0.11 or a later one, or remove the replica and let it be
-fetched anew from a broker of the old release.
+What to do: do not start that release on the log dir. Start 0.11 or later, or remove the replica and let it re-replicate
+from a broker of the old release.
 """
 
 from collections.abc import Iterable
@@ -33,9 +33,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         if offset is not None:
             yield RULE.finding(
                 segment.where,
-                f"the batch at offset {offset} has magic 2, {kafka(release)} knows 0 and 1",
+                f"the batch at offset {offset} has magic 2; {kafka(release)} reads only 0 and 1",
                 effect=cut_or_unnoticed(segment, release, "consumers and followers fail there", offset),
-                advice=f"{KEEP_A_COPY} Start a broker of 0.11 or later on it.",
+                advice=f"{KEEP_A_COPY} Start a broker of 0.11 or later on this log dir.",
                 data={"base_offset": offset},
             )
             return
@@ -48,11 +48,4 @@ def _first(view: SegmentView) -> Offset | None:
     return min(offsets, default=None)
 
 
-RULE = Rule(
-    id="KC232",
-    name="batch-format-too-new",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

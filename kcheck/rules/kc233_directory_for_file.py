@@ -1,23 +1,24 @@
 """A directory has the name of a file that the broker opens.
 
 What is wrong: an index, a `.log`, a producer snapshot, leader-epoch-checkpoint or partition.metadata is a directory,
-empty or not. No broker makes one: a script, an unpacked archive or a repair of the file system did.
+empty or not. No broker creates one: a script, an unpacked archive or a file system repair did.
 
 What the broker does: it lists files only, and fails where it opens a file by its name.
 
 - `.txnindex`: the log dir goes offline at the start (up to 0.11 the start aborts).
-- `.index`, `.timeindex`: the same for the last segment, up to 2.2 for every one. Of the others the log dir goes offline
-  when the broker opens the file: in a recovery, for a fetch, for a look-up by time.
+- `.index`, `.timeindex`: the same for the last segment, and up to 2.2 for every segment. For the others the log dir
+  goes offline when the broker opens the file: in log recovery, for a fetch, or for a lookup by time.
 - leader-epoch-checkpoint, partition.metadata: the start aborts up to 3.2.0, later the log dir goes offline.
-- `.snapshot`: the log dir goes offline when the broker writes the snapshot of that offset: for the log end at every
-  start. From 4.0 on a recovery that cannot write it EMPTIES THE SEGMENT before it, and deletes all later ones.
-- `.log`: the broker loads the log without this segment. As the last one it is missing at the log end, and the log dir
-  goes offline when the broker makes a segment of that name.
+- `.snapshot`: the log dir goes offline when the broker writes the snapshot of that offset. It writes the one of the log
+  end at every start. From 4.0 on a recovery that cannot write it EMPTIES THE SEGMENT before it, and deletes all
+  later ones.
+- `.log`: the broker loads the log without this segment. If it was the last one, the log ends too early, and the log dir
+  goes offline when the broker creates a segment of that name.
 - leader-epoch-checkpoint.tmp: as leader-epoch-checkpoint when the epochs are written, which up to 3.7 most starts do.
-- All other names, such as those of leftovers: the broker never looks at the directory.
+- All other names, such as those of leftover files: the broker never looks at the directory.
 
-What to do: stop the broker, move the directory out of the log dir, and check again: what is missing then can be
-restored (`kcheck repair`).
+What to do: stop the broker, move the directory out of the log dir, and check again: `kcheck repair`
+then restores what is missing.
 """
 
 from collections.abc import Iterable
@@ -107,18 +108,16 @@ def _of_index(view: PartitionView, file: KafkaFile, release: Release) -> tuple[S
         return _LEFT_ALONE
     if of_transactions or release.checks_indexes or file.offset == bases[-1]:
         return Severity.FATAL, _io_failure(release)
-    return Severity.ERROR, f"{_io_failure(release)} when it opens the file: to recover, fetch or look up by time"
+    return Severity.ERROR, f"{_io_failure(release)} when it opens the file: for recovery, a fetch or a lookup by time"
 
 
 def _io_failure(release: Release) -> str:
     return "takes the log dir offline" if release.has_offline_log_dirs else "does not start"
 
 
-RULE = Rule(
-    id="KC233",
-    name="directory-for-file",
-    severity=Severity.FATAL,
-    scope=Scope.PARTITION,
-    check=check,
-    page=__doc__,
-)
+def has_directories(view: PartitionView) -> bool:
+    """Whether a directory has the name of one of Kafka's files."""
+    return bool(view.directories)
+
+
+RULE = Rule(severity=Severity.FATAL, scope=Scope.PARTITION, check=check, when=has_directories)

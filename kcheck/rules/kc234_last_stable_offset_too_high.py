@@ -1,19 +1,19 @@
 """A transaction index names a last stable offset that is too high.
 
 What is wrong: each entry of a `.txnindex` holds the last stable offset at the time of its ABORT marker: the first
-offset of the earliest transaction of another producer that is open then, or the offset after the marker. Here the value
-is higher: a bit was flipped, or the file was edited.
+offset of the earliest transaction of another producer that was still open, or the offset after the marker. Here the
+value is higher: a bit was flipped, or the file was edited.
 
 What the broker does, in every release that has the file (0.11 and later): it does not notice. It searches the entries
 for a fetch of a consumer that reads committed records. The search ends at the first entry whose last stable offset is
 not below the end of the fetch. So it misses transactions that are aborted later: the consumer gets their records. A
 start after an unclean shutdown rebuilds the file for the segments from the recovery point on.
 
-kcheck reports a value only where no broker can have written it. A value that is too low makes the search longer, and
-nothing else: it is not reported. Compacted logs and segments with missing offsets are not judged.
+kcheck reports a value only where no broker can have written it. It does not report a value that is too low, which
+only makes the search longer, and it does not judge compacted logs and segments with missing offsets.
 
 What to do: stop the broker, keep a copy, and rebuild the file (`kcheck repair`). Or, if another replica is in sync,
-move this partition directory out of the log dir, and let the broker fetch it again.
+move this partition directory out of the log dir, and let the broker re-replicate it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ from kcheck.model.segments import Aborted, AbortedEntry, SegmentView
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
-from kcheck.rules._segments import KEEP_A_COPY, rebuilt, rebuilt_or_unnoticed
+from kcheck.rules._segments import KEEP_A_COPY, is_undamaged, rebuilt, rebuilt_or_unnoticed
 from kcheck.rules._words import DATA_MAX, and_further
 
 
@@ -46,7 +46,7 @@ def _indexed(segments: list[SegmentView], log_start: int) -> Iterator[Aborted]:
     """Yield the aborted transactions whose entries say where they begin: the broker knew of them from there on."""
     for segment in segments:
         entries = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in segment.stated}
-        for txn in segment.transactions.aborted if segment.transactions is not None and segment.sound else ():
+        for txn in segment.transactions.aborted if segment.transactions is not None and is_undamaged(segment) else ():
             first = txn.first_offset
             if first is not None and first >= log_start and entries.get((txn.producer_id, txn.last_offset)) == first:
                 yield txn
@@ -79,7 +79,7 @@ def _limits(segment: SegmentView, still_open: dict[int, int]) -> Iterator[tuple[
     A follower appends many batches at once. So it can know of a transaction that begins after the marker, and takes its
     first offset where no other one is open.
     """
-    if segment.transactions is None or not segment.sound or segment.holes:
+    if segment.transactions is None or not is_undamaged(segment) or segment.holes:
         return
     for entry in segment.stated:
         marker = entry.last_offset
@@ -108,11 +108,4 @@ def _finding(segment: SegmentView, wrong: list[tuple[AbortedEntry, int]], releas
     )
 
 
-RULE = Rule(
-    id="KC234",
-    name="last-stable-offset-too-high",
-    severity=Severity.ERROR,
-    scope=Scope.READ_PARTITION,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)

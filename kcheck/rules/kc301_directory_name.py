@@ -1,19 +1,19 @@
 """A directory in the log dir has a name that the broker cannot read, so the broker does not start.
 
-What is wrong: every directory in a log dir must be named `<topic>-<partition>`, possibly with a `-delete`, `-future`
-or `-stray` ending as the broker writes it. This one is not. Typical: `lost+found` of a file system whose root is the
-log dir, `.snapshot` of a storage system, a backup directory that somebody made there or linked there, a directory
-that a newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5),
-or one that has the name of a checkpoint, of meta.properties or of .kafka_cleanshutdown.
+What is wrong: every directory in a log dir must be named `<topic>-<partition>`, optionally with the `-delete`,
+`-future` or `-stray` suffix that the broker writes. This one is not. Typical causes: `lost+found` where the log dir is
+the root of a file system, `.snapshot` of a storage system, a backup directory or a link to one, a directory that a
+newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5), or a
+directory with the name of a checkpoint, of meta.properties or of .kafka_cleanshutdown.
 
 What the broker does, in every release: it aborts its start, for all log dirs. The log says "is not in the form of
-topic-partition". In KRaft mode the clean-shutdown marker is gone by then, so the next start scans segments.
+topic-partition". In KRaft mode the failed start removes the clean-shutdown marker, so the next start scans segments.
 
 From 2.8 on a directory .kafka_cleanshutdown does not abort the start. An empty one counts as the marker, and the
 broker removes it. One that is not empty takes the log dir offline.
 
-What to do: move the directory out of the log dir; for a file system root use a directory below it as log dir. Never
-put backups into a log dir.
+What to do: move the directory out of the log dir. If the log dir is the root of a file system, use a directory below
+it. Never put backups into a log dir.
 """
 
 from collections.abc import Iterable
@@ -36,13 +36,13 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
             yield _marker(view, release)
         elif broker_accepts(name, release) is None and not skipped_by_broker(name, release):
             newer = parse_directory(name) is not None
-            yield _finding(view, name, release, "has an ending that only newer brokers read" if newer else NO_PARTITION)
+            yield _finding(view, name, release, "has a suffix that only newer brokers read" if newer else NO_PARTITION)
 
 
 def _marker(view: LogDirView, release: Release) -> Finding:
-    """Return the finding about a directory in the place of the mark of a clean stop."""
+    """Return the finding about a directory in the place of the clean shutdown marker."""
     if view.clean_shutdown:
-        effect, advice = "takes it for the mark of a clean shutdown, and removes it", "Nothing has to be done."
+        effect, advice = "treats it as the clean shutdown marker, and removes it", "Nothing."
     else:
         effect, advice = "takes the log dir offline: it cannot remove it", "Move the directory out of the log dir."
     return RULE.finding(
@@ -59,16 +59,9 @@ def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding
         view.where._replace(dir=name),
         f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
         effect=f"{kafka(release)} does not start: the name aborts the start of the whole broker, for all its log dirs.",
-        advice="Move the directory out of the log dir. If it is the root of a file system, use a directory below it as "
-        "log dir.",
+        advice="Move the directory out of the log dir. If the log dir is the root of a file system, use a directory "
+        "below it as log dir.",
     )
 
 
-RULE = Rule(
-    id="KC301",
-    name="directory-name",
-    severity=Severity.FATAL,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

@@ -1,19 +1,19 @@
 """A checkpoint lists partitions that have no directory in this log dir.
 
-What is wrong: usually nothing. A partition was deleted or moved to another log dir, and the file has not been written
-since; a log dir that lost its last partition keeps its high watermarks for ever. But if the directory should be
+What is wrong: usually nothing. A partition was deleted or moved to another log dir, and the broker has not written the
+file since. A log dir that lost its last partition keeps its high watermarks for ever. But if the directory should be
 there, somebody removed it.
 
 What the broker does:
 
-- recovery-point, log-start and replication-offset-checkpoint: it never looks these entries up, in any release, and
-  drops them when it writes the file next.
-- cleaner-offset-checkpoint: the entry stays as long as the partition exists in another log dir of this broker. Up to
-  4.0 it can hide the right value of that log dir. From 4.1 on every cleaner thread dies if that log dir lists the
-  partition too (KC307 looks at all log dirs together).
+- recovery-point, log-start and replication-offset-checkpoint: in every release it ignores these entries, and drops them
+  when it next writes the file.
+- cleaner-offset-checkpoint: the entry stays as long as another log dir of this broker has the partition. Up to 4.0 it
+  can hide the right value of that log dir. From 4.1 on every cleaner thread dies if that log dir lists the partition
+  too (KC307 compares all log dirs).
 
-What to do: nothing, if you know that the partition left. In cleaner-offset-checkpoint the line can always be dropped
-while the broker is stopped; the count in line 2 falls by one.
+What to do: nothing, if you know that the partition was deleted or moved. You can always remove the line from
+cleaner-offset-checkpoint while the broker is stopped; lower the count in line 2 by one.
 """
 
 from array import array
@@ -48,8 +48,8 @@ def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding
         on_line(file, absent[0]),
         f"{file.name} has {counted(len(absent), 'entry', 'entries')} without a directory in this log dir: {names}",
         effect=f"{kafka(release)} {_effect(file.name, release)}.",
-        advice="Nothing, if you know that the partition was deleted or moved; otherwise look for its directory."
-        + (" In this file the line can be dropped while the broker is stopped." if file.name == CLEANER_OFFSET else ""),
+        advice="Nothing, if you know that the partition was deleted or moved. Otherwise look for its directory."
+        + (" You can remove a line from this file while the broker is stopped." if file.name == CLEANER_OFFSET else ""),
         data={
             "entries": tuple(
                 {"topic": entry.topic, "partition": entry.partition, "offset": entry.offset} for entry in entries
@@ -60,17 +60,10 @@ def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding
 
 def _effect(name: str, release: Release) -> str:
     if name != CLEANER_OFFSET:
-        return "does not look them up, and drops them when it writes the file next"
+        return "ignores them, and drops them when it next writes the file"
     if not release.cleaner_dies_of_duplicates:
-        return "may use them in place of the value in the partition's own log dir, if this broker has it in another one"
-    return "loses every cleaner thread if another log dir of this broker has and lists such a partition"
+        return "may use them instead of the right value, if the partition is in another log dir of this broker"
+    return "loses every cleaner thread if another log dir of this broker has such a partition and lists it"
 
 
-RULE = Rule(
-    id="KC302",
-    name="entry-without-directory",
-    severity=Severity.INFO,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.LOG_DIR, check=check)

@@ -1,21 +1,22 @@
-"""Partitions of one topic have different topic ids on one broker, or two topics have one.
+"""Partitions of one topic have different topic ids on one broker, or two topics share an id.
 
-What is wrong: a topic has one id, in each partition.metadata of all its partitions, and no other topic has it. Here
-some differ: the topic was deleted and made again while this broker or log dir was away, the directory was copied from
-another cluster, or an old tool made the topic anew in ZooKeeper. Or the directory or the file was copied from another
-topic. At most one of the ids is that of the topic which the cluster knows.
+What is wrong: a topic has one id, which each partition.metadata of the topic repeats, and no other topic has it. Here
+the ids differ: the topic was deleted and recreated while this broker or log dir was away, the directory was copied
+from another cluster, or an old tool recreated the topic in ZooKeeper. Or the directory or the file was copied from
+another topic. The cluster knows at most one of the ids of a topic.
 
 What the broker does with the partitions whose id the cluster does not know:
 
-- KRaft, 3.7 and later: it renames their directories to `-stray`. The data stays on the disk, but is served no more.
+- KRaft, 3.7 and later: it renames their directories to `-stray`. The data stays on the disk, but the broker no longer
+  serves it.
 - KRaft, 3.0 to 3.6: it DELETES them.
-- KRaft, where the id is that of another topic: it does the same if that topic has no partition of this number here.
+- KRaft, where the id belongs to another topic: it does the same if that topic has no partition of this number here.
   Otherwise it refuses the partition (InconsistentTopicIdException); the replica neither leads nor follows.
 - ZooKeeper, 2.8 to 3.9: it refuses them with INCONSISTENT_TOPIC_ID; the replica neither leads nor follows.
 
-What to do: ask the cluster for the id (`kafka-topics.sh --describe`), and keep copies of the directories with another
-id outside of every log dir if you may need their records. Do not change an id by hand to keep data of a deleted
-topic, and never invent one.
+What to do: ask the cluster for the id (`kafka-topics.sh --describe`). If you may need the records of the directories
+with another id, keep copies outside every log dir. Do not change an id by hand to keep data of a deleted topic, and
+never invent one.
 """
 
 from collections.abc import Iterable
@@ -29,8 +30,8 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX, kafka, listed
 
 ADVICE = (
-    "Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep copies of the directories with another id "
-    "outside of every log dir before the broker starts."
+    "Ask the cluster for the topic's id (kafka-topics.sh --describe). Before you start the broker, keep copies of "
+    "the directories with another id outside every log dir."
 )
 
 
@@ -80,8 +81,8 @@ def _shared(topics: dict[str, dict[str, list[PartitionView]]], release: Release)
             names = listed(found[0].topic for found in several)
             yield RULE.finding(
                 odd._replace(file=PARTITION_METADATA),
-                f"{names} have one topic id: {topic_id}",
-                effect=f"{kafka(release)} refuses the partitions of all of them but one, or {_effect(release)}.",
+                f"{names} share the topic id {topic_id}",
+                effect=f"{kafka(release)} refuses the partitions of all but one of them, or {_effect(release)}.",
                 advice=ADVICE,
                 data={"topic_id": topic_id, "topics": tuple(found[0].topic for found in several[:DATA_MAX])},
             )
@@ -92,7 +93,7 @@ def _path(where: Location) -> dict[str, object]:
 
 
 def _effect(release: Release) -> str:
-    stray = "renames the directories whose id the cluster does not know to -stray: their data is served no more"
+    stray = "renames the directories whose id the cluster does not know to -stray, and no longer serves their data"
     if release.is_kraft_only:
         return stray
     refused = "with ZooKeeper the replica neither leads nor follows (INCONSISTENT_TOPIC_ID)"
@@ -103,11 +104,4 @@ def _effect(release: Release) -> str:
     return f"does not use the directories whose id the cluster does not know: {refused}"
 
 
-RULE = Rule(
-    id="KC303",
-    name="topic-id-mismatch",
-    severity=Severity.ERROR,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.BROKER, check=check)

@@ -1,15 +1,15 @@
 """Two directories of one broker are the same partition, so the broker does not start.
 
-What is wrong: a partition may have one directory on a broker, and beside it one `-future` directory while it is being
-moved to another log dir. Here there are two of a kind, in one log dir (`orders-0` and `orders-00` are one partition)
-or in two. Typical: a directory copied by hand from one disk to the other, a disk that came back after its partitions
-had been made anew elsewhere, or a broker that was killed while a replica in its new log dir took the place of the old.
+What is wrong: a partition may have one directory on a broker, plus one `-future` directory while the broker moves it
+to another log dir. Here there are two of the same kind, in one log dir (`orders-0` and `orders-00` are one partition)
+or in two. Typical causes: somebody copied a directory from one disk to another, a disk came back after the broker had
+recreated its partitions elsewhere, or a broker was killed while the moved replica took the place of the old one.
 
 What the broker does, in every release: it aborts its start, for all log dirs. The log says "Duplicate log
 directories".
 
-What to do: find out which one is the right one (the higher log end and the later leader epochs, as `kcheck inspect`
-shows them), and move the other out of the log dir. Keep it until you are sure. Do not merge files of the two.
+What to do: find the right directory (the higher log end and the later leader epochs in `kcheck inspect`), and move the
+other out of the log dir. Keep it until you are sure. Do not merge files of the two.
 """
 
 from collections.abc import Iterable
@@ -42,14 +42,14 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
     where = listed(f"{p.where.dir} in {p.where.log_dir}" + _log_end(p) for p in twins)
     metadata = first.is_metadata_log
     rule = (
-        "it takes the metadata log in its metadata log dir only" if metadata else "it finds a duplicate log directory"
+        "it accepts the metadata log only in its metadata log dir" if metadata else "it finds a duplicate log directory"
     )
     return RULE.finding(
         second.where,
         f"{partition_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
-        effect=f"{kafka(release)} does not start, with none of its log dirs: {rule}.",
-        advice="Find out which directory is the right one (higher log end, later leader epochs), and move the other "
-        "out of the log dir. Keep it until you are sure.",
+        effect=f"{kafka(release)} does not start, with any of its log dirs: {rule}.",
+        advice="Find the right directory (higher log end, later leader epochs), and move the other out of the log dir. "
+        "Keep it until you are sure.",
         data={
             "dirs": tuple(
                 {"log_dir": p.where.log_dir, "dir": p.where.dir, "log_end_offset": p.log_end_offset, "size": p.size}
@@ -63,11 +63,4 @@ def _log_end(partition: PartitionView) -> str:
     return "" if partition.log_end_offset is None else f" (log end {partition.log_end_offset})"
 
 
-RULE = Rule(
-    id="KC304",
-    name="duplicate-partition",
-    severity=Severity.FATAL,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

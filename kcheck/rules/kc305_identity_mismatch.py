@@ -1,18 +1,18 @@
-"""The log dirs of one broker say that they belong to different brokers or clusters, so the broker does not start.
+"""The log dirs of one broker name different brokers or clusters, so the broker does not start.
 
-What is wrong: each log dir has a meta.properties with the id of the broker and of the cluster, and they must be equal
-in all log dirs of a broker. A disk of another broker or cluster was mounted, a volume was used again, or a log dir
-was never formatted or has lost the file.
+What is wrong: each log dir has a meta.properties with the id of the broker and of the cluster. They must be equal in
+all log dirs of a broker. Typical causes: a disk of another broker or cluster was mounted, a volume was reused, or a log
+dir was never formatted or has lost the file.
 
 What the broker does:
 
 - Different node.id or broker.id: it does not start, in every release from 0.9 on.
 - Different cluster.id: it does not start, from 2.4 on.
-- A log dir without the file: it does not start with KRaft. With ZooKeeper it does; but from 2.8 to 3.6 not where the
-  file is there and empty. Up to 3.9 only other log dirs tell that it is one of KRaft; of a broker that came from
-  ZooKeeper the metadata of its cluster, in one of them, do.
+- A log dir without the file: it does not start with KRaft. With ZooKeeper it starts, except from 2.8 to 3.6 where the
+  file exists and is empty. Up to 3.9 only other log dirs show that a log dir belongs to KRaft. For a broker that was
+  migrated from ZooKeeper, the cluster metadata in one of them shows it.
 - Any other difference, for example directory.id after a downgrade from 3.7: it does not start with ZooKeeper from 2.8
-  to 3.6, nor with KRaft from 2.8 to 3.3. Other releases do not mind.
+  to 3.6, nor with KRaft from 2.8 to 3.3. Other releases ignore it.
 
 What to do: find out whose disk it is before you change anything: its partitions belong to that broker. If the log dir
 is the right one and only its file is wrong or missing, copy version, node.id (or broker.id) and cluster.id from
@@ -52,9 +52,9 @@ def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | N
     if not found and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # By itself it may be no log dir, but copies of partitions; KC121 tells of a file that is empty.
     if release.is_kraft_only or (found and _of_kraft(found) and release.needs_meta_properties_in_kraft):
-        return "there is no readable meta.properties in"
+        return "no readable meta.properties in"
     compared = META_PROPERTIES in view.files and release.compares_meta_properties
-    return "nothing stands in the meta.properties of" if compared else None
+    return "empty meta.properties in" if compared else None
 
 
 Difference = tuple[str, list[Identity], list[str]]
@@ -92,11 +92,4 @@ def _finding(where: Location, message: str, release: Release) -> Finding:
     )
 
 
-RULE = Rule(
-    id="KC305",
-    name="identity-mismatch",
-    severity=Severity.FATAL,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

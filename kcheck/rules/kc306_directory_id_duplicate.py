@@ -1,13 +1,12 @@
 """Two log dirs of one broker have the same directory.id, so the broker does not start.
 
-What is wrong: from 3.7 on each log dir has an id of its own in meta.properties. Here two are equal: a log dir or its
-meta.properties was copied.
+What is wrong: from 3.7 on each log dir has its own id in meta.properties. Here two are equal: somebody copied a log dir
+or its meta.properties.
 
-What the broker does: from 3.7 on it does not start ("Duplicate directory ID"). Older ones do not look.
+What the broker does: from 3.7 on it does not start ("Duplicate directory ID"). Older releases do not look.
 
-What to do: find out which log dir is the copy (its partitions stand in the other one too, or it is the younger one).
-Then drop the line directory.id from its meta.properties; the broker makes a new id, and the controller sees a new log
-dir.
+What to do: find out which log dir is the copy (its partitions are in the other one too, or it is newer). Then remove
+the line directory.id from its meta.properties. The broker creates a new id, and the controller sees a new log dir.
 """
 
 from collections.abc import Iterable
@@ -38,17 +37,10 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
                 twin.file.where,
                 f"{listed(paths)} have the same directory.id {directory_id}",
                 effect=f"{kafka(release)} does not start (Duplicate directory ID).",
-                advice="Find out which log dir is the copy, and drop the line directory.id from its meta.properties; "
-                "the broker makes a new id.",
+                advice="Find out which log dir is the copy, and remove the line directory.id from its meta.properties. "
+                "The broker creates a new id.",
                 data={"directory_id": directory_id, "log_dirs": tuple(paths)},
             )
 
 
-RULE = Rule(
-    id="KC306",
-    name="directory-id-duplicate",
-    severity=Severity.FATAL,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

@@ -1,19 +1,18 @@
 """The cleaner files of two log dirs list the same partition, and compaction of the whole broker stops.
 
-What is wrong: cleaner-offset-checkpoint of each log dir lists the compacted partitions of that log dir. Here one
-partition stands in two of them, usually because it was moved between log dirs by a broker up to 2.6, which left the
-old line behind.
+What is wrong: cleaner-offset-checkpoint of each log dir lists the compacted partitions of that log dir. Here two of
+them list one partition. Usually a broker up to 2.6 moved it between log dirs and left the old line.
 
 What the broker does:
 
-- From 4.1 on it joins the files of all log dirs and fails on the partition that is there twice, even with equal
-  values ("Duplicate key"). Every cleaner thread dies at its first pass, nothing else tells. Compacted topics, first
-  of all __consumer_offsets, grow until the disk is full.
-- Up to 4.0 the file that is read last wins. If that is the left-over one, the log is cleaned again from too low an
-  offset, or keys below too high an offset are never compacted again.
+- From 4.1 on it joins the files of all log dirs and fails on the duplicate partition, even with equal values
+  ("Duplicate key"). Every cleaner thread dies at its first pass, with no other sign. Compacted topics, first of all
+  __consumer_offsets, grow until the disk is full.
+- Up to 4.0 the last file that it reads wins. If that is the old line, the broker cleans the log again from too low an
+  offset, or never again compacts the keys below too high an offset.
 
-What to do: stop the broker, keep copies of the files outside of every log dir, and drop the line from the file whose
-log dir has no directory of the partition; the count in line 2 falls by one. Dropping a line is always safe.
+What to do: stop the broker and keep copies of the files outside every log dir. Remove the line from the file whose log
+dir has no directory of the partition, and lower the count in line 2 by one. Removing a line is always safe.
 """
 
 from collections.abc import Iterable
@@ -60,12 +59,12 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
         f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(found)} log dirs: {places}"
         + and_further(len(twice), "partition"),
         effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
-        "broker, without any other sign."
+        "broker, with no other sign."
         if dies
-        else f"{kafka(release)} uses the value of the log dir that it reads last"
+        else f"{kafka(release)} uses the value that it reads last"
         + (", which may be the wrong one." if differs else "; the values are equal."),
-        advice=f"Stop the broker and drop the line from the {CLEANER_OFFSET} of the log dir that does not hold the "
-        "partition; the count in line 2 falls by one.",
+        advice=f"Stop the broker, remove the line from the {CLEANER_OFFSET} of the log dir that does not hold the "
+        "partition, and lower the count in line 2 by one.",
         severity=Severity.ERROR if dies else Severity.WARNING if differs else Severity.INFO,
         data={"partitions": tuple(_row(key, items) for key, items in list(twice.items())[:DATA_MAX])},
     )
@@ -85,11 +84,4 @@ def _has(view: LogDirView, key: tuple[str, int]) -> bool:
     return any((each.topic, each.partition) == key for each in view.partitions if served(each))
 
 
-RULE = Rule(
-    id="KC307",
-    name="cleaner-entry-twice",
-    severity=Severity.ERROR,
-    scope=Scope.BROKER,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.BROKER, check=check)

@@ -1,12 +1,12 @@
-"""A running process holds this log dir, so what kcheck shows may be torn.
+"""A running process holds this log dir, so the results may be inconsistent.
 
 What is wrong: nothing, if the broker is meant to run. But kcheck reads files while the broker writes them: a segment
-can be longer than its index says, a checkpoint older than the log, a batch half written. So it looks a second time at
-each partition in which something seems wrong, and tells what is still so.
+can be longer than its index says, a checkpoint older than the log, a batch incomplete. So kcheck reads each partition
+that looks wrong a second time, and reports only what is wrong both times.
 
-What the broker does: it goes on. kcheck only reads, and takes no lock.
+What the broker does: it keeps running. kcheck only reads, and takes no lock.
 
-What to do: take findings about log ends, indexes and checkpoints as hints, and look again after the broker has
+What to do: treat findings about log ends, indexes and checkpoints as hints, and check again after the broker has
 stopped. Change nothing in the directory while the process runs. kcheck refuses to repair a log dir that is in use.
 """
 
@@ -23,21 +23,14 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find a log dir whose lock is held."""
     if view.locked_by is None:
         return
-    holder = f"process {view.locked_by}" if view.locked_by else "a process outside of this container or machine"
+    holder = f"process {view.locked_by}" if view.locked_by else "a process outside this container or machine"
     yield RULE.finding(
         view.where,
-        f"{holder} holds .lock: the log dir is in use, and this picture of it may be torn",
-        effect=f"{kafka(release)} goes on; a second broker on this log dir does not start.",
-        advice="Look again when the process has stopped, and change nothing here while it runs.",
+        f"{holder} holds .lock: the log dir is in use, and the results may be inconsistent",
+        effect=f"{kafka(release)} keeps running; a second broker on this log dir does not start.",
+        advice="Check again after the process has stopped, and change nothing here while it runs.",
         data={"process": view.locked_by},
     )
 
 
-RULE = Rule(
-    id="KC308",
-    name="log-dir-in-use",
-    severity=Severity.WARNING,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.LOG_DIR, check=check)

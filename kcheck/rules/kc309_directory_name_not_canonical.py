@@ -1,15 +1,15 @@
 """A directory has a name that the broker reads as a partition, but would never write itself.
 
-What is wrong: the name has leading zeros, a plus sign, a character that no topic may have, or an ending that a broker
-writes in another way. `orders-01` is loaded as orders-1 beside or instead of the real one; a ZooKeeper data directory
-`version-2` is loaded as partition 2 of a topic named version; `orders backup-0` is loaded as a topic with a space.
+What is wrong: the name has leading zeros, a plus sign, a character that no topic may have, or a suffix that a broker
+writes differently. The broker loads `orders-01` as orders-1, beside or instead of the real one. It loads a ZooKeeper
+data directory `version-2` as partition 2 of a topic named version, and `orders backup-0` as a topic with a space.
 
-What the broker does, in every release: it loads the directory as the partition it reads in the name. If there is
-another directory of that partition it does not start (KC304). With a white space in the topic it writes checkpoint
-lines with four words, which it cannot read at the start after that one: the log dir goes offline then.
+What the broker does, in every release: it loads the directory as the partition that it reads in the name. If another
+directory of that partition exists, it does not start (KC304). With white space in the topic, it writes checkpoint lines
+with four words. The next start but one cannot read them, and the log dir goes offline.
 
-What to do: find out where the directory comes from. A copy or a backup belongs outside of every log dir. Rename it to
-its real name only if no other directory of that partition exists.
+What to do: find out where the directory comes from. A copy or a backup belongs outside every log dir. Rename it to its
+real name only if no other directory of that partition exists.
 """
 
 from collections.abc import Iterable
@@ -40,22 +40,15 @@ def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
     spaced = any(space in partition.topic for space in " \t\n\x0b\f\r")
     return RULE.finding(
         partition.where,
-        f"the directory {written} is loaded as {loaded}, but no broker names it so",
-        effect=f"{kafka(release)} loads it, and writes checkpoints for it that it cannot read at its next start "
-        "but one: the log dir goes offline then."
+        f"the directory {written} is loaded as {loaded}, but no broker writes that name",
+        effect=f"{kafka(release)} loads it, and writes checkpoints that it cannot read at its next start but one: the "
+        "log dir then goes offline."
         if spaced
         else f"{kafka(release)} loads it as {loaded}; with another directory of that partition it does not start.",
-        advice="Find out where the directory comes from. A copy or a backup belongs outside of every log dir.",
+        advice="Find out where the directory comes from. A copy or a backup belongs outside every log dir.",
         severity=Severity.ERROR if spaced else Severity.WARNING,
         data={"topic": partition.topic, "partition": partition.partition},
     )
 
 
-RULE = Rule(
-    id="KC309",
-    name="directory-name-not-canonical",
-    severity=Severity.WARNING,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.LOG_DIR, check=check)

@@ -1,18 +1,18 @@
 """A partition on a KRaft broker has no partition.metadata, so the broker does not know which topic it is.
 
 What is wrong: a KRaft broker writes partition.metadata into each partition directory before the first record. Here
-there are records and no file: it was removed, or not copied together with the rest.
+there are records and no file: it was removed, or not copied with the rest.
 
 What a KRaft broker does:
 
-- 3.7.1 and later: it takes the directory for a stray one and renames it to `-stray`. THE DATA DISAPPEARS FROM THE
-  BROKER: it stays on the disk, but nobody serves it, and the replica is made anew, empty.
+- 3.7.1 and later: it treats the directory as stray and renames it to `-stray`. THE DATA DISAPPEARS FROM THE BROKER: it
+  stays on the disk, but the broker does not serve it, and creates the replica again, empty.
 - 3.7.0: it does not start.
-- 3.3 to 3.6: it logs "Error deleting stray partitions" and goes on.
+- 3.3 to 3.6: it logs "Error deleting stray partitions" and keeps running.
 - 3.0 to 3.2: it fails to publish the cluster metadata.
 
-What to do: before the broker starts, copy partition.metadata from another partition of the same topic, on this broker
-or another: all partitions of a topic have the same id. Never invent an id.
+What to do: before you start the broker, copy partition.metadata from another partition of the same topic, on this
+broker or another: all partitions of a topic have the same id. Never invent an id.
 """
 
 from collections.abc import Iterable
@@ -43,9 +43,9 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
     new = not has_data(partition) and severity is not Severity.FATAL
     return RULE.finding(
         partition.where,
-        "there is no partition.metadata" + (": the directory is new" if new else ""),
+        "partition.metadata is missing" + (": the directory is new" if new else ""),
         effect=f"{kafka(release)} {effect}.",
-        advice="Copy partition.metadata from another partition of the same topic before the broker starts. Never "
+        advice="Before you start the broker, copy partition.metadata from another partition of the same topic. Never "
         "invent an id.",
         severity=Severity.INFO if new else severity,
         data={"size": partition.size},
@@ -55,19 +55,12 @@ def _finding(partition: PartitionView, release: Release) -> Finding:
 def _outcome(partition: PartitionView, release: Release) -> tuple[Severity, str]:
     if release.sets_nameless_logs_aside:
         held = counted(partition.size, "byte")
-        return Severity.ERROR, f"will RENAME THE DIRECTORY to -stray and serve it no more ({held})"
+        return Severity.ERROR, f"will RENAME THE DIRECTORY to -stray and no longer serve it ({held})"
     if release.aborts_on_nameless_logs:
         return Severity.FATAL, "does not start"
     if release.passes_over_nameless_logs:
-        return Severity.WARNING, 'logs "Error deleting stray partitions" and goes on'
+        return Severity.WARNING, 'logs "Error deleting stray partitions" and keeps running'
     return Severity.ERROR, "fails to publish the cluster metadata to its partitions"
 
 
-RULE = Rule(
-    id="KC310",
-    name="topic-id-missing",
-    severity=Severity.ERROR,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.LOG_DIR, check=check)

@@ -1,13 +1,13 @@
 """A plain file has the name of a partition directory.
 
-What is wrong: a broker keeps each partition in a directory. Here a file stands where one would: an archive that was not
-unpacked, a failed copy, or output that somebody sent to the wrong place.
+What is wrong: a broker keeps each partition in a directory. Here a file has the name of one: an archive that was not
+unpacked, a failed copy, or misdirected output.
 
-What the broker does: at its start it passes over files. But where it is to have the partition and finds no directory of
-it, it makes one, which fails because of the file: it takes the log dir offline, and with that it ends if it has no
+What the broker does: at its start it ignores files. But if the broker is assigned the partition and finds no directory
+of it, it creates one. That fails because of the file. The broker takes the log dir offline, and halts if it has no
 other one.
 
-What to do: move the file out of the log dir, with the broker stopped.
+What to do: stop the broker and move the file out of the log dir.
 """
 
 from collections.abc import Iterable
@@ -30,20 +30,13 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
         needed = any(found.partition in offsets.get(found.topic, {}) for offsets in told)
         yield RULE.finding(
             view.where._replace(file=name, topic=found.topic, partition=found.partition),
-            f"the file {quoted(name.encode('utf-8', 'surrogateescape'))} stands where a partition directory would",
-            effect=f"{kafka(release)} takes the log dir offline when it makes the directory"
-            + (": a checkpoint names the partition." if needed else ", if the partition is ever put here."),
-            advice="Move the file out of the log dir, with the broker stopped.",
+            f"the file {quoted(name.encode('utf-8', 'surrogateescape'))} has the name of a partition directory",
+            effect=f"{kafka(release)} takes the log dir offline when it creates the directory"
+            + (": a checkpoint lists the partition." if needed else ", if the partition is ever placed here."),
+            advice="Stop the broker and move the file out of the log dir.",
             severity=Severity.FATAL if needed else Severity.INFO,
             data={"named_by_checkpoint": needed},
         )
 
 
-RULE = Rule(
-    id="KC311",
-    name="file-for-directory",
-    severity=Severity.FATAL,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

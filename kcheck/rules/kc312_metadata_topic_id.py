@@ -1,13 +1,13 @@
-"""The partition.metadata of the log of KRaft names another topic id than its own, so the broker does not start.
+"""The partition.metadata of the KRaft metadata log names a wrong topic id, so the broker does not start.
 
 What is wrong: `__cluster_metadata` has the same topic id in every cluster, AAAAAAAAAAAAAAAAAAAAAQ, and from 3.0 on the
 partition.metadata of its log says so. Here it names another one: the file was copied from a partition of another
-topic, or the whole directory is one that was renamed.
+topic, or the directory is another topic's and was renamed.
 
-What the broker does: with KRaft, broker or controller, it does not start (InconsistentTopicIdException), from 3.0 on.
+What the broker does: with KRaft, from 3.0 on, neither a broker nor a controller starts (InconsistentTopicIdException).
 
-What to do: if the log beside it is that of KRaft (`kcheck dump` decodes its records), remove the file: the start
-writes it anew. If it is not, the metadata is somewhere else: look for it before you start anything.
+What to do: if the log in the same directory is the KRaft metadata log (`kcheck dump` decodes its records), remove the
+file: the next start writes it again. Otherwise the metadata log is somewhere else: find it before you start anything.
 """
 
 from collections.abc import Iterable
@@ -31,18 +31,11 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
         if of_kraft and partition.topic_id not in (None, METADATA_TOPIC_ID):
             yield RULE.finding(
                 partition.where._replace(file=PARTITION_METADATA),
-                f"it names the topic id {partition.topic_id}, the log of KRaft has {METADATA_TOPIC_ID}",
+                f"the file names topic id {partition.topic_id}; the KRaft metadata log has {METADATA_TOPIC_ID}",
                 effect=f"{kafka(release)} does not start.",
-                advice="If the log beside it is that of KRaft, remove partition.metadata: the start writes it anew.",
+                advice="If this is the KRaft metadata log, remove partition.metadata: the next start writes it again.",
                 data={"topic_id": partition.topic_id},
             )
 
 
-RULE = Rule(
-    id="KC312",
-    name="metadata-topic-id",
-    severity=Severity.FATAL,
-    scope=Scope.LOG_DIR,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.LOG_DIR, check=check)

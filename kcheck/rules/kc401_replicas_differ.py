@@ -1,14 +1,13 @@
 """Two replicas hold different records at the same offsets, written in the same epoch.
 
 What is wrong: the leader of an epoch writes each offset once, and followers copy its batches byte for byte. Here two
-replicas have batches of the same offsets and epoch whose CRCs differ: bytes changed on a disk and the CRC with them,
-a directory belongs to another cluster or topic, or a replica took over an epoch that it was not elected for.
+replicas have batches of the same offsets and epoch with different CRCs. Either bytes and their CRC changed on a disk, a
+directory belongs to another cluster or topic, or a replica took over an epoch without being elected.
 
-What the broker does: it does not notice it, in any release. Consumers get the one or the other, depending on who
-leads.
+What the broker does: it does not notice, in any release. Consumers get different records depending on the leader.
 
-What to do: find out which replica is right before you let one go: look at the records of both. Then let the other be
-fetched anew.
+What to do: compare the records of both replicas and decide which one is right before you remove either. Then let the
+broker re-replicate the other.
 """
 
 from collections.abc import Iterable
@@ -26,10 +25,10 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     for found in view.different:
         yield RULE.finding(
             found.other,
-            f"{offset_range(found.base_offset, found.last_offset + 1)} of epoch {found.epoch} are not those of broker "
+            f"{offset_range(found.base_offset, found.last_offset + 1)} of epoch {found.epoch} differ from broker "
             f"{found.one.broker_id}{and_further(found.batches, 'batch', 'batches')}",
-            effect=f"{kafka(release)} does not notice it: consumers get the one or the other.",
-            advice="Find out which replica is right, and let the other one be fetched anew.",
+            effect=f"{kafka(release)} does not notice: consumers get different records depending on the leader.",
+            advice="Find out which replica is right, and let the broker re-replicate the other one.",
             data={
                 "base_offset": found.base_offset,
                 "last_offset": found.last_offset,
@@ -40,11 +39,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC401",
-    name="replicas-differ",
-    severity=Severity.ERROR,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

@@ -1,13 +1,14 @@
-"""The logs of two replicas part below their ends: from some offset on they were written in different epochs.
+"""The logs of two replicas diverge: from some offset on they were written in different epochs.
 
-What is wrong: a broker wrote records that no other one had when another leader was elected, uncleanly or by an old
-defect. Both logs go on from there with records of their own. Where the batches were not read, the epochs are those of
-leader-epoch-checkpoint; of a compacted log they count only where no compaction explains that they differ.
+What is wrong: a broker wrote records that no other one had when another leader was elected, uncleanly or because of an
+old bug. Both logs then continued with their own records. For batches that kcheck has not read it compares the epochs of
+the leader-epoch-checkpoint. For a compacted log these count only where compaction does not explain the difference.
 
-What the broker does: when the follower asks its leader, it truncates to where the logs part, and its own records from
-there on are lost. Up to 0.10.2 it truncates to its high watermark, and the logs may stay different without any error.
+What the broker does: when the follower asks its leader, it truncates to the offset where the logs diverge, and loses
+its own records from there on. Up to 0.10.2 it truncates to its high watermark, and the logs may stay different without
+any error.
 
-What to do: before you start or elect anything, let kcheck truncation tell what each leader costs.
+What to do: before you start or elect anything, run `kcheck truncation` to see what each leader would lose.
 """
 
 from collections.abc import Iterable
@@ -29,9 +30,9 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         if parted is not None:
             yield RULE.finding(
                 other.where,
-                f"from offset {parted} on its epochs are not those of broker {one.where.broker_id}",
-                effect=f"{kafka(release)} truncates whichever of the two follows; what it has from there on is lost.",
-                advice="Let kcheck truncation tell what each leader costs, before you start or elect anything.",
+                f"from offset {parted} on, the epochs differ from those of broker {one.where.broker_id}",
+                effect=f"{kafka(release)} truncates whichever of the two follows; its records from there on are lost.",
+                advice="Before you start or elect anything, run kcheck truncation to see what each leader would lose.",
                 data={"offset": parted, "other_broker_id": one.where.broker_id},
             )
 
@@ -58,11 +59,4 @@ def _lineage(view: PartitionView, end: Offset) -> Lineage:
     return tuple(EpochRange(run.first_offset, Offset(run.last_offset + 1), run.epoch) for run in runs)
 
 
-RULE = Rule(
-    id="KC402",
-    name="epochs-diverge",
-    severity=Severity.WARNING,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.REPLICAS, check=check)

@@ -1,12 +1,12 @@
 """A replica ends below the high watermark of another one.
 
-What is wrong: maybe nothing. A replica that is not in sync is behind. But if it was in sync when its broker stopped,
-it has lost committed records.
+What is wrong: possibly nothing. A replica that is out of sync lags behind. But if it was in sync when its broker
+stopped, it has lost committed records.
 
-What the broker does: as a follower it fetches what it lacks. If it is elected leader, what lies between is lost
-everywhere.
+What the broker does: as a follower it fetches the missing records. If it is elected leader, every replica loses the
+records between its log end and the high watermark.
 
-What to do: do not let it lead while a replica is there that reaches the high watermark.
+What to do: do not let it lead while another replica reaches the high watermark.
 """
 
 from collections.abc import Iterable
@@ -31,18 +31,11 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         if end is not None and end < mark and replica is not highest:
             yield RULE.finding(
                 replica.where,
-                f"its log end {end} is below the high watermark {mark} of broker {highest.where.broker_id}",
-                effect=f"If it leads, {kafka(release)} loses {offset_range(end, mark)}.",
-                advice="Do not let it lead while a replica reaches the high watermark.",
+                f"the log end {end} is below the high watermark {mark} of broker {highest.where.broker_id}",
+                effect=f"If this replica leads, {kafka(release)} loses {offset_range(end, mark)}.",
+                advice="Do not let this replica lead while another one reaches the high watermark.",
                 data={"log_end_offset": end, "high_watermark": mark, "other_broker_id": highest.where.broker_id},
             )
 
 
-RULE = Rule(
-    id="KC403",
-    name="behind-high-watermark",
-    severity=Severity.INFO,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check)

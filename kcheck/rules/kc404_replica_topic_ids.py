@@ -1,13 +1,15 @@
 """The replicas of a partition have different topic ids.
 
-What is wrong: a topic that was deleted and made again has another id. One of these directories is of an older topic
+What is wrong: a topic that was deleted and recreated has a new id. One of these directories belongs to an older topic
 of the same name.
 
-What the broker does: with KRaft it renames the directory whose id the cluster does not know to -stray, or deletes it,
-up to 3.6. With ZooKeeper the replica does not take part; 2.8 takes it for one all the same, and truncates it to what it
-has in common with its leader by number. In any case its records are not those of the other replica.
+What the broker does: with KRaft it renames the directory whose id the cluster does not know to -stray, or, up to 3.6,
+deletes it. With ZooKeeper the replica neither leads nor follows. 2.8 ignores the difference, and truncates the replica
+to the epochs and offsets that match its leader's by number. In all cases its records are not those of the
+other replica.
 
-What to do: ask the cluster for the id of the topic, and keep a copy of the other directory before its broker starts.
+What to do: ask the cluster for the id of the topic. Keep a copy of the directory with the other id before its broker
+starts.
 """
 
 from collections.abc import Iterable
@@ -18,8 +20,8 @@ from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 
-_REFUSES = "does not take one of the two for a replica of the partition"
-_TAKES = "takes both for replicas of the partition, and truncates one where their epochs and offsets differ"
+_REFUSES = "does not accept one of the two as a replica of the partition"
+_TAKES = "accepts both as replicas of the partition, and truncates one where their epochs and offsets differ"
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -31,18 +33,11 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         if other.topic_id != named[0].topic_id:
             yield RULE.finding(
                 other.where,
-                f"its topic id is {other.topic_id}, that of broker {named[0].where.broker_id} is {named[0].topic_id}",
+                f"topic id {other.topic_id} differs from {named[0].topic_id} on broker {named[0].where.broker_id}",
                 effect=f"{kafka(release)} {_TAKES if not release.compares_topic_ids else _REFUSES}.",
                 advice="Ask the cluster for the topic's id (kafka-topics.sh --describe). Keep a copy of the other one.",
                 data={"topic_id": other.topic_id, "other_topic_id": named[0].topic_id},
             )
 
 
-RULE = Rule(
-    id="KC404",
-    name="replica-topic-ids",
-    severity=Severity.ERROR,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

@@ -1,13 +1,14 @@
 """The logs of two replicas begin at different offsets.
 
-What is wrong: mostly nothing. Each broker removes old segments at its own time, and a follower learns of deleted
-records later. But where one replica begins above the end of another, they have no offset in common: that one was away
-for longer than the records are kept.
+What is wrong: usually nothing. Each broker removes old segments at its own time, and a follower learns of deleted
+records later. But if one replica begins above the end of another, they have no offset in common: the other one was
+offline for longer than the retention time.
 
 What the broker does: a follower that ends below its leader's log start drops its whole log and begins again there. If
-the one that ends lower is elected leader, everything that the other one holds is lost.
+the replica that ends lower is elected leader, all records of the other one are lost.
 
-What to do: nothing where the logs overlap. Otherwise do not let the one that ends lower lead while the other is there.
+What to do: nothing where the logs overlap. Otherwise do not let the replica that ends lower lead while the other one
+exists.
 """
 
 from collections.abc import Iterable
@@ -31,19 +32,15 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             continue
         end = replica.log_end_offset
         apart = end is not None and end < start
-        said = f"its log start is {replica.log_start_offset}, that of broker {broker_id} is {start}"
-        drops = (
-            f"As a follower of broker {broker_id} {kafka(release)} drops this log and begins again at {start}; as its "
-        )
+        said = f"the log start is {replica.log_start_offset}; on broker {broker_id} it is {start}"
+        drops = f"As a follower of broker {broker_id} {kafka(release)} drops this log and begins again at {start}. As "
         yield RULE.finding(
             replica.where,
-            f"{said}, above its log end {end}: they have nothing in common" if apart else said,
-            effect=f"{drops}leader it has the other one drop everything."
+            f"{said}, above the log end {end} here: they have no offset in common" if apart else said,
+            effect=f"{drops}its leader it makes broker {broker_id} drop its whole log."
             if apart
             else f"{kafka(release)} removes old records of each replica at its own time.",
-            advice=f"Do not let it lead while broker {broker_id} has the partition."
-            if apart
-            else "Nothing has to be done.",
+            advice=f"Do not let this replica lead while broker {broker_id} has the partition." if apart else "Nothing.",
             severity=Severity.WARNING if apart else Severity.INFO,
             data={
                 "log_start_offset": replica.log_start_offset,
@@ -54,11 +51,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(
-    id="KC405",
-    name="log-starts-differ",
-    severity=Severity.INFO,
-    scope=Scope.REPLICAS,
-    check=check,
-    page=__doc__,
-)
+RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check)

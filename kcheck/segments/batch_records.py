@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kcheck.disk.read import Source, pread
 from kcheck.formats._compression import ZSTD, decompress
 from kcheck.formats._control_batch import control_problem
 from kcheck.formats._decompressed import too_large
@@ -22,6 +21,7 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
+from kcheck.model.source import Source
 from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
 from kcheck.segments.record_columns import Bodies, Buffer, Fields, Steps, fields, step
 
@@ -62,9 +62,9 @@ Say = Callable[[int], tuple[int | None, str]]
 class Records:
     """Looks into the batches of a segment, window by window."""
 
-    def __init__(self, descriptor: Source, *, reads_zstd: bool) -> None:
+    def __init__(self, source: Source, *, reads_zstd: bool) -> None:
         """Take the open file: batches larger than a window are read anew; and whether the release knows zstd."""
-        self._descriptor = descriptor
+        self._source = source
         self._reads_zstd = reads_zstd
         self._count = 0
         self._faults: list[FaultyRecord] = []
@@ -85,7 +85,7 @@ class Records:
             if size > BODY_SIZE_MAX:
                 self._tell_row(RecordFault.SIZE, columns, 0, f"it has {size} bytes of records")
                 return
-            buffer = pread(self._descriptor, size + HEADER.size, int(columns.position[0]))
+            buffer = self._source.pread(size + HEADER.size, int(columns.position[0]))
             end = np.array([len(buffer)])
         sound = np.ones(at.size, np.bool_) if columns.valid is None else columns.valid
         wanted = sound & (columns.magic == 2) & (columns.record_count >= 0)

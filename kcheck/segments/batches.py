@@ -1,23 +1,20 @@
 """Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.segments import WARM_SIZE, floor_slot
-from kcheck.disk.read import Source, UnreadableError, opened, pread
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY, entry
 from kcheck.formats.record_batch import HEADER, OVERHEAD, batch_at, body_from, checksum, entry_size
 from kcheck.model.entries import Batch, Offset, OffsetPosition
+from kcheck.model.names import segment_prefix
+from kcheck.model.source import Files, Source
+from kcheck.model.unreadable import UnreadableError
 
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8
 """So many entries from the end of an index are tried before the log is walked from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
-
-
-def index_path(log_path: str) -> str:
-    """Return the path of the offset index beside a `.log`."""
-    return log_path.removesuffix(".log") + ".index"
 
 
 class Walk:
@@ -28,13 +25,13 @@ class Walk:
     """
 
     def __init__(
-        self, descriptor: Source, size: int, *, position: int = 0, verify: bool = False, window: bytes = b""
+        self, source: Source, size: int | None = None, *, position: int = 0, verify: bool = False, window: bytes = b""
     ) -> None:
         """Take an open file and the size up to which it counts; `window` has been read from the position on."""
         self.position = max(position, 0)
         self.corrupt: str | None = None
-        self._descriptor = descriptor
-        self._size = size
+        self._source = source
+        self._size = source.size if size is None else size
         self._verify = verify
         self._window = window
 
@@ -45,7 +42,7 @@ class Walk:
             at, remaining = self.position - start, self._size - self.position
             if len(window) - at < min(HEADER.size, remaining):
                 start, at = self.position, 0
-                window = pread(self._descriptor, min(_WINDOW_SIZE, remaining), start) if remaining > 0 else b""
+                window = self._source.pread(min(_WINDOW_SIZE, remaining), start) if remaining > 0 else b""
                 if len(window) < min(HEADER.size, remaining):
                     return  # The file has become shorter.
             total = entry_size(window, at, remaining=remaining)
@@ -67,14 +64,14 @@ class Walk:
         if at + batch.size <= len(window):
             body = memoryview(window)[at + body_from(batch.magic) : at + batch.size]
             return checksum(body, batch.magic) == batch.crc
-        return crc_on_disk(self._descriptor, batch.position, batch.size, batch.magic) == batch.crc
+        return crc_on_disk(self._source, batch.position, batch.size, batch.magic) == batch.crc
 
 
-def crc_on_disk(descriptor: Source, position: int, size: int, magic: int) -> int | None:
+def crc_on_disk(source: Source, position: int, size: int, magic: int) -> int | None:
     """Return the CRC of a batch that is read piece by piece, None where the file ends before it."""
     at, end, running = position + body_from(magic), position + size, 0
     while at < end:
-        part = pread(descriptor, min(_WINDOW_SIZE, end - at), at)
+        part = source.pread(min(_WINDOW_SIZE, end - at), at)
         if not part:
             return None
         running = checksum(part, magic, running)
@@ -95,22 +92,22 @@ class TailStart(NamedTuple):
     offset: Offset = Offset(0)
 
 
-def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offset: Offset) -> TailStart:
-    """Return where to begin to find the end of a log of `size` bytes; 0 where its index cannot be opened.
+def tail_of(files: Files, log: Source, base_offset: Offset) -> TailStart:
+    """Return where to begin to find the end of a log; 0 where its index cannot be opened.
 
     Sane is an entry above the base offset, within the file, where a batch stands whose offsets fit.
     """
     try:
-        with open_index() as (descriptor, index_size):
-            slots = _Slots(descriptor, index_size, base_offset)
+        with files.open(segment_prefix(base_offset) + ".index") as index:
+            slots = _Slots(index, base_offset)
             used = slots.used()
             for slot in range(used - 1, max(used - 1 - _INDEX_TRIES, -1), -1):
                 found = slots.entry(slot)
-                window = b"" if found is None else _window_at(log, size, found, base_offset)
+                window = b"" if found is None else _window_at(log, found, base_offset)
                 if found is not None and window:
                     followed = slot == slots.count - 1 == slots.floor(found.offset)
-                    return TailStart(found.position, window, index_size if followed else None, found.offset)
-            return TailStart(index_size=None if slots.count else index_size, offset=base_offset)
+                    return TailStart(found.position, window, index.size if followed else None, found.offset)
+            return TailStart(index_size=None if slots.count else index.size, offset=base_offset)
     except UnreadableError:
         return TailStart()
 
@@ -118,16 +115,16 @@ def tail_of(open_index: Callable[[], opened], log: Source, size: int, base_offse
 class _Slots:
     """The slots of an offset index; those at its end, which a search looks at first, are read at once."""
 
-    def __init__(self, descriptor: Source, index_size: int, base_offset: Offset) -> None:
-        self.count = index_size // _SLOT
-        self._descriptor, self._base = descriptor, base_offset
+    def __init__(self, source: Source, base_offset: Offset) -> None:
+        self.count = source.size // _SLOT
+        self._source, self._base = source, base_offset
         self._first = max(0, self.count - 1 - WARM_SIZE // _SLOT)
         size = (self.count - self._first) * _SLOT
-        self._last = pread(descriptor, size, self._first * _SLOT) if size else b""
+        self._last = source.pread(size, self._first * _SLOT) if size else b""
 
     def _slot(self, slot: int) -> bytes:
         at = (slot - self._first) * _SLOT
-        return pread(self._descriptor, _SLOT, slot * _SLOT) if at < 0 else self._last[at : at + _SLOT]
+        return self._source.pread(_SLOT, slot * _SLOT) if at < 0 else self._last[at : at + _SLOT]
 
     def entry(self, slot: int) -> OffsetPosition | None:
         """Return what a slot says, None where the file has become shorter."""
@@ -157,12 +154,12 @@ class _Slots:
         return int.from_bytes(data[:_KEY], "big", signed=True)
 
 
-def _window_at(log: Source, size: int, found: OffsetPosition, base_offset: Offset) -> bytes:
+def _window_at(log: Source, found: OffsetPosition, base_offset: Offset) -> bytes:
     """Return what stands where an entry leads to, nothing if that is no batch whose offsets fit."""
-    if not (0 <= found.position < size and found.offset >= base_offset):
+    if not (0 <= found.position < log.size and found.offset >= base_offset):
         return b""
-    remaining = size - found.position
-    window = pread(log, min(_WINDOW_SIZE, remaining), found.position)
+    remaining = log.size - found.position
+    window = log.pread(min(_WINDOW_SIZE, remaining), found.position)
     total = entry_size(window, 0, remaining=remaining) if len(window) >= min(HEADER.size, remaining) else None
     batch = batch_at(window, 0, position=found.position, total=total) if total and total > 0 else None
     sane = batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= found.offset

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from kcheck.disk.read import Source, next_data, pread
 from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, batch_at
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.java import LONG_MAX
 from kcheck.model.segments import Beyond
+from kcheck.model.source import Source
 from kcheck.segments.batches import Walk, crc_on_disk
 
 _PIECE_SIZE = 1 << 20
@@ -16,7 +16,7 @@ _TRIED_SIZE_MAX = 64 << 20
 """So many bytes are read in the search: what looks like headers may be made to look so."""
 
 
-def intact_batches(descriptor: Source, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
+def intact_batches(source: Source, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
     """Return the first run of batches of magic 2 behind `position` whose CRCs match, None where there is none.
 
     Their offsets must lie above `after` and within the segment of `base`.
@@ -25,7 +25,7 @@ def intact_batches(descriptor: Source, position: int, size: int, *, base: Offset
     left = _TRIED_SIZE_MAX
     start = position
     while size - start >= HEADER.size:
-        piece = pread(descriptor, min(_PIECE_SIZE + HEADER.size, size - start), start)
+        piece = source.pread(min(_PIECE_SIZE + HEADER.size, size - start), start)
         if len(piece) < HEADER.size:
             return None
         for at in _headers(piece, size - start, low=low, high=high):
@@ -34,8 +34,8 @@ def intact_batches(descriptor: Source, position: int, size: int, *, base: Offset
             left -= max(batch.size, _TRY_SIZE)
             if left < 0:
                 return None
-            if crc_on_disk(descriptor, batch.position, batch.size, batch.magic) == batch.crc:
-                return _run(descriptor, size, batch, high=high)
+            if crc_on_disk(source, batch.position, batch.size, batch.magic) == batch.crc:
+                return _run(source, size, batch, high=high)
         start += max(len(piece) - HEADER.size + 1, 1)
     return None
 
@@ -54,10 +54,10 @@ def _headers(piece: bytes, remaining: int, *, low: int, high: int) -> list[int]:
     return found
 
 
-def _run(descriptor: Source, size: int, first: Batch, *, high: int) -> Beyond:
+def _run(source: Source, size: int, first: Batch, *, high: int) -> Beyond:
     """Return the batches from `first` on, as far as their CRCs match and their offsets rise up to `high`."""
     last, count = first.last_offset, 1
-    for batch in Walk(descriptor, size, position=first.position + first.size, verify=True):
+    for batch in Walk(source, size, position=first.position + first.size, verify=True):
         if batch.last_offset > high or batch.base_offset <= last:
             break
         last, count = batch.last_offset, count + 1
@@ -68,14 +68,14 @@ def _total(piece: bytes, at: int) -> int:
     return int(OVERHEAD.unpack_from(piece, at)[1]) + OVERHEAD.size
 
 
-def only_zeros(descriptor: Source, position: int, size: int) -> bool:
+def only_zeros(source: Source, position: int, size: int) -> bool:
     """Whether nothing but zeros stands from `position` to the end of a file."""
     while position < size:
-        begin = next_data(descriptor, position)
+        begin = source.next_data(position)
         if begin is None:
             return True
         position = begin
-        part = pread(descriptor, min(_PIECE_SIZE, size - position), position)
+        part = source.pread(min(_PIECE_SIZE, size - position), position)
         if not part or part.count(0) != len(part):
             return False
         position += len(part)

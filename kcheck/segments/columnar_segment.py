@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kcheck.disk.read import Filled, Source
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
@@ -21,6 +20,7 @@ from kcheck.model.segments import (
     Gap,
     SegmentView,
 )
+from kcheck.model.source import Filled, Source
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader, Mask, highest_before, newest
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
@@ -34,8 +34,7 @@ _EPOCH_COUNT_MAX = 10_000
 
 
 def whole(
-    descriptor: Source,
-    size: int,
+    source: Source,
     indexes: Mapping[str, Filled | None],
     where: Location,
     base: Offset,
@@ -48,11 +47,12 @@ def whole(
 
     `indexes` are those beside it by their endings, None where one cannot be read; `records` takes every batch.
     """
+    size = source.size
     batches, transactions, producers = _BatchChecks(base), Following(), FollowingProducers(cuts)
     checks = {ending: _index_check(indexes[ending], where, base, ending) for ending in _CHECKS}
     index = checks[".index"]
     starts = index.position if isinstance(index, OffsetIndexCheck) else None
-    reader = HeaderReader(descriptor, size, verify=verify, starts=starts, grow=records is None)
+    reader = HeaderReader(source, verify=verify, starts=starts, grow=records is None)
     for columns in reader:
         batches.take(columns)
         transactions.take(columns)
@@ -63,10 +63,10 @@ def whole(
             if check is not None:
                 check.take(columns)
     views = {ending: None if check is None else check.view() for ending, check in checks.items()}
-    zeros = reader.end in (End.TORN, End.CORRUPT) and only_zeros(descriptor, reader.position, size)
+    zeros = reader.end in (End.TORN, End.CORRUPT) and only_zeros(source, reader.position, size)
     beyond = None
     if reader.end in (End.TORN, End.CORRUPT) and not zeros:
-        beyond = intact_batches(descriptor, reader.position, size, base=base, after=batches.last_offset)
+        beyond = intact_batches(source, reader.position, size, base=base, after=batches.last_offset)
     return SegmentView(
         where=where,
         base_offset=base,

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kcheck.disk.read import Source, pread, pread_into
 from kcheck.formats._layout import Layout
 from kcheck.formats.record_batch import (
     CODEC_MASK,
@@ -28,6 +27,7 @@ from kcheck.formats.record_batch import (
     patch,
 )
 from kcheck.model.segments import End
+from kcheck.model.source import Source
 from kcheck.segments.batch_boundaries import NOWHERE, entries
 from kcheck.segments.batches import crc_on_disk
 
@@ -90,8 +90,8 @@ class HeaderReader:
 
     def __init__(
         self,
-        descriptor: Source,
-        size: int,
+        source: Source,
+        size: int | None = None,
         *,
         verify: bool,
         starts: Column | None = None,
@@ -111,8 +111,8 @@ class HeaderReader:
         self.end = End.WHOLE
         self.window = bytearray()
         """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
-        self._descriptor = descriptor
-        self._size = size
+        self._source = source
+        self._size = source.size if size is None else size
         self._verify = verify
         self._grow = grow
         self._lax = lax
@@ -124,7 +124,7 @@ class HeaderReader:
         buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
         while (remaining := self._size - self.position) > 0:
             wanted = min(len(buffer) - PADDING, remaining)
-            filled = pread_into(self._descriptor, memoryview(buffer)[:wanted], self.position)
+            filled = self._source.pread_into(memoryview(buffer)[:wanted], self.position)
             if filled < wanted:
                 self.end = End.SHRUNK
                 return
@@ -157,10 +157,10 @@ class HeaderReader:
         """
         columns = _columns(buffer, np.zeros(1, np.int64), self.position)
         size, magic = int(columns.size[0]), int(columns.magic[0])
-        if not pread(self._descriptor, 1, self.position + size - 1):
+        if not self._source.pread(1, self.position + size - 1):
             return None
         if self._verify:
-            found = crc_on_disk(self._descriptor, self.position, size, magic)
+            found = crc_on_disk(self._source, self.position, size, magic)
             columns = columns._replace(valid=np.array([found == columns.crc[0]]))
         self.position += size
         return columns

@@ -10,7 +10,6 @@ from collections import Counter
 
 import numpy as np
 
-from kcheck.disk.read import Filled
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -19,6 +18,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.java import LONG_MIN
 from kcheck.model.segments import FAULT_COUNT_MAX, EntryFault, FaultyEntry, IndexView
+from kcheck.model.source import Filled
 from kcheck.segments.header_columns import Column, HeaderColumns, Mask, dtype_of, highest_before, newest
 
 

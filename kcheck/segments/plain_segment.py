@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from kcheck.disk.read import Filled, Source, pread
 from kcheck.formats import _entry_file
 from kcheck.formats._layout import Layout
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -18,6 +17,7 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Epoch, Offset
 from kcheck.model.finding import Location
 from kcheck.model.producers import Producing, Range, Seen
 from kcheck.model.segments import GAPS_KEPT, End, EpochRun, Gap, IndexView, SegmentView, Transactions
+from kcheck.model.source import Filled, Source
 from kcheck.segments.producers import CUT_COUNT_MAX
 
 SIZE_MAX = 128 << 10
@@ -61,14 +61,15 @@ class _PlainBatches(NamedTuple):
 
 
 def sound(
-    descriptor: Source, size: int, indexes: Mapping[str, Filled | None], where: Location, base: Offset,
+    source: Source, indexes: Mapping[str, Filled | None], where: Location, base: Offset,
     *, verify: bool, cuts: Sequence[Offset],
 ) -> SegmentView | None:  # fmt: skip
     """Return what `examine` of `segments/segment.py` returns of a small segment without a fault, else None.
 
     `indexes` are those beside it by their endings, None where one cannot be read.
     """
-    data = pread(descriptor, size, 0)
+    size = source.size
+    data = source.pread(size, 0)
     found = _batches(data, base, verify=verify) if len(data) == size else None
     if found is None:
         return None

@@ -1,24 +1,28 @@
 """Whether two replicas hold the same records where they hold the same offsets, by the CRCs of their batches."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from kcheck.disk.read import UnreadableError, opened
-from kcheck.disk.walk import folder_of, join
 from kcheck.formats.record_batch import DELETE_HORIZON
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import log_name
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import Different, PartitionView
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 
-def difference(one: PartitionView, other: PartitionView) -> Different | None:
+def difference(
+    one: PartitionView, other: PartitionView, files_of: Callable[[PartitionView], Files]
+) -> Different | None:
     """Return the batches of the same offsets and epoch with another CRC, None where there are none.
+
+    `files_of` gives the files of a partition directory.
 
     A batch that compaction has thinned out, or marked for deletion, may differ between replicas and is left out.
     """
-    left, right = _windows(one), _windows(other)
+    left, right = _windows(one, files_of(one)), _windows(other, files_of(other))
     a, b = next(left, None), next(right, None)
     first: Different | None = None
     while a is not None and b is not None:
@@ -46,12 +50,11 @@ def _whole(columns: HeaderColumns) -> Mask:
     return full
 
 
-def _windows(view: PartitionView) -> Iterator[HeaderColumns]:
+def _windows(view: PartitionView, files: Files) -> Iterator[HeaderColumns]:
     """Yield the batches of a partition, segment by segment; what cannot be read is told elsewhere."""
-    folder = folder_of(view.where)
     for segment in view.segments:
         try:
-            with opened(join(folder, log_name(segment.base_offset))) as (descriptor, size):
-                yield from HeaderReader(descriptor, size, verify=False)
+            with files.open(log_name(segment.base_offset)) as source:
+                yield from HeaderReader(source, verify=False)
         except UnreadableError:
             continue

@@ -1,14 +1,15 @@
 """Which segments hold records of a span of time, as their time indexes and their first batches tell."""
 
-from functools import partial
 from typing import NamedTuple
 
-from kcheck.disk.read import UnreadableError, opened, pread, read_filled
 from kcheck.formats import _entry_file
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import Offset
-from kcheck.segments.batches import Walk, index_path, tail_of
+from kcheck.model.names import log_name, segment_prefix
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
+from kcheck.segments.batches import Walk, tail_of
 
 _TAIL_SIZE_MAX = 1 << 20
 """What the time index does not know of the last segment must be so small, or the segment is read."""
@@ -20,8 +21,8 @@ class TimeSpan(NamedTuple):
     since: int | None = None
     until: int | None = None
 
-    def leaves_out(self, path: str, base: Offset, *, active: bool) -> bool:
-        """Whether the segment of this `.log` has nothing to do with the span; `active` is the last one of its log.
+    def leaves_out(self, files: Files, base: Offset, *, active: bool) -> bool:
+        """Whether the segment of this base offset is outside the span; `active` is the last segment of its log.
 
         Its time index must be whole and in order: that names the largest timestamp. All records are taken to be as
         young as the first, which is so where brokers set timestamps; where producers do, older ones may follow.
@@ -29,25 +30,25 @@ class TimeSpan(NamedTuple):
         if self.since is None and self.until is None:
             return False
         try:
-            newest = _newest(path, base, active=active)
+            newest = _newest(files, base, active=active)
             if newest is None:
                 return False
             if self.since is not None and newest < self.since:
                 return True
-            first = None if self.until is None else _first(path)
+            first = None if self.until is None else _first(files, base)
         except UnreadableError:
             return False
         return self.until is not None and first is not None and first > self.until
 
 
-def _newest(path: str, base: Offset, *, active: bool) -> int | None:
+def _newest(files: Files, base: Offset, *, active: bool) -> int | None:
     """Return the largest timestamp of a segment, None where the time index does not tell.
 
     A broker ends the index of a segment with it when it rolls or closes the segment (LogSegment
     .onBecomeInactiveSegment 0.10.1 to 4.3.1). Before, the batches behind the last entry of the offset index may have
     larger ones, and the index has room.
     """
-    data, size = read_filled(path.removesuffix(".log") + ".timeindex")
+    data, size = files.read_filled(segment_prefix(base) + ".timeindex")
     used = _entry_file.used_part(data, size, TIME_INDEX_ENTRY)
     if not used or size % TIME_INDEX_ENTRY.size or (len(used) < size and not active):
         return None
@@ -62,22 +63,22 @@ def _newest(path: str, base: Offset, *, active: bool) -> int | None:
     newest = int(timestamp[-1])
     if not active:
         return newest
-    with opened(path) as (descriptor, size):
-        start = tail_of(partial(opened, index_path(path)), descriptor, size, base).position
-        walk = Walk(descriptor, size, position=start)
-        if size - start > _TAIL_SIZE_MAX:
+    with files.open(log_name(base)) as source:
+        start = tail_of(files, source, base).position
+        walk = Walk(source, position=start)
+        if source.size - start > _TAIL_SIZE_MAX:
             return None
         newest = max([newest, *(batch.max_timestamp or -1 for batch in walk)])
-        return newest if walk.position == size else None
+        return newest if walk.position == source.size else None
 
 
-def _first(path: str) -> int | None:
+def _first(files: Files, base: Offset) -> int | None:
     """Return the timestamp of the first batch, None where there is none; compaction may put another time there."""
-    with opened(path) as (descriptor, size):
-        header = pread(descriptor, HEADER.size, 0)
+    with files.open(log_name(base)) as source:
+        header = source.pread(HEADER.size, 0)
     if len(header) < HEADER.size:
         return None
-    found = header_of(header, total=size)
+    found = header_of(header, total=source.size)
     by_producer = found.timestamp_type == "CreateTime" and found.base_timestamp is not None
     timestamp = found.base_timestamp if by_producer else found.max_timestamp
     return None if found.delete_horizon_ms is not None or timestamp is None or timestamp < 0 else timestamp

@@ -1,4 +1,4 @@
-"""An offset index or a time index as a starting broker has it in memory: AbstractIndex, OffsetIndex, TimeIndex."""
+"""The offset index and the time index of a segment that is loaded: AbstractIndex, OffsetIndex, TimeIndex."""
 
 from typing import Any
 
@@ -18,16 +18,16 @@ from kcheck.startup.virtual_files import Folder, StartError
 
 
 class Index:
-    """The entries of one file: (number, relative offset or position). Opening it makes it where it is missing."""
+    """The entries of one index file. Opening it creates a missing file at its full size, filled with zeros."""
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int, layout: Layout) -> None:
-        """Open the file; every whole slot of an existing one is an entry, zeros too."""
+        """Open the file; every complete slot of an existing file is an entry, even one of zeros."""
         self._folder, self.name, self._base, self._layout = folder, name, base, layout
         self._max_size = max_size
         folder.refuse_directory(name)
         if name not in folder:
             if max_size < layout.size:
-                raise StartError(f"{name} cannot be made: segment.index.bytes is {max_size}")
+                raise StartError(f"the broker cannot create {name}: segment.index.bytes is {max_size}")
             folder.put(name, Content(self._rounded(max_size)))
             self._data = b""
             self._rows: Any = np.zeros(0, dtype_of(layout))
@@ -44,25 +44,25 @@ class Index:
         self.length = folder.files[name].size
 
     def problem(self, _: Release) -> str | None:
-        """Return why the index fails the check of a start up to 2.2, None where it does not (sanityCheck)."""
+        """Return why the index fails the sanity check of releases up to 2.2, None where it passes (sanityCheck)."""
         if self.length % self._layout.size:
-            return f"{self.name} has {self.length} bytes, which are no entries"
+            return f"{self.name} has {self.length} bytes, which is not a multiple of its entry size"
         return None
 
     @property
     def room(self) -> int:
-        """How many entries the file has room for."""
+        """How many entries fit into the file."""
         return self.length // self._layout.size
 
     def slot(self, number: int) -> tuple[int, int]:
-        """Return an entry's two fields as they stand there."""
+        """Return the two fields of an entry; zeros beyond the bytes that are kept."""
         if number >= len(self._rows):
             return 0, 0
         first, second = self._rows[number].tolist()
         return first, second
 
     def write(self, *columns: Column) -> None:
-        """Replace every entry; the size of the file stays, and what stood behind them before."""
+        """Replace every entry; the size of the file and the bytes after the entries stay."""
         rows = np.zeros(len(columns[0]), dtype_of(self._layout))
         for (name, _), column in zip(self._layout.fields, columns, strict=True):
             rows[name] = column
@@ -73,12 +73,12 @@ class Index:
         self._folder.put(self.name, Content(self.length, filled=len(self._data), data=self._data))
 
     def truncate(self, entries: int) -> None:
-        """Forget the entries behind so many; the file stays as it is until it is resized or written over."""
+        """Keep this many entries; the file changes only when it is resized or written."""
         self.entries = entries
         self._rows = self._rows[:entries]
 
     def resize(self, size: int) -> None:
-        """Cut or extend the file (AbstractIndex.resize); StartError where its entries do not fit any more."""
+        """Truncate or extend the file (AbstractIndex.resize); StartError where the entries no longer fit."""
         rounded = self._rounded(size)
         if rounded == self.length:
             return
@@ -100,14 +100,14 @@ class Index:
         self.resize(self._max_size)
 
     def trim(self) -> None:
-        """Cut the file behind its last entry."""
+        """Truncate the file after its last entry (trimToValidSize)."""
         self.resize(self.entries * self._layout.size)
 
     def _rounded(self, size: int) -> int:
         return size // self._layout.size * self._layout.size
 
     def _floor(self, target: int, field: int) -> int:
-        """Return the slot with the largest key not above the target, -1 without one."""
+        """Return the slot with the largest key not above the target, -1 without one (largestLowerBoundSlotFor)."""
         shift = self._base if self._keys_are_offsets(field) else 0
 
         def key(number: int) -> int:
@@ -120,7 +120,7 @@ class Index:
 
 
 class LoadedOffsetIndex(Index):
-    """Offsets and where to look for them; `last_offset` is that of the last slot, the base offset without one."""
+    """Offsets and positions. `last_offset` is that of the last slot, or the base offset."""
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
         """Open the file."""
@@ -136,23 +136,23 @@ class LoadedOffsetIndex(Index):
         self.last_offset = self._last()
 
     def truncate(self, entries: int) -> None:
-        """Forget the entries behind so many."""
+        """Keep this many entries."""
         super().truncate(entries)
         self.last_offset = self._last()
 
     def problem(self, release: Release) -> str | None:
-        """As above: the last entry must not lie below the segment, nor, up to 1.1, at its begin."""
+        """As above; the last entry must not be below the base offset, nor, up to 1.1, equal to it."""
         if self.entries and self.last_offset < self._base + (not release.splits_segments):
-            return f"the last entry of {self.name} lies below its segment"
+            return f"the last entry of {self.name} is below its segment"
         return super().problem(release)
 
     def lookup(self, target: int) -> int:
-        """Return the position to look for an offset from on."""
+        """Return the position where a search for an offset starts (OffsetIndex.lookup)."""
         slot = self._floor(target, 0)
         return 0 if slot < 0 else self.slot(slot)[1]
 
     def truncate_to(self, offset: int) -> None:
-        """Forget what stands for an offset and behind it."""
+        """Remove the entries at or above an offset (truncateTo)."""
         slot = self._floor(offset, 0)
         self.truncate(slot if slot >= 0 and self.slot(slot)[0] == offset - self._base else slot + 1)
 
@@ -165,24 +165,24 @@ class LoadedTimeIndex(Index):
         super().__init__(folder, name, base, max_size, TIME_INDEX_ENTRY)
 
     def problem(self, release: Release) -> str | None:
-        """As above: the last entry must not lie below the segment, nor before the first one in time."""
+        """As above; the last entry must not be below the base offset, nor before the first one in time."""
         if self.entries:
             timestamp, offset = self.slot(self.entries - 1)
             if timestamp < self.slot(0)[0] or offset < 0:
-                return f"the last entry of {self.name} lies before its first one, or below its segment"
+                return f"the last entry of {self.name} is before the first one, or below its segment"
         return super().problem(release)
 
     def truncate_to(self, offset: int) -> None:
-        """Forget what stands for an offset and behind it."""
+        """Remove the entries at or above an offset (truncateTo)."""
         slot = self._floor(offset, 1)
         self.truncate(slot if slot >= 0 and self.slot(slot)[1] == offset - self._base else slot + 1)
 
 
 def made_with(folder: Folder) -> int | None:
-    """Return the segment.index.bytes that the indexes of the last segment were made with, None where they do not tell.
+    """Return the segment.index.bytes that the indexes of the last segment were created with, None if not known.
 
-    While a broker writes to a segment both are as large as that allows, with zeros behind their entries. A stop in
-    order cuts them.
+    While a broker appends to a segment, both have that size, with zeros after their entries. A clean shutdown truncates
+    them.
     """
     base = max((offset_of(name) or Offset(0) for name in folder.files if name.endswith(".log")), default=None)
     layouts = {".index": OFFSET_INDEX_ENTRY.size, ".timeindex": TIME_INDEX_ENTRY.size}
@@ -193,5 +193,5 @@ def made_with(folder: Folder) -> int | None:
         if size < slot or any(data[size - slot :]):
             return None
         sizes.append(size)
-    asked = max(sizes)
-    return asked if sizes == [asked // slot * slot for slot in layouts.values()] else None
+    size_max = max(sizes)
+    return size_max if sizes == [size_max // slot * slot for slot in layouts.values()] else None

@@ -1,4 +1,4 @@
-"""What every step of a simulated start needs to know: settings, mode, release, and what the checkpoints say."""
+"""What every step of a simulated start needs: settings, mode, release, and the values of the checkpoints."""
 
 from typing import NamedTuple
 
@@ -10,29 +10,49 @@ from kcheck.views.partition import CheckpointOffsets
 
 
 class Context(NamedTuple):
-    """What every step of a start needs to know; `judge` tells strays, None without metadata of the cluster."""
+    """The broker that starts."""
 
     settings: Settings
+    """Its settings; for one partition, with what the files of its topic tell."""
     mode: Mode
+    """Who keeps the metadata of its cluster."""
     release: Release
-    judge: StrayDetector | None = None
+    """Its Kafka release."""
+    stray_detector: StrayDetector | None = None
+    """Finds replicas that the cluster does not place on this broker; None without a copy of the metadata."""
 
 
 class LoadInputs(NamedTuple):
-    """What the checkpoints of the log dir say about a partition, and whether the stop before was clean."""
+    """What the broker knows of a partition before it opens its directory."""
 
     clean: bool
+    """Whether the last shutdown was clean."""
     log_start: Offset | None = None
+    """The entry of log-start-offset-checkpoint, None without one."""
     recovery_point: int = 0
+    """The entry of recovery-point-offset-checkpoint, 0 without one."""
     high_watermark: int | None = None
+    """The entry of replication-offset-checkpoint, None without one."""
 
 
-def load_inputs(told: CheckpointOffsets, release: Release, *, clean: bool) -> LoadInputs:
+class DirectoryLoad(NamedTuple):
+    """With what the start loads one directory."""
+
+    inputs: LoadInputs
+    """The values of the checkpoints that count for this directory."""
+    context: Context
+    """The broker, with the settings that count for this directory."""
+
+
+def load_inputs(checkpoints: CheckpointOffsets, release: Release, *, clean: bool) -> LoadInputs:
     """Return what a broker of the release takes from the checkpoints."""
-    log_start = told.log_start if release.has_log_start_checkpoint else None
-    return LoadInputs(clean, log_start, told.recovery_point or 0, told.high_watermark)
+    log_start = checkpoints.log_start if release.has_log_start_checkpoint else None
+    return LoadInputs(
+        clean=clean, log_start=log_start, recovery_point=checkpoints.recovery_point or 0,
+        high_watermark=checkpoints.high_watermark,
+    )  # fmt: skip
 
 
 def unstable(name: str) -> str:
-    """Return why the broker goes on to read a log: a transaction of it is open."""
-    return f"{name} has a transaction that is not settled"
+    """Return why the broker reads a log again after the load: it has an open transaction."""
+    return f"{name} has an open transaction"

@@ -1,4 +1,4 @@
-"""The leader epochs of a log while a start is simulated: LeaderEpochFileCache and its file."""
+"""The leader epochs of a log that is loaded: LeaderEpochFileCache and its file."""
 
 from collections.abc import Iterable
 
@@ -21,10 +21,10 @@ from kcheck.startup.virtual_files import Folder, StartError, failed
 
 
 class EpochCache:
-    """The entries, and the file that is written when they change: at once, or by `write` after epochs were taken."""
+    """The entries and their file, which is written when they change: at once, or by `write` after `take`."""
 
     def __init__(self, folder: Folder, release: Release) -> None:
-        """Read the file, which is made if it is missing; without a cache (by its message format) it is deleted."""
+        """Read the file, or create it; a release without a cache deletes it."""
         self._folder, self._release = folder, release
         self._hold(())
         self._unwritten: Content | None = None
@@ -37,11 +37,11 @@ class EpochCache:
         if LEADER_EPOCHS not in folder:
             folder.put(LEADER_EPOCHS, Content(0))
             return
-        found = leader_epoch_checkpoint.broker_reads(folder.read_whole(LEADER_EPOCHS), release)
-        if found.value is None:
-            raise failed(LEADER_EPOCHS, found.error or "", release)
+        reads = leader_epoch_checkpoint.broker_reads(folder.read_whole(LEADER_EPOCHS), release)
+        if reads.value is None:
+            raise failed(LEADER_EPOCHS, reads.error or "", release)
         try:
-            self._hold(read_lines(found.value, release))
+            self._hold(read_lines(reads.value, release))
         except ValueError as error:
             raise StartError(f"IllegalArgumentException: {LEADER_EPOCHS} names {error}") from error
 
@@ -60,45 +60,46 @@ class EpochCache:
         self._unsorted = unsorted(entries, self._release.assign)
         self._taken = False
 
-    def take(self, found: Iterable[tuple[int, int]]) -> None:
-        """Add epochs that batches show, each with its start; ValueError where the broker throws it.
+    def take(self, epochs: Iterable[tuple[int, int]]) -> None:
+        """Add epochs of batches, each with its start offset; ValueError where the broker throws it (assign).
 
-        The broker writes the file for each of them: only the last of these files is made, by `write`.
+        The broker writes the file after each; only the last of these files matters, and `write` makes it.
         """
-        for epoch, start_offset in found if self._release.epoch_cache else ():
+        for epoch, start_offset in epochs if self._release.epoch_cache else ():
             if epoch > self.latest and (epoch or not self._release.recovery_skips_epoch_zero):
                 new, how = EpochEntry(Epoch(epoch), Offset(start_offset)), self._release.assign
                 self._unsorted = assign_to(self._entries, new, how=how, unsorted=self._unsorted)
                 self._taken = True
 
     def write(self) -> None:
-        """Write the file if epochs were taken."""
+        """Write the file if `take` added epochs."""
         if self._taken:
             self._become(self.entries)
 
     def truncate(self, *, end: int, start: int) -> None:
-        """Drop the epochs that begin at the log end or behind it, and those that end at the log start."""
+        """Remove the epochs that start at or above the log end, and those that end at or below the log start."""
         if not self._release.epoch_cache:
             return
         self.write()
         kept = truncate_from_end(self.entries, Offset(end))
-        begun = truncate_from_start(kept, Offset(start), how=self._release.assign)
+        remaining = truncate_from_start(kept, Offset(start), how=self._release.assign)
         rewritten = self._release.assign is not Assign.IGNORE and any(entry.start_offset <= start for entry in kept)
-        if kept != self.entries or begun != kept or rewritten:
+        if kept != self.entries or remaining != kept or rewritten:
             self._unwritten = self._folder.files[LEADER_EPOCHS]
-            self._become(begun, truncated=True)
+            self._become(remaining, truncated=True)
 
     def set_aside(self) -> None:
-        """Forget every epoch, but not the file: the directory is renamed before the last change is written to it.
+        """Remove every entry, as in a log that the start renames to -stray.
 
-        From 3.8 on (KAFKA-16541) it is written in the background, before that at once.
+        From 3.8 on (KAFKA-16541) the broker writes the file in the background, and renames the directory first: then
+        the file keeps its bytes.
         """
         self._hold(())
         if self._unwritten is not None and self._release.writes_epochs_in_background:
             self._folder.put(LEADER_EPOCHS, self._unwritten)
 
     def clear(self) -> None:
-        """Forget every epoch."""
+        """Remove every entry, and write the file."""
         if self._release.epoch_cache:
             self._become(())
 

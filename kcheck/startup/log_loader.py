@@ -1,4 +1,7 @@
-"""The load of one log, simulated: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 0.10.2 to 2.8."""
+"""The load of one log: LogLoader.load 3.0 to 4.3.1, Log.loadSegments 0.10.2 to 2.8.
+
+`LogLoader._load` shows its steps in order; the docstring of `kcheck.startup` lists them with Kafka's names.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
@@ -23,14 +26,14 @@ from kcheck.startup.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.startup.virtual_files import DirectoryError, Folder, StartError
 
 _SPLIT_COUNT_MAX = 1000
-ENDLESS = "offsets do not fit into their segments, however often these are split"
-"""Why a start that goes on for ever never ends."""
+ENDLESS = "the broker splits segments for ever: offsets still do not fit into them"
+"""Why a load does not end."""
 
 Answer = TypeVar("Answer")
 
 
 class LogLoader:
-    """Loads the log in a folder; the folder holds what stands there afterwards, also when StartError ends it."""
+    """Loads the log in a folder. The folder has the files after the start, also where StartError ends it."""
 
     def __init__(
         self,
@@ -43,13 +46,14 @@ class LogLoader:
         deleted: bool,
         passed: AbstractSet[tuple[int, int]] = frozenset(),
     ) -> None:
-        """Take the checkpoints' values; `deleted` is a directory whose name ends in -delete.
+        """Take the values of the checkpoints; `deleted`: the name of the directory ends in -delete.
 
-        `passed` are cuts, base offset and position, behind which segments stay: as if each had been made before.
+        `passed` are truncations, by base offset and position, that keep the segments after them, as if an earlier start
+        had made them.
         """
         self.folder, self.context = folder, context
         self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
-        self._told_start = log_start
+        self._log_start_checkpoint = log_start
         self.deleted, self._passed = deleted, passed
         self.segments: SortedMap[Segment] = SortedMap()
         self.cuts: list[LogCut] = []
@@ -61,7 +65,7 @@ class LogLoader:
         self.producers = Producers(folder, context.release)
 
     def load(self) -> LoadedLog:
-        """Return the log; StartError where the start ends."""
+        """Return the log; StartError where the start fails."""
         try:
             return self._load()
         finally:
@@ -78,7 +82,7 @@ class LogLoader:
         if self.deleted:
             if not self.segments:
                 if self.context.release.needs_segment_to_delete:
-                    raise StartError("NullPointerException: the directory is to be deleted, and has no segment")
+                    raise StartError("NullPointerException: the directory is marked for deletion and has no segment")
                 self._add(Segment(self.folder, 0, self.context))
             end = (
                 0
@@ -90,11 +94,11 @@ class LogLoader:
             self.segments[self.segments.order[-1]].resize_indexes()
         first = self.segments.order[0]
         release = self.context.release
-        tiered = not self.deleted and is_tiered(  # A topic that is deleted has no settings any more.
-            self._told_start, Offset(first), self.epochs.entries, self.folder.files, release,
+        tiered = not self.deleted and is_tiered(  # A deleted topic has no settings.
+            self._log_start_checkpoint, Offset(first), self.epochs.entries, self.folder.files, release,
             remote_storage=self.context.settings.remote_storage,
         )  # fmt: skip
-        start = log_start_offset(self._told_start, Offset(first), tiered=tiered)
+        start = log_start_offset(self._log_start_checkpoint, Offset(first), tiered=tiered)
         epochs_from = self._log_start if release.cuts_epochs_at_log_start_checkpoint else start
         self.epochs.truncate(end=end, start=epochs_from)
         if release.keeps_snapshot_per_segment:
@@ -118,36 +122,36 @@ class LogLoader:
         )  # fmt: skip
 
     def _locate(self, offset: int, end: int) -> None:
-        """Look for the first unstable offset, as the broker does (maybeIncrementFirstUnstableOffset)."""
+        """Look up the first unstable offset (maybeIncrementFirstUnstableOffset); StartError where that fails."""
         release = self.context.release
         if offset > end and release.refuses_transactions_behind_log_end:
-            raise StartError(f"OffsetOutOfRangeException: a transaction begins at {offset}, behind the log end {end}")
+            raise StartError(f"OffsetOutOfRangeException: a transaction starts at {offset}, above the log end {end}")
         if offset >= end and not release.replays_below_log_end:
             return
-        found = self.segments[self.segments.order[bisect_right(self.segments.order, offset) - 1]].search(offset).found
-        if found is None and release.replays_below_log_end:
-            raise StartError(f"NullPointerException: no batch stands at the unstable offset {offset}")
+        segment = self.segments[self.segments.order[bisect_right(self.segments.order, offset) - 1]]
+        if segment.search(offset).batch is None and release.replays_below_log_end:
+            raise StartError(f"NullPointerException: no batch at the first unstable offset {offset}")
 
     def _retry(self, step: Callable[[], Answer]) -> Answer:
-        """Do a step; where an offset does not fit into its segment, split that and do it again."""
+        """Do a step; where an offset does not fit into its segment, split that and retry (retryOnOffsetOverflow)."""
         for _ in range(_SPLIT_COUNT_MAX):
             try:
                 return step()
             except SegmentOverflowError as error:
-                self.reasons.append(f"{error}: the segment is split")
+                self.reasons.append(f"{error}: the broker splits the segment")
                 replaced = split(error.segment, self.segments)
                 if replaced is not None and self.context.release.deletes_snapshots_with_segments:
                     self.producers.mark_deleted(replaced)
         raise StartError(ENDLESS)
 
     def _complete_swaps(self, bases: tuple[int, ...]) -> None:
-        """Recover each swap, and put it in the place of the segments that hold its offsets: completeSwapOperations."""
+        """Recover each swap, and replace the segments that hold its offsets: completeSwapOperations."""
         if len(bases) > 1:
-            self.uncertain = "several swaps are recovered in the order in which the file system lists them"
+            self.uncertain = "the file system decides in which order the broker recovers several .swap segments"
         release = self.context.release
         for base in bases:
             swap = Segment(self.folder, base, self.context, suffix=SWAP)
-            self.reasons.append(f"{swap.log_name} is recovered and takes the place of what it holds")
+            self.reasons.append(f"the broker recovers {swap.log_name}, which replaces the segments with its offsets")
             try:
                 self.recover_segment(swap, None, ends_start=True)
             except SegmentOverflowError as error:
@@ -156,49 +160,53 @@ class LogLoader:
                 held = segments_from(self.segments.order, base, swap.next_offset(), release=release)
             except ValueError as error:
                 raise StartError(f"IllegalArgumentException: {swap.log_name} ends too low: {error}") from error
-            old = [each for each in held if not release.splits_segments or self.segments[each].next_offset() > base]
-            for each in old:
-                self.segments.pop(each).mark_deleted()
+            replaced = [
+                held_base
+                for held_base in held
+                if not release.splits_segments or self.segments[held_base].next_offset() > base
+            ]
+            for replaced_base in replaced:
+                self.segments.pop(replaced_base).mark_deleted()
             swap.rename("")
             self.segments[base] = swap
 
     def _load_segments(self) -> None:
-        """Load what is there: LogLoader.loadSegmentFiles."""
+        """Open every segment, and recover those that fail a check: LogLoader.loadSegmentFiles."""
         self.segments.clear()
         for name in sorted(self.folder.files):
-            ending = next((each for each in endings(self.context.release) if name.endswith(each)), None)
+            ending = next((suffix for suffix in endings(self.context.release) if name.endswith(suffix)), None)
             if ending is None:
                 continue
             number = offset_of(name)
             if number is None:
-                raise StartError(f"NumberFormatException: {name} begins with no number")
+                raise StartError(f"NumberFormatException: {name} does not start with a number")
             if ending in INDEX_ENDINGS:
                 if not self.folder.exists(log_name(number)):
-                    self.reasons.append(f"{name} belongs to no segment")
+                    self.reasons.append(f"{name} has no segment: the broker deletes it")
                     self.folder.remove(name)
                 continue
-            found = {ending for ending in INDEX_ENDINGS if self.folder.exists(segment_prefix(number) + ending)}
+            indexes = {ending for ending in INDEX_ENDINGS if self.folder.exists(segment_prefix(number) + ending)}
             segment = Segment(self.folder, number, self.context)
-            why = self._insane(segment, found)
+            why = self._insane(segment, indexes)
             if why is not None:
                 with_epochs = self.context.release.recovers_epochs_without_index
                 self.reasons.append(why)
                 self.recover_segment(segment, self.epochs if with_epochs else None, ends_start=True)
             self._add(segment)
 
-    def _insane(self, segment: Segment, found: Collection[str]) -> str | None:
-        """Return why a segment is recovered whatever the marker says: LogSegment.sanityCheck.
+    def _insane(self, segment: Segment, indexes: Collection[str]) -> str | None:
+        """Return why the broker recovers a segment even after a clean shutdown: LogSegment.sanityCheck.
 
-        `found` are the endings of the indexes that there were.
+        `indexes` are the suffixes of the index files that existed before.
         """
         release = self.context.release
-        if ".index" not in found:
+        if ".index" not in indexes:
             if not release.makes_missing_indexes:
-                return f"{segment.name('.index')} is missing: its segment is recovered"
-            self.reasons.append(f"{segment.name('.index')} is missing: it is made empty")
+                return f"{segment.name('.index')} is missing: the broker recovers its segment"
+            self.reasons.append(f"{segment.name('.index')} is missing: the broker creates an empty one")
         problem = segment.offset_index.problem(release) if release.checks_indexes else None
-        if problem is None and ".timeindex" not in found:
-            self.reasons.append(f"{segment.name('.timeindex')} is missing: it is made empty")
+        if problem is None and ".timeindex" not in indexes:
+            self.reasons.append(f"{segment.name('.timeindex')} is missing: the broker creates an empty one")
             segment.time_index.resize(0)
         if problem is None and release.checks_indexes:
             problem = segment.time_index.problem(release)
@@ -207,22 +215,22 @@ class LogLoader:
             for ending in endings(release)[1:]:
                 self.folder.remove(segment.name(ending))
             segment = Segment(self.folder, segment.base, self.context)
-        return None if problem is None else f"{problem}: the segment is recovered"
+        return None if problem is None else f"{problem}: the broker recovers the segment"
 
     def _insane_transactions(self, segment: Segment) -> str | None:
         if not self.context.release.has_producer_state:
             return None
         name = segment.name(".txnindex")
-        # Entry by entry: one below the segment has it recovered before a version behind it is looked at.
+        # In order: an entry below the segment causes a recovery before the version of a later entry is checked.
         for entry in segment.transactions():
             if transaction_index.refuses(entry, self.context.release):
-                raise StartError(f"KafkaException: {name} holds a version that is not known")
+                raise StartError(f"KafkaException: {name} has an entry of an unknown version")
             if entry.last_offset < segment.base:
-                return f"{name} holds an offset below its segment"
+                return f"{name} has an offset below its segment"
         return None
 
     def _recover(self) -> int:
-        """Recover what was not flushed, and return the log end: LogLoader.recoverLog."""
+        """Recover the unflushed segments, and return the log end offset: LogLoader.recoverLog."""
         self._was_empty = not self.segments and not self.context.release.wipes_log_start_above_log_end
         if not self._clean:
             self._recover_unflushed()
@@ -232,8 +240,8 @@ class LogLoader:
             last = self.segments.order[-1]
             end = self.segments[last].next_offset()
             if end < self._log_start and self.context.release.wipes_log_start_above_log_end:
-                why = f"the log start {self._log_start} lies above the log end {end}: every segment is deleted"
-                # Elsewhere their snapshots are deleted with all others, at once.
+                why = f"the log start {self._log_start} is above the log end {end}: the broker deletes every segment"
+                # Other releases delete their snapshots at once, with all others.
                 self._delete(list(self.segments), why, with_snapshots=self.context.release.keeps_wiped_snapshots)
                 if self.context.release.forgets_epochs_of_wiped_logs:
                     self.epochs.clear()
@@ -256,50 +264,53 @@ class LogLoader:
             except (OffsetOrderError, DirectoryError) as error:
                 if isinstance(error, DirectoryError) and not self.context.release.empties_unwritable_segments:
                     raise
-                cut, why = segment.truncate_to(base), f"{error}: the whole segment is emptied"
+                cut, why = segment.truncate_to(base), f"{error}: the broker empties the segment"
                 self._cut(segment, segment.size, why)
             if cut > 0 and (base, segment.size) not in self._passed:
-                # The message of the broker about it looks for the end of the segment once more.
+                # The log message of the broker asks for the end of the segment again, which can fail.
                 segment.next_offset()
-                self._delete(bases[at + 1 :], f"{why}: every segment behind it is deleted")
+                self._delete(bases[at + 1 :], f"{why}: the broker deletes every later segment")
                 return
 
     def recover_segment(
         self, segment: Segment, epochs: EpochCache | None, *, ends_start: bool = False
     ) -> tuple[int, str]:
-        """Recover one segment, with the producers of those before it: LogLoader.recoverSegment."""
+        """Recover one segment; return how many bytes it loses, and why: LogLoader.recoverSegment.
+
+        `ends_start`: the caller does not handle offsets out of order.
+        """
         producers = Producers(self.folder, self.context.release, for_recovery=True)
         self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
         try:
-            found = recover(segment, producers, epochs)
+            recovered = recover(segment, producers, epochs)
         except OffsetOrderError as error:
             if ends_start:
                 raise StartError(f"InvalidOffsetException: {error}") from error
             raise
         producers.take_snapshot()
-        if found.cut:
-            self._cut(segment, segment.size, found.why or "")
-        return found.cut, found.why or ""
+        if recovered.cut:
+            self._cut(segment, segment.size, recovered.why or "")
+        return recovered.cut, recovered.why or ""
 
     def _add(self, segment: Segment) -> None:
         self.segments[segment.base] = segment
 
     def _cut(self, segment: Segment, position: int, why: str) -> None:
-        before = self.folder.as_it_lay(segment.log_name)
+        before = self.folder.before_start(segment.log_name)
         if before is not None and before.path is not None and before.size > position:
             end = segment.next_offset() if position else segment.base
             self.cuts.append(LogCut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
         self.reasons.append(why)
 
     def truncate_fully(self, offset: int) -> None:
-        """Begin the log anew at an offset, without a segment or a producer (UnifiedLog.truncateFullyAndStartAt)."""
+        """Restart the log at an offset, with an empty segment and no producers (UnifiedLog.truncateFullyAndStartAt)."""
         self._delete(list(self.segments), "", with_snapshots=False)
         self.epochs.clear()
         self.producers.start_at(offset)
         self._add(Segment(self.folder, offset, self.context, new=True))
 
     def _delete(self, bases: Iterable[int], why: str, *, with_snapshots: bool = True) -> None:
-        """Rename segments to be removed later, with their snapshots: removeAndDeleteSegmentsAsync."""
+        """Rename segments, and maybe their snapshots, to .deleted: removeAndDeleteSegmentsAsync."""
         for base in bases:
             segment = self.segments.pop(base)
             self._cut(segment, 0, why)

@@ -1,6 +1,6 @@
-"""What a start does to the log of KRaft once it is loaded: KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3.
+"""What a start does to the KRaft log after its load: KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3.
 
-Then it reads what it knows of the last election (QuorumState).
+Then it reads the file about the last election (QuorumState).
 """
 
 from typing import Any
@@ -26,30 +26,30 @@ from kcheck.startup.virtual_files import Folder, StartError
 
 
 def finish(loader: LogLoader, log: LoadedLog, topic_id: str | None) -> LoadedLog:
-    """Sort out the snapshots, and write the small files; StartError where the start ends with what they hold.
+    """Clean up the snapshots, and write the small files; StartError where the start fails on one of them.
 
-    The whole log gives way to the latest snapshot where that lies beyond it: a download that was not followed by the
-    truncation. `topic_id` is what partition.metadata says.
+    The latest snapshot replaces the whole log if it is beyond the log end: the broker stopped between the download and
+    the truncation. `topic_id` is that of partition.metadata.
     """
     folder, release = loader.folder, loader.context.release
     if topic_id not in (None, METADATA_TOPIC_ID):
-        raise StartError(f"InconsistentTopicIdException: {PARTITION_METADATA} names another topic id, {topic_id}")
-    kept = _sorted_out(folder, log, release)
-    log = _begun_anew(loader, log, kept)
+        raise StartError(f"InconsistentTopicIdException: {PARTITION_METADATA} has another topic id, {topic_id}")
+    kept = _clean_up(folder, log, release)
+    log = _truncated_to_snapshot(loader, log, kept)
     if kept and release.reads_metadata_snapshot_at_start:
         newest = _name(max(kept))
         if newest in folder:
             _refused(newest, _metadata_snapshot.broker_reads(folder.read_whole(newest), release))
         elif release.aborts_on_misnamed_snapshots:
             raise _misnamed(kept[max(kept)], newest)
-    forgotten = _elections(folder, release)
+    removal = _removed_election(folder, release)
     if PARTITION_METADATA not in folder:
         folder.put(PARTITION_METADATA, new_content(serialize(PartitionMetadata(0, METADATA_TOPIC_ID))))
-    return log if forgotten is None else log._replace(reasons=(*log.reasons, forgotten))
+    return log if removal is None else log._replace(reasons=(*log.reasons, removal))
 
 
-def _begun_anew(loader: LogLoader, log: LoadedLog, kept: dict[tuple[int, int], str]) -> LoadedLog:
-    """Return the log, emptied where its latest snapshot lies beyond it (truncateToLatestSnapshot)."""
+def _truncated_to_snapshot(loader: LogLoader, log: LoadedLog, kept: dict[tuple[int, int], str]) -> LoadedLog:
+    """Return the log, emptied if its latest snapshot is beyond the log end (truncateToLatestSnapshot)."""
     if not kept:
         return log
     epoch, offset = latest = max(kept)
@@ -65,17 +65,17 @@ def _begun_anew(loader: LogLoader, log: LoadedLog, kept: dict[tuple[int, int], s
     return log._replace(
         log_start_offset=start, log_end_offset=start, recovery_point=Offset(min(log.recovery_point, offset)),
         leader_epochs=(), bases=(offset,), cuts=(),
-        reasons=(*log.reasons, f"the snapshot at offset {offset} lies beyond the log, which begins there anew"),
+        reasons=(*log.reasons, f"the snapshot at offset {offset} is beyond the log end: the log restarts there"),
     )  # fmt: skip
 
 
 def _name(snapshot: tuple[int, int]) -> str:
-    """Return the proper name of a snapshot of this epoch and offset."""
+    """Return the name that the broker expects for a snapshot of this epoch and offset."""
     return f"{snapshot[1]:020d}-{snapshot[0]:010d}{SNAPSHOT_ENDINGS[0]}"
 
 
-def _misnamed(found: str, name: str) -> StartError:
-    return StartError(f"UncheckedIOException: {found} is looked for as {name}")
+def _misnamed(actual: str, expected: str) -> StartError:
+    return StartError(f"UncheckedIOException: the broker looks for {actual} under the name {expected}")
 
 
 def _refused(name: str, reads: BrokerReads[Any]) -> None:
@@ -83,22 +83,25 @@ def _refused(name: str, reads: BrokerReads[Any]) -> None:
         raise StartError(f"{name} cannot be read: {reads.error}")
 
 
-def _elections(folder: Folder, release: Release) -> str | None:
-    """Read the last election, and return why it is forgotten; what the start writes of it depends on the others."""
-    name, forgotten = FileKind.QUORUM_STATE, None
+def _removed_election(folder: Folder, release: Release) -> str | None:
+    """Read quorum-state, and return why the broker removes it; None where it keeps it.
+
+    The new bytes of the file depend on the other nodes.
+    """
+    name, removal = FileKind.QUORUM_STATE, None
     folder.remove(f"{name}{TEMPORARY}")
     if name in folder:
         reads = _quorum_state.broker_reads(folder.read_whole(name), release)
         _refused(name, reads)
         if reads.value is None:
             return None
-        forgotten = f"{name} is removed, and what it said of the last election forgotten: {reads.value}"
+        removal = f"the broker removes {name} and forgets the last election: {reads.value}"
     folder.put(name, new_content(b"", certain=False))
-    return forgotten
+    return removal
 
 
-def _sorted_out(folder: Folder, log: LoadedLog, release: Release) -> dict[tuple[int, int], str]:
-    """Remove the snapshots that nobody needs, and return the names of the others by epoch and offset."""
+def _clean_up(folder: Folder, log: LoadedLog, release: Release) -> dict[tuple[int, int], str]:
+    """Remove the snapshots that are not needed, and return the names of the others by epoch and offset."""
     kept: dict[tuple[int, int], str] = {}
     unneeded: list[str] = []
     for name in sorted(folder.files):
@@ -106,7 +109,7 @@ def _sorted_out(folder: Folder, log: LoadedLog, release: Release) -> dict[tuple[
             continue
         snapshot = parse_metadata_snapshot(name)
         if snapshot is None:
-            raise StartError(f"NumberFormatException: {name} has no offset and epoch where a snapshot has them")
+            raise StartError(f"NumberFormatException: the name {name} has no offset and epoch")
         if not name.endswith(SNAPSHOT_ENDINGS[0]) or snapshot[0] < log.log_start_offset:
             unneeded.append(name)
         else:

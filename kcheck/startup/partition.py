@@ -1,4 +1,4 @@
-"""What the next start makes of one partition directory: its load, what is lost by it, and which files change."""
+"""What the next start makes of one partition directory: its log, the records it loses, and the files it changes."""
 
 from contextlib import suppress
 
@@ -8,7 +8,7 @@ from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, nameless
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
@@ -22,6 +22,7 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
@@ -32,18 +33,18 @@ from kcheck.startup.log_manager import is_metadata_log
 from kcheck.startup.segment import Segment
 from kcheck.startup.virtual_files import Folder, QueuedError, StartError, UnseenError, failed
 
-_SET_ASIDE = ": the directory is renamed with a suffix -stray, and nobody serves it"
+_SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
 
 
 def start_partition(
     path: str,
     name: str,
     directory: PartitionDirectory,
-    stored: LoadInputs,
+    inputs: LoadInputs,
     context: Context,
     folder: Folder | None = None,
 ) -> PartitionPrediction:
-    """Return what the start makes of a partition directory, or of `folder` in its place; nothing is written."""
+    """Return what the start makes of a partition directory, or of the files in `folder` instead."""
     try:
         folder = folder or _folder(path)
     except UnreadableError as error:
@@ -54,8 +55,8 @@ def start_partition(
     folder.fails_offline = context.release.has_offline_log_dirs
     try:
         loader = LogLoader(
-            folder, _of_its_own(folder, context), clean=stored.clean, log_start=stored.log_start,
-            recovery_point=stored.recovery_point, deleted=name.endswith("-delete"),
+            folder, _with_topic_settings(folder, context), clean=inputs.clean, log_start=inputs.log_start,
+            recovery_point=inputs.recovery_point, deleted=name.endswith("-delete"),
         )  # fmt: skip
         log = loader.load()
         topic_id = _topic_id(folder, context.release)
@@ -69,43 +70,43 @@ def start_partition(
         scanned = 0 if loader is None else loader.rescanned
         touched = unstable(name) if log is not None and log.unstable else None
         return PartitionPrediction(
-            name, directory, outcome, str(error), None, None, None, scanned, folder.changes(), folder.files, queued,
-            touched=touched,
+            name, directory, outcome, str(error), scan_bytes=scanned, changes=folder.changes(), after=folder.files,
+            queued=queued, touched=touched,
         )  # fmt: skip
-    lost = _lost(log, loader, stored)
-    mark = loaded_high_watermark(
-        None if stored.high_watermark is None else Offset(stored.high_watermark), log_start=log.log_start_offset,
+    lost = _lost(log, loader, inputs)
+    high_watermark = loaded_high_watermark(
+        None if inputs.high_watermark is None else Offset(inputs.high_watermark), log_start=log.log_start_offset,
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
-    outcome, reason, doubt = _outcome(name, directory, log, lost, topic_id, context)
+    outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
     touched = unstable(name) if log.unstable else None
     if outcome is Outcome.STRAY and directory.state is not DirectoryState.STRAY:
-        touched = touched or f"{name} is to be renamed"
+        touched = touched or f"the broker renames {name} to -stray"
         loader.epochs.set_aside()
         log = log._replace(leader_epochs=())
     return PartitionPrediction(
-        name, directory, outcome, reason, log, mark, lost, log.rescanned, folder.changes(), folder.files,
-        uncertain=loader.uncertain or doubt, touched=touched,
+        name, directory, outcome, reason, log=log, high_watermark=high_watermark, lost=lost, scan_bytes=log.rescanned,
+        changes=folder.changes(), after=folder.files, uncertain=loader.uncertain or uncertain, touched=touched,
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context),
     )  # fmt: skip
 
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
-    """Whether a future log takes the place of the current one, because the cluster believes that it has."""
-    judge, known = context.judge, context.release.promotes_future_logs
-    if judge is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not known:
+    """Whether a future log replaces the current one: in the cluster metadata it already has."""
+    detector, promotes = context.stray_detector, context.release.promotes_future_logs
+    if detector is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not promotes:
         return False
-    return judge.promotes(topic_id, directory.partition)
+    return detector.promotes(topic_id, directory.partition)
 
 
-def _of_its_own(folder: Folder, context: Context) -> Context:
-    """Return the settings of a topic, as far as its files tell them."""
+def _with_topic_settings(folder: Folder, context: Context) -> Context:
+    """Return the context with the settings of the topic, as far as the indexes tell them."""
     size = None if context.settings.index_size_said else made_with(folder)
     return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
 
 
 def _folder(path: str) -> Folder:
-    """Return the files of a directory; UnreadableError where a device or the like stands under the name of one."""
+    """Return the files of a directory; UnreadableError where the name of a Kafka file is a device or the like."""
     directories, others = no_files(path)
     unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
     for name in (*others, *unknown):
@@ -115,17 +116,17 @@ def _folder(path: str) -> Folder:
 
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
-    """Return the id of its topic that the log names; StartError where the file that does it cannot be read."""
+    """Return the topic id in partition.metadata, None without one; StartError where the broker fails on the file."""
     if not release.has_partition_metadata:
         return None
     if PARTITION_METADATA in folder.directories:
         raise failed(PARTITION_METADATA, IO_ERROR, release)
     if PARTITION_METADATA not in folder:
         return None
-    found = partition_metadata.broker_reads(folder.read_whole(PARTITION_METADATA), release)
-    if found.error is not None:
-        raise failed(PARTITION_METADATA, found.error, release)
-    return None if found.value is None else found.value.topic_id
+    reads = partition_metadata.broker_reads(folder.read_whole(PARTITION_METADATA), release)
+    if reads.error is not None:
+        raise failed(PARTITION_METADATA, reads.error, release)
+    return None if reads.value is None else reads.value.topic_id
 
 
 def _outcome(
@@ -136,87 +137,90 @@ def _outcome(
     topic_id: str | None,
     context: Context,
 ) -> tuple[Outcome, str | None, str | None]:
-    """Return the outcome, why, and what else may be."""
+    """Return the outcome, the reason, and what is uncertain about it."""
     reason = "; ".join(log.reasons) or None
     if name.endswith("-delete"):
-        return Outcome.DELETED, "the directory is marked to be deleted", None
+        return Outcome.DELETED, "the directory is marked for deletion", None
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
-        return Outcome.STRAY, "the directory was set aside before: nobody serves it", None
+        return Outcome.STRAY, "an earlier start set the directory aside: the broker does not serve it", None
     if not skipped_by_broker(name, context.release):
         unnamed = nameless(mode=context.mode, release=context.release)
         if topic_id is None and unnamed is not Outcome.OK:
             why = f"{PARTITION_METADATA} is missing"
             return unnamed, f"{why}{_SET_ASIDE}" if unnamed is Outcome.STRAY else why, None
-        judged = context.judge and topic_id and context.judge.stray(topic_id, directory.partition)
-        if judged:
+        detector = context.stray_detector
+        stray = detector.stray(topic_id, directory.partition) if detector is not None and topic_id else None
+        if stray is not None:
             outcome = becomes_of_strays(context.release)
-            what = _SET_ASIDE if outcome is Outcome.STRAY else ": the directory is deleted"
-            return outcome, f"{judged[0]}{what}", judged[1]
+            effect = _SET_ASIDE if outcome is Outcome.STRAY else ": the broker deletes the directory"
+            return outcome, f"{stray.why}{effect}", stray.uncertain
     if lost is not None:
-        reason = reason or f"the log ends at offset {log.log_end_offset}, though batches stand behind it"
+        reason = reason or f"the log ends at offset {log.log_end_offset}, but batches follow"
         return Outcome.LOST, reason, None
     return Outcome.REPAIRED if reason else Outcome.OK, reason, None
 
 
-def _lost(log: LoadedLog, loader: LogLoader, stored: LoadInputs) -> LostRecords | None:
-    """Return the records that are cut or deleted, and those that a log end below them hides."""
-    found = [cut_loss(cut, stored.high_watermark) for cut in log.cuts]
+def _lost(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
+    """Return the records that the start truncates or deletes, and those above a log end that is too low."""
+    losses = [cut_loss(cut, inputs.high_watermark) for cut in log.cuts]
     if not loader.deleted:
         last = loader.segments[log.bases[-1]]
-        hidden = _hidden(last, log, stored.high_watermark)
-        found.extend(() if hidden is None else (hidden,))
-    return total_loss(found)
+        hidden = _hidden(last, log, inputs.high_watermark)
+        losses.extend(() if hidden is None else (hidden,))
+    return total_loss(losses)
 
 
-def cut_loss(cut: LogCut, mark: int | None) -> LostRecords:
-    """Return what stands in the part of a `.log` that goes, by the headers that can be found there.
+def cut_loss(cut: LogCut, high_watermark: int | None) -> LostRecords:
+    """Return the records in the removed part of a `.log`, by the batch headers there.
 
-    Zeros behind the batches, as a preallocated file has them, are no bytes that are lost.
+    Zeros after the batches, as a preallocated file has them, do not count as lost bytes.
     """
     try:
-        with opened(cut.path) as (descriptor, size):
-            reader = HeaderReader(descriptor, min(size, cut.size), verify=False, position=cut.position)
-            count = _Count(mark)
+        with opened(cut.path) as source:
+            reader = HeaderReader(source, min(source.size, cut.size), verify=False, position=cut.position)
+            count = _BatchCount(high_watermark)
             for columns in reader:
                 count.take(columns)
-            behind, filled = None, cut.size
-            if only_zeros(descriptor, reader.position, cut.size):
+            later, filled = None, cut.size
+            if only_zeros(source, reader.position, cut.size):
                 filled = reader.position
             else:
                 after = Offset(cut.base_offset - 1 if count.end is None else count.end - 1)
-                behind = intact_batches(descriptor, reader.position, cut.size, base=cut.base_offset, after=after)
+                later = intact_batches(source, reader.position, cut.size, base=cut.base_offset, after=after)
     except UnreadableError:
-        return LostRecords(None, None, None, cut.size - cut.position, None)
-    if behind is not None:
-        start = min(cut.end_offset, behind.base_offset, cut.end_offset if count.start is None else count.start)
-        end = max(behind.last_offset + 1, count.end or 0)
-        return LostRecords(Offset(start), Offset(end), None, cut.size - cut.position, None)
+        return LostRecords(start=None, end=None, records=None, bytes=cut.size - cut.position, below_high_watermark=None)
+    if later is not None:
+        start = min(cut.end_offset, later.base_offset, cut.end_offset if count.start is None else count.start)
+        end = max(later.last_offset + 1, count.end or 0)
+        return LostRecords(
+            start=Offset(start), end=Offset(end), records=None, bytes=cut.size - cut.position, below_high_watermark=None
+        )
     return count.lost(filled - cut.position)
 
 
-def _hidden(segment: Segment, log: LoadedLog, mark: int | None) -> LostRecords | None:
-    """Return the batches of the last segment that stand behind the log end, which a wrong index took too low."""
+def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> LostRecords | None:
+    """Return the records of the last segment above the log end, which a wrong index makes too low."""
     if log.log_end_offset != segment.base or not segment.size:
         return None
-    count = _Count(mark)
-    with suppress(StartError):  # The start itself did not read as far as that.
+    count = _BatchCount(high_watermark)
+    with suppress(StartError):  # The start itself did not read that far.
         for columns, _ in segment.windows(0):
             count.take(columns)
     return count.lost(segment.size) if count.end is not None and count.end > log.log_end_offset else None
 
 
-class _Count:
-    """Counts batches: their offsets, their records, and how many of these lie below a high watermark."""
+class _BatchCount:
+    """Counts the records of batches, and those below a high watermark."""
 
-    def __init__(self, mark: int | None) -> None:
+    def __init__(self, high_watermark: int | None) -> None:
         self.start: int | None = None
         self.end: int | None = None
         self._records: int | None = 0
-        self._below: int | None = None if mark is None else 0
-        self._mark = mark
+        self._below: int | None = None if high_watermark is None else 0
+        self._high_watermark = high_watermark
 
     def take(self, columns: HeaderColumns) -> None:
-        """Take the batches of a window."""
+        """Count the batches of a window."""
         first, last = int(columns.base_offset.min()), int(columns.last_offset.max()) + 1
         self.start = first if self.start is None else min(first, self.start)
         self.end = last if self.end is None else max(last, self.end)
@@ -225,11 +229,12 @@ class _Count:
             self._records = self._below = None
         if self._records is not None:
             self._records += int(counts.sum(dtype=np.int64))
-        if self._mark is not None and self._below is not None:
-            inside = np.clip(self._mark - columns.base_offset, 0, counts)
-            self._below += int(inside.sum(dtype=np.int64))
+        if self._high_watermark is not None and self._below is not None:
+            below = np.clip(self._high_watermark - columns.base_offset, 0, counts)
+            self._below += int(below.sum(dtype=np.int64))
 
     def lost(self, size: int) -> LostRecords:
-        """Return what was counted."""
-        start, end = (None if each is None else Offset(each) for each in (self.start, self.end))
-        return LostRecords(start, end, self._records, size, self._below)
+        """Return the batches that were counted, `size` bytes, as lost."""
+        start = None if self.start is None else Offset(self.start)
+        end = None if self.end is None else Offset(self.end)
+        return LostRecords(start=start, end=end, records=self._records, bytes=size, below_high_watermark=self._below)

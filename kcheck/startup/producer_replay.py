@@ -1,7 +1,7 @@
-"""What a start learns of producers by reading the log: Log.rebuildProducerState 2.0, UnifiedLog to 4.3.1.
+"""The producer state that a start rebuilds from the log: Log.rebuildProducerState 2.0, UnifiedLog to 4.3.1.
 
-Up to 1.1 a load does it by Log.loadProducerState, a recovery by a loop of its own. Each returns how many bytes
-are read.
+Up to 1.1 a load calls Log.loadProducerState, and a recovery has a loop of its own. Each function returns how many bytes
+the broker reads.
 """
 
 from bisect import bisect_right
@@ -19,7 +19,7 @@ Segments = SortedMap[Segment]
 
 
 def reload_log(producers: Producers, segments: Segments, start: int, end: int, *, clean: bool) -> int:
-    """Learn of the producers from the log start to the log end."""
+    """Rebuild the state at the log end."""
     bases = segments.order
     release = producers.release
     if not release.has_producer_state:
@@ -37,7 +37,7 @@ def reload_log(producers: Producers, segments: Segments, start: int, end: int, *
 
 
 def reload_before(producers: Producers, segments: Segments, start: int, base: int) -> int:
-    """Learn of the producers up to a segment that is to be recovered."""
+    """Rebuild the state at the base offset of a segment before its recovery."""
     release = producers.release
     if not release.has_producer_state:
         return 0
@@ -51,8 +51,8 @@ def reload_before(producers: Producers, segments: Segments, start: int, base: in
         bases = segments_from(segments.order, producers.map_end, base, release=release)
     except ValueError as error:
         raise StartError(f"IllegalArgumentException: {error} from the log start {start} to {base}") from error
-    for each in bases:
-        read += _follow(producers, segments[each], max(each, producers.map_end))
+    for segment_base in bases:
+        read += _replay(producers, segments[segment_base], max(segment_base, producers.map_end))
     producers.map_end = base
     if release.recovery_takes_snapshots:
         producers.take_snapshot()
@@ -70,42 +70,44 @@ def _rebuild(producers: Producers, segments: Segments, start: int, end: int) -> 
 def _reload(
     producers: Producers, segments: Segments, start: int, end: int, *, takes_snapshot: Callable[[int], bool]
 ) -> int:
-    """Begin with the newest snapshot, and read what is behind it."""
-    nothing = not producers.states.entries and producers.map_end >= end
+    """Load the newest snapshot, and replay the batches after it."""
+    is_empty = not producers.states.entries and producers.map_end >= end
     producers.reload(start, end)
-    if end <= producers.map_end or nothing:
+    if end <= producers.map_end or is_empty:
         return 0
     read = 0
     bases = segments.order
     for base in segments_from(bases, producers.map_end, end, release=producers.release):
-        begin = max(base, producers.map_end, start)
-        producers.map_end = begin
+        first_offset = max(base, producers.map_end, start)
+        producers.map_end = first_offset
         if takes_snapshot(base):
             producers.take_snapshot()
         bounded = producers.release.replays_below_log_end or base == bases[bisect_right(bases, end) - 1]
-        read += _follow(producers, segments[base], begin, end if bounded else None)
+        read += _replay(producers, segments[base], first_offset, end if bounded else None)
     return read
 
 
-def _follow(producers: Producers, segment: Segment, begin: int, end: int | None = None) -> int:
-    """Read a segment from an offset on, up to the batch of `end` if that is there."""
-    from_begin = producers.release.replays_below_log_end
-    tail = None if end is None or from_begin else segment.search(end).found
-    found = segment.search(begin).found
-    if found is None:
+def _replay(producers: Producers, segment: Segment, first_offset: int, end: int | None = None) -> int:
+    """Replay a segment from an offset on, up to the batch of `end` if it has one."""
+    below_end = producers.release.replays_below_log_end
+    tail = None if end is None or below_end else segment.search(end).batch
+    head = segment.search(first_offset).batch
+    if head is None:
         return 0
-    if end is not None and from_begin:
-        if end < begin:
+    if end is not None and below_end:
+        if end < first_offset:
             return 0
-        tail = segment.search(end, max(segment.offset_index.lookup(end), found.position)).found
+        tail = segment.search(end, max(segment.offset_index.lookup(end), head.position)).batch
     limit = segment.size if tail is None else tail.position
-    if limit < found.position:
-        raise StartError(f"IllegalArgumentException: {segment.log_name} is out of order from {found.position} on")
+    if limit < head.position:
+        raise StartError(
+            f"IllegalArgumentException: {segment.log_name} is out of order from position {head.position} on"
+        )
     replay = producers.replay()
-    for columns, _ in segment.windows(found.position, end=limit):
+    for columns, _ in segment.windows(head.position, end=limit):
         _, problem = follow(segment, columns, np.arange(len(columns.position)), replay, [])
         if problem is not None:
             raise StartError(f"InvalidRecordException: {problem}")
     with ends_start(segment):
         replay.finish()
-    return limit - found.position
+    return limit - head.position

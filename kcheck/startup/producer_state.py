@@ -1,4 +1,4 @@
-"""The producers of a log while a start is simulated: ProducerStateManager with its snapshots, 2.8 to 4.3.1."""
+"""The producer state of a log that is loaded: ProducerStateManager with its snapshots, 2.8 to 4.3.1."""
 
 import struct
 from bisect import bisect_right
@@ -50,32 +50,32 @@ _BASE_TIMESTAMP = HEADER.names.index("base_timestamp")
 _MARKER_VALUE_SIZE = 6
 _NO_PRODUCER_ID = -1
 _RUN_COUNT_MIN = 32
-"""Fewer batches than these are taken one by one."""
+"""Shorter runs of batches are appended one by one."""
 _PRODUCER_COUNT_MAX = 1000
 
 
 class Producers:
-    """The producers known so far, and the snapshots in the directory.
+    """The producers, and the snapshots in the directory.
 
-    `map_end` is the offset up to which they are known, `certain` is False where that depends on the clock: an idle
+    `map_end` is the offset up to which the state is known. `certain` is False where the state depends on the clock: a
     producer of a snapshot may have expired.
     """
 
     def __init__(self, folder: Folder, release: Release, *, for_recovery: bool = False) -> None:
-        """List the snapshots; StartError for a name without a number. `for_recovery`: not those of the log itself."""
+        """List the snapshots; StartError for a name without a number. `for_recovery`: a state apart from the log's."""
         self._folder, self.release = folder, release
         self._anew = for_recovery and release.replays_recovery_anew
         self.states = ProducerStates(release)
         self.map_end = self._snapshot_end = 0
         self.certain = True
-        # A recovery has producers of its own, and the log does not see what they do with snapshots.
+        # A recovery has a producer state of its own, whose snapshots the state of the log does not know.
         own = release.keeps_snapshot_per_segment and not for_recovery
         self._snapshots = Snapshots(folder.snapshots.names) if own else folder.snapshots
         self._gone: set[int] = set()
         self._listed()
 
     def _list(self) -> None:
-        """List the snapshots anew."""
+        """List the snapshots again."""
         self._snapshots = self._folder.snapshots
         self._gone.clear()
         self._listed()
@@ -85,14 +85,14 @@ class Producers:
             self._snapshots = Snapshots()
         if self._snapshots.unnumbered:
             name = min(self._snapshots.unnumbered)
-            raise StartError(f"NumberFormatException: {name} is no name of a producer snapshot")
+            raise StartError(f"NumberFormatException: {name} is not a valid producer snapshot name")
 
     @property
     def latest_snapshot(self) -> int | None:
-        """The offset of the newest snapshot; up to 2.7 the directory is listed each time."""
+        """The offset of the newest snapshot; up to 2.7 the broker lists the directory each time."""
         if not self.release.keeps_snapshot_per_segment:
             self._list()
-        return next((each for each in reversed(self._snapshots.offsets) if each not in self._gone), None)
+        return next((offset for offset in reversed(self._snapshots.offsets) if offset not in self._gone), None)
 
     def remove(self, offset: int) -> None:
         """Delete a snapshot."""
@@ -101,7 +101,7 @@ class Producers:
             self._folder.remove(name)
 
     def mark_deleted(self, offset: int) -> None:
-        """Rename a snapshot, to be removed later (removeAndMarkSnapshotForDeletion)."""
+        """Rename a snapshot to .deleted (removeAndMarkSnapshotForDeletion)."""
         name = self._pop(offset)
         if name is not None:
             self._folder.rename(name, name + DELETED)
@@ -113,20 +113,20 @@ class Producers:
         return self._snapshots[offset]
 
     def remove_stray(self, bases: Iterable[int]) -> None:
-        """List the snapshots anew, and delete those that belong to no segment."""
+        """List the snapshots again, and delete those without a segment (removeStraySnapshots)."""
         self._list()
         for offset in stray_snapshots(self._snapshots.offsets, set(bases)):
             self.remove(offset)
 
     def start_at(self, offset: int) -> None:
-        """Forget everything (truncateFullyAndStartAt)."""
+        """Delete all snapshots, and start with no producer (truncateFullyAndStartAt)."""
         self.states = ProducerStates(self.release)
-        for each in list(self._snapshots.offsets):
-            self.remove(each)
+        for snapshot in list(self._snapshots.offsets):
+            self.remove(snapshot)
         self._snapshot_end, self.map_end = 0, offset
 
     def reload(self, start: int, end: int) -> None:
-        """Delete the snapshots that lie out of range, and begin with the newest of the others (truncateAndReload)."""
+        """Delete the snapshots out of range, and load the newest of the others (truncateAndReload)."""
         if not self.release.keeps_snapshot_per_segment:
             self._list()
         offsets = self._snapshots.offsets
@@ -143,27 +143,27 @@ class Producers:
             entries = self._read(self._snapshots[newest])
             if entries is not None:
                 if self.release.forgets_producers_below_log_start:
-                    entries = tuple(each for each in entries if each.last_offset >= start)
+                    entries = tuple(producer for producer in entries if producer.last_offset >= start)
                 self.states = ProducerStates(self.release, map(Entry.of_snapshot, entries))
-                self.certain = all(each.current_txn_first_offset >= 0 for each in entries)
+                self.certain = all(producer.current_txn_first_offset >= 0 for producer in entries)
                 self._snapshot_end = self.map_end = newest
                 return
             self.remove(newest)
         self._snapshot_end = self.map_end = start
 
     def _read(self, name: str) -> Sequence[Producer] | None:
-        """Return the producers of a snapshot, None where the broker deletes it; StartError where its start ends."""
-        found = producer_snapshot.broker_reads(self._folder.read_whole(name), self.release)
-        if found.error not in (None, producer_snapshot.CORRUPT):
-            raise StartError(f"{found.error}: {name} cannot be read")
-        return None if found.value is None else found.value.producers
+        """Return the producers of a snapshot, None where the broker deletes it; StartError where the start fails."""
+        reads = producer_snapshot.broker_reads(self._folder.read_whole(name), self.release)
+        if reads.error not in (None, producer_snapshot.CORRUPT):
+            raise StartError(f"{reads.error}: {name} cannot be read")
+        return None if reads.value is None else reads.value.producers
 
     def replay(self) -> ProducerReplay:
-        """Return what takes the batches of a segment that is replayed."""
+        """Return the state to which the batches of a replayed segment are appended."""
         return ProducerReplay(self.states, anew=self._anew)
 
     def take_snapshot(self) -> None:
-        """Write a snapshot unless there is one for this offset or behind it."""
+        """Write a snapshot unless there is one at or above this offset (takeSnapshot)."""
         if self.map_end <= self._snapshot_end or not self.release.has_producer_state:
             return
         name = segment_prefix(Offset(self.map_end)) + SNAPSHOT
@@ -182,9 +182,9 @@ def follow(
     states: ProducerStates | ProducerReplay,
     aborted: list[AbortedTxn],
 ) -> tuple[int, str | None]:
-    """Follow the producers of some batches of a window; return the last row, and why no record is read behind it.
+    """Append some batches of a window to the state; return the last row, and why the broker reads none after it.
 
-    `aborted` takes the aborted transactions. StartError where the broker's start aborts.
+    Aborted transactions go into `aborted`. StartError where the start aborts.
     """
     rows = rows[columns.producer_id[rows] > _NO_PRODUCER_ID]
     if not rows.size:
@@ -193,7 +193,7 @@ def follow(
     places = [-1, *np.flatnonzero(control).tolist(), len(rows)]
     for before, place in pairwise(places):
         run = rows[before + 1 : place]
-        if not _taken_at_once(columns, run, states):
+        if not _append_together(columns, run, states):
             for row in run.tolist():
                 _append(segment, _data(columns, row), states, aborted)
         if place < len(rows):
@@ -214,15 +214,15 @@ def _append(segment: Segment, step: Step, states: ProducerStates | ProducerRepla
 
 @contextmanager
 def ends_start(segment: Segment) -> Iterator[None]:
-    """Tell of a transaction that ends the start."""
+    """Turn a transaction that the broker refuses into a StartError."""
     try:
         yield
     except StateError as error:
         raise StartError(f"{error} ({segment.log_name})") from error
 
 
-def _taken_at_once(columns: HeaderColumns, rows: Column, states: ProducerStates | ProducerReplay) -> bool:
-    """Take batches of records if they are many, and none of them ends the start; return whether that was done."""
+def _append_together(columns: HeaderColumns, rows: Column, states: ProducerStates | ProducerReplay) -> bool:
+    """Append a long run of batches at once if no transaction can end the start; return whether that was done."""
     if len(rows) < _RUN_COUNT_MIN:
         return False
     ids = columns.producer_id[rows].astype(np.int64)
@@ -234,13 +234,13 @@ def _taken_at_once(columns: HeaderColumns, rows: Column, states: ProducerStates 
     latest: dict[int, Entry] = {}
     opened: dict[int, int] = {}
     runs = (order[begin:end] for begin, end in pairwise([*begins.tolist(), len(order)]))
-    for mine in sorted(runs, key=lambda mine: int(mine[0])):  # A hash table keeps the order in which they came.
+    for mine in sorted(runs, key=lambda mine: int(mine[0])):  # A hash table depends on the order of insertion.
         producer_id = int(ids[mine[0]])
         first = len(mine) if states.entry(producer_id).current_txn_first_offset is None else 0
         if inside[mine].any():
             first = min(first, int(np.argmax(inside[mine])))
-            begun = _data(columns, int(rows[mine[first]]))
-            opened[producer_id] = begun.last_offset - begun.offset_delta(states.release)
+            opening = _data(columns, int(rows[mine[first]]))
+            opened[producer_id] = opening.last_offset - opening.offset_delta(states.release)
         if not inside[mine][first:].all():
             return False
         latest[producer_id] = _entry(_data(columns, int(rows[mine[-1]])), states.release)
@@ -251,8 +251,8 @@ def _taken_at_once(columns: HeaderColumns, rows: Column, states: ProducerStates 
 def _take_aborted(segment: Segment, completed: Completed, aborted: list[AbortedTxn]) -> None:
     if aborted and aborted[-1].last_offset >= completed.last_offset:
         raise StartError(
-            f"IllegalArgumentException: the marker at offset {completed.last_offset} of {segment.log_name} does not"
-            f" lie above that of the aborted transaction before it"
+            f"IllegalArgumentException: the marker at offset {completed.last_offset} of {segment.log_name} is not"
+            f" above that of the aborted transaction before it"
         )
     aborted.append(
         AbortedTxn(
@@ -271,19 +271,19 @@ def _entry(data: Data, release: Release) -> Entry:
 def _data(columns: HeaderColumns, row: int) -> Data:
     base, last, sequence = int(columns.base_offset[row]), int(columns.last_offset[row]), int(columns.base_sequence[row])
     return Data(
-        int(columns.producer_id[row]),
-        int(columns.producer_epoch[row]),
-        base,
-        last,
-        sequence,
-        NO_SEQUENCE if sequence == NO_SEQUENCE else increment_sequence(sequence, last - base),
-        int(columns.max_timestamp[row]),
-        bool(columns.attributes[row] & TRANSACTIONAL),
+        producer_id=int(columns.producer_id[row]),
+        producer_epoch=int(columns.producer_epoch[row]),
+        base_offset=base,
+        last_offset=last,
+        base_sequence=sequence,
+        last_sequence=NO_SEQUENCE if sequence == NO_SEQUENCE else increment_sequence(sequence, last - base),
+        max_timestamp=int(columns.max_timestamp[row]),
+        transactional=bool(columns.attributes[row] & TRANSACTIONAL),
     )
 
 
 def _step(segment: Segment, columns: HeaderColumns, row: int) -> Step | str:
-    """Return what a control batch tells, or why InvalidRecordException is thrown; StartError for another exception."""
+    """Return the marker in a control batch, or the reason of an InvalidRecordException; StartError for others."""
     producer_id = int(columns.producer_id[row])
     position, size = int(columns.position[row]), int(columns.size[row])
     if size < HEADER.size:
@@ -305,13 +305,13 @@ def _step(segment: Segment, columns: HeaderColumns, row: int) -> Step | str:
 
 
 def _unusual(segment: Segment, data: bytes, position: int, marker: Marker) -> Marker | str:
-    """Return what a control batch that no broker writes like this tells (EndTransactionMarker.deserialize)."""
+    """Return the marker in a control batch that no broker writes in this form (EndTransactionMarker.deserialize)."""
     where = f"the control batch at position {position} of {segment.log_name}"
-    found = list(islice(read_records(data), 2))
+    records = list(islice(read_records(data), 2))
     compressed = bool(data[22] & CODEC_MASK)
-    first = found[0] if found else None
-    last = found[-1] if found else None
-    # Of several records a broker reads the first alone, unless they are compressed.
+    first = records[0] if records else None
+    last = records[-1] if records else None
+    # The broker reads only the first of several records, unless they are compressed.
     message = None if last is None or isinstance(last, Record) else last.message
     only = compressed or _count(data) == 1
     if not isinstance(first, Record) or (message is not None and only):
@@ -325,7 +325,7 @@ def _unusual(segment: Segment, data: bytes, position: int, marker: Marker) -> Ma
         return f"{where} has a key that cannot be read"
     kind = int.from_bytes(key[2:4], "big", signed=True)
     if kind not in (ABORT, COMMIT):
-        raise StartError(f"IllegalArgumentException: {where} has the type {kind}, which ends no transaction")
+        raise StartError(f"IllegalArgumentException: {where} has the type {kind}, which is neither ABORT nor COMMIT")
     if first.value is None:
         raise StartError(f"NullPointerException: {where} has no value")
     value = bytes(first.value)

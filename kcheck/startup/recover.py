@@ -1,7 +1,7 @@
-"""RECOVER of one segment, window by window: LogSegment.recover 0.10.2 to 4.3.1.
+"""The recovery of one segment, window by window: LogSegment.recover 0.10.2 to 4.3.1.
 
-Its batches are read until one is not valid; both indexes, the transaction index, the epochs and the producers are built
-anew on the way, and the file is cut behind the last valid batch.
+The broker reads batches until one is not valid. It rebuilds both indexes, the transaction index, the epochs and the
+producers on the way, and truncates the file after the last valid batch.
 """
 
 from bisect import bisect_right
@@ -23,27 +23,29 @@ _NO_TIMESTAMP = -1
 
 
 class OffsetOrderError(Exception):
-    """InvalidOffsetException: an index cannot be built, because offsets do not rise. The message tells where."""
+    """InvalidOffsetException: an index cannot be built, because offsets do not increase. The message says where."""
 
 
 class SegmentOverflowError(Exception):
-    """LogSegmentOffsetOverflowException: an offset does not belong into the segment. The message tells which."""
+    """LogSegmentOffsetOverflowException: an offset does not fit into the segment. The message says which."""
 
     def __init__(self, segment: Segment, message: str) -> None:
-        """Take the segment, whose indexes are as far as they were built."""
+        """Take the segment; its indexes end at the batch before."""
         super().__init__(message)
         self.segment = segment
 
 
 class Recovered(NamedTuple):
-    """What a RECOVER did: bytes cut, and why it ended before the file did."""
+    """What a recovery did."""
 
     cut: int
+    """How many bytes it removed from the end of the file."""
     why: str | None
+    """Why the batches end there; None where nothing was removed."""
 
 
 class _Indexes:
-    """Both indexes while they are built."""
+    """Both indexes while the recovery builds them."""
 
     def __init__(self, segment: Segment) -> None:
         segment.offset_index.reset()
@@ -61,7 +63,7 @@ class _Indexes:
         self._last_time, self._last_time_offset = _NO_TIMESTAMP, segment.base
 
     def take(self, columns: HeaderColumns, stop: int) -> tuple[int, Exception | None]:
-        """Take the batches before row `stop`; return where it ends before, and what the broker throws there."""
+        """Add the batches before row `stop`; return the row where it ends, and what the broker throws there."""
         rows = self._rows(columns, stop)
         newest = columns.max_timestamp[:stop]
         raised = np.maximum.accumulate(np.concatenate(([self._largest], newest)))
@@ -79,19 +81,19 @@ class _Indexes:
         return (stop, None) if failure is None else (end, failure)
 
     def _rows(self, columns: HeaderColumns, stop: int) -> Column:
-        """Return the rows before which more bytes stand since the last entry than the interval."""
+        """Return the rows that get an entry: more than index.interval.bytes after the entry before."""
         positions = columns.position[:stop].tolist()
-        found: list[int] = []
+        rows: list[int] = []
         at = bisect_right(positions, self._last_position + self._interval)
         while at < stop:
-            found.append(at)
+            rows.append(at)
             at = bisect_right(positions, positions[at] + self._interval, at + 1)
-        return np.array(found, np.int64)
+        return np.array(rows, np.int64)
 
     def _check(
         self, columns: HeaderColumns, rows: Column, largest: Column, largest_at: Column
     ) -> tuple[int, Exception | None, bool]:
-        """Return the first row at which an index refuses its entry, how, and whether the other one has taken it."""
+        """Return the first row that an index refuses, the exception, and whether only the time index refuses it."""
         if not rows.size:
             return 0, None, False
         offsets = self._keys(columns, rows)
@@ -116,13 +118,13 @@ class _Indexes:
         if full[first] or (time_full[first] and not falls[first]):
             limit = self._segment.context.settings.segment_index_bytes
             failure: Exception = StartError(
-                f"IllegalArgumentException: the indexes of {self._segment.log_name} need more room than"
-                f" segment.index.bytes, {limit}"
+                f"IllegalArgumentException: the indexes of {self._segment.log_name} need more than"
+                f" segment.index.bytes, {limit} bytes"
             )
         else:
             failure = OffsetOrderError(
                 f"the batch at position {position} of {self._segment.log_name} ends at offset"
-                f" {int(offsets[first])}, not above that of the index entry before it"
+                f" {int(offsets[first])}, not above the index entry before"
             )
         return row, failure, half
 
@@ -146,33 +148,33 @@ class _Indexes:
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
     def _keys(self, columns: HeaderColumns, rows: Column) -> Column:
-        """Return the offsets that the index names: those of the last records, up to 1.1 those of the first."""
+        """Return the offsets for the index: those of the last records, up to 1.1 those of the first."""
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
 
     def saved(self) -> "_Indexes":
-        """Return a copy to go back to."""
-        found = copy(self)
+        """Return a copy to restore."""
+        duplicate = copy(self)
         for name in ("_offsets", "_positions", "_timestamps", "_time_offsets"):
-            setattr(found, name, list(getattr(self, name)))
-        return found
+            setattr(duplicate, name, list(getattr(self, name)))
+        return duplicate
 
     def restore(self, before: "_Indexes") -> None:
-        """Go back to a copy."""
+        """Restore a copy."""
         self.__dict__.update(before.__dict__)
 
     def write(self) -> None:
-        """Write what there is."""
+        """Write the entries so far."""
         self._segment.offset_index.write(_joined(self._offsets), _joined(self._positions))
         self._segment.time_index.write(_joined(self._timestamps), _joined(self._time_offsets))
 
     def finish(self) -> None:
-        """Write both indexes, with the largest timestamp at the end of the time index."""
+        """Write both indexes, with the largest timestamp as the last entry of the time index."""
         if self.timed and self._largest_at < self._last_time_offset:
             self.write()
             raise OffsetOrderError(
                 f"the batch with the largest timestamp of {self._segment.log_name} ends at offset {self._largest_at},"
-                f" below that of the last entry of the time index"
+                f" below the last entry of the time index"
             )
         if self._largest > self._last_time:
             self._timestamps.append(np.array([self._largest]))
@@ -187,7 +189,7 @@ def _joined(parts: list[Column]) -> Column:
 
 
 def build_indexes(segment: Segment) -> None:
-    """Build both indexes of a segment whose batches are taken as they are (LogSegment.appendFromFile)."""
+    """Build both indexes of a segment without a check of its batches (LogSegment.appendFromFile)."""
     indexes = _Indexes(segment)
     for columns, _ in segment.windows(0):
         failure = indexes.take(columns, len(columns.position))[1]
@@ -200,10 +202,10 @@ def build_indexes(segment: Segment) -> None:
 
 
 def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -> Recovered:
-    """Rebuild what belongs to a segment, and cut it behind its last valid batch.
+    """Rebuild the indexes of a segment, and truncate it after its last valid batch.
 
-    `epochs` is None where the epochs are left alone. OffsetOrderError, SegmentOverflowError, StartError as the broker
-    throws.
+    `epochs` is None where the release does not update them. OffsetOrderError, SegmentOverflowError and StartError stand
+    for what the broker throws.
     """
     indexes = _Indexes(segment)
     segment.write_transactions(())
@@ -218,7 +220,7 @@ def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -
         modern = np.flatnonzero(columns.magic[:stop] >= 2)
         row, problem = follow(segment, columns, modern, producers.states, aborted)
         if problem is not None:
-            # The batch itself still counts: it had passed every test before its records were looked at.
+            # The batch itself still counts: it passed every check before the broker reads its records.
             indexes.restore(before)
             stop, failure, why = row + 1, None, problem
             indexes.take(columns, stop)
@@ -235,7 +237,7 @@ def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -
         if why is not None:
             break
     if why is None and valid_size < size:
-        why = f"what stands at position {valid_size} of {segment.log_name} is no whole batch"
+        why = f"an incomplete batch at position {valid_size} of {segment.log_name}"
     segment.write_transactions(tuple(aborted))
     segment.cut(valid_size)
     indexes.finish()
@@ -243,7 +245,7 @@ def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -
 
 
 def _stop(segment: Segment, columns: HeaderColumns) -> tuple[int, Exception | None, str | None]:
-    """Return the first row that is not valid: an exception for an offset out of range, else what is wrong with it."""
+    """Return the first invalid row, with the exception for an offset out of range, or else the reason."""
     assert columns.valid is not None
     relative = columns.last_offset - segment.base
     bad = ~columns.valid
@@ -262,21 +264,21 @@ def _stop(segment: Segment, columns: HeaderColumns) -> tuple[int, Exception | No
         SegmentOverflowError(
             segment,
             f"the batch at position {position} of {segment.log_name} ends at offset {offset}, which"
-            " does not belong there",
+            " does not fit into the segment",
         ),
         None,
     )
 
 
 def _take_epochs(segment: Segment, columns: HeaderColumns, stop: int, epochs: EpochCache) -> None:
-    """Add the epochs that begin in a window."""
+    """Add the epochs that begin in a window (LeaderEpochFileCache.assign)."""
     rows = np.flatnonzero(columns.magic[:stop] >= 2)
-    found = columns.epoch[rows]
-    before = np.maximum.accumulate(np.concatenate(([-1], found)))[:-1]
-    # What was ignored is offered again by the next batch.
+    batch_epochs = columns.epoch[rows]
+    before = np.maximum.accumulate(np.concatenate(([-1], batch_epochs)))[:-1]
+    # The next batch offers an ignored epoch again.
     again = segment.context.release.assign is Assign.IGNORE
-    new = np.flatnonzero(found > (epochs.latest if again else before))
+    new = np.flatnonzero(batch_epochs > (epochs.latest if again else before))
     try:
-        epochs.take(zip(found[new].tolist(), columns.base_offset[rows[new]].tolist(), strict=True))
+        epochs.take(zip(batch_epochs[new].tolist(), columns.base_offset[rows[new]].tolist(), strict=True))
     except ValueError as error:
-        raise StartError(f"IllegalArgumentException: {segment.log_name} begins {error}") from error
+        raise StartError(f"IllegalArgumentException: {segment.log_name} has {error}") from error

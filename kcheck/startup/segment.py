@@ -1,4 +1,4 @@
-"""A segment as a starting broker handles it: LogSegment, FileRecords, LocalLog of 2.8 to 4.3.1."""
+"""A segment of a log that is loaded: LogSegment, FileRecords, LocalLog 2.8 to 4.3.1."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.core.predictions import Content, new_content
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
-from kcheck.disk.read import opened, pread
+from kcheck.disk.read import opened
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, AbortedTxns, serialize
@@ -25,36 +25,40 @@ ENDINGS = (".log", *INDEX_ENDINGS)
 
 
 def endings(release: Release) -> tuple[str, ...]:
-    """Return the endings of the files that a segment has: up to 0.10.2 a transaction index is none of them."""
+    """Return the suffixes of the files of a segment; a transaction index only from 0.11 on."""
     return ENDINGS if release.has_producer_state else ENDINGS[:-1]
 
 
 class BatchEntry(NamedTuple):
-    """A batch that a search ended at, and how large the file's batches are behind it."""
+    """The batch where a search ends."""
 
     position: int
+    """Its position in the segment."""
     base_offset: int
+    """Its base offset, as a release with an index by base offset sees it."""
 
 
 class SearchResult(NamedTuple):
-    """What a search from a position on found: the batch, and the last offset of the last batch behind it."""
+    """What a search from a position returns."""
 
-    found: BatchEntry | None
+    batch: BatchEntry | None
+    """The batch, None without one."""
     last_offset: int
+    """The last offset of the last batch that the search read, -1 without one."""
 
 
 def _as_messages(columns: HeaderColumns) -> HeaderColumns:
-    """Return batches of version 2 as a release takes them that does not know it: as messages of a wrong CRC."""
+    """Return batches of magic 2 as a release without magic 2 sees them: as messages with a wrong CRC."""
     unknown = columns.magic >= 2
     valid = None if columns.valid is None else columns.valid & ~unknown
     return columns._replace(last_offset=np.where(unknown, columns.base_offset, columns.last_offset), valid=valid)
 
 
 class Segment:
-    """One segment; its indexes are opened when they are first asked for, and made then if they are missing."""
+    """One segment. It opens its indexes at their first use, and creates those that are missing."""
 
     def __init__(self, folder: Folder, base: int, context: Context, *, suffix: str = "", new: bool = False) -> None:
-        """Open the `.log`, which is made if it is missing; `new`: as one to be appended to."""
+        """Open the `.log`, or create it; `new`: as the active segment, which may be preallocated."""
         self.folder, self.base, self.context, self.suffix = folder, base, context, suffix
         folder.refuse_directory(self.log_name)
         if context.release.has_producer_state:
@@ -68,9 +72,9 @@ class Segment:
         seen = seen_log_size(self.size, context.release)
         if seen is None:
             error = "KafkaException" if context.release.refuses_large_logs else "IllegalArgumentException"
-            raise StartError(f"{error}: {self.log_name} has {self.size} bytes, more than {LOG_SIZE_MAX}")
+            raise StartError(f"{error}: {self.log_name} has {self.size} bytes; the limit is {LOG_SIZE_MAX}")
         if seen < self.size:
-            raise UnseenError(f"{self.log_name} has {self.size} bytes, and the broker takes it for one of {seen}")
+            raise UnseenError(f"{self.log_name} has {self.size} bytes, but the broker sees {seen} bytes")
         self._knows_transactions = self.name(".txnindex") in folder
         self._offset_index: LoadedOffsetIndex | None = None
         self._time_index: LoadedTimeIndex | None = None
@@ -88,7 +92,7 @@ class Segment:
 
     @property
     def size(self) -> int:
-        """The size of its `.log` in bytes, without what is only reserved."""
+        """The size of its `.log` in bytes, without preallocated ones."""
         return self.folder.files[self.log_name].size if self._logical_size is None else self._logical_size
 
     @property
@@ -108,28 +112,28 @@ class Segment:
         return self._time_index
 
     def open_indexes(self) -> None:
-        """Open both indexes, which are made if they are missing."""
+        """Open both indexes, or create those that are missing."""
         _ = self.offset_index, self.time_index
 
     def in_range(self, offset: int) -> bool:
-        """Whether a segment of this base offset can hold the offset (AbstractIndex.toRelative)."""
+        """Whether the offset fits into the segment (AbstractIndex.toRelative)."""
         return 0 <= offset - self.base <= RELATIVE_OFFSET_MAX
 
     def windows(
         self, position: int, *, end: int | None = None, verify: bool = False
     ) -> Iterator[tuple[HeaderColumns, HeaderReader]]:
-        """Yield the batches from a position on; the reader tells in the end where they end, and why.
+        """Yield the batches from a position on, with the reader, which knows where they end and why.
 
-        Positions count from the begin of the segment, also of a part of a file.
+        Positions count from the start of the segment, even where that is a part of a file.
         """
         content = self.folder.files[self.log_name]
         end = self.size if end is None else end
         if content.path is None or position >= end:
             return
-        with unreadable(self.log_name), opened(content.path) as (descriptor, _):
+        with unreadable(self.log_name), opened(content.path) as source:
             begin = content.begin
             reader = HeaderReader(
-                descriptor, begin + end, verify=verify, position=begin + position, lax=not verify,
+                source, begin + end, verify=verify, position=begin + position, lax=not verify,
                 patches=content.patches,
             )  # fmt: skip
             for columns in reader:
@@ -139,41 +143,42 @@ class Segment:
                 yield (columns._replace(position=columns.position - begin) if begin else columns), reader
             corrupt = reader.end is End.CORRUPT
             if reader.end is End.TORN and not self.context.release.reads_batches:
-                # Up to 0.10.2 the size is looked at where 13 bytes are left, behind that 18 are needed.
-                left = pread(descriptor, min(OVERHEAD.size + 1, begin + end - reader.position), reader.position)
+                # Up to 0.10.2 the broker checks the size when 13 bytes are left; later releases need 18.
+                left = source.pread(min(OVERHEAD.size + 1, begin + end - reader.position), reader.position)
                 corrupt = len(left) > OVERHEAD.size and OVERHEAD.unpack_from(left)[1] < MIN_ENTRY_SIZE
             if corrupt and not verify:
                 at = reader.position - begin
-                raise StartError(f"CorruptRecordException: {self.log_name} holds no batch at position {at}")
+                raise StartError(f"CorruptRecordException: {self.log_name} has no valid batch at position {at}")
 
     def _look_for_headers(self, columns: HeaderColumns, begin: int) -> None:
-        """Fail where the header of a batch goes on behind the end of the file."""
+        """Fail where the file ends inside the header of a batch."""
         short = (columns.size < HEADER.size) & (columns.magic >= 2)
         if short.any() and (columns.position[short] - begin + HEADER.size > self.size).any():
-            raise StartError(f"KafkaException: {self.log_name} ends inside of the header of a batch")
+            raise StartError(f"KafkaException: {self.log_name} ends inside the header of a batch")
 
     def search(self, offset: int, position: int | None = None, *, to_end: bool = False) -> SearchResult:
         """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition.
 
-        Nothing is read behind it, unless `to_end` is set.
+        `to_end`: read on to the last batch.
         """
         start = max(self.offset_index.lookup(offset), 0) if position is None else position
-        found, before, last = None, None, -1
+        entry: BatchEntry | None = None
+        before, last = None, -1
         for columns, _ in self.windows(start):
             last = int(columns.last_offset[-1])
-            if found is None:
-                found = self._first(self._decoded(columns, offset), offset, before)
+            if entry is None:
+                entry = self._first(self._decoded(columns, offset), offset, before)
             before = columns
-            if found is not None and not to_end:
+            if entry is not None and not to_end:
                 break
-        if found is None and before is not None and self._reaches_by_base and last >= offset:
-            found = BatchEntry(int(before.position[-1]), int(before.base_offset[-1]))
-        return SearchResult(found, last)
+        if entry is None and before is not None and self._reaches_by_base and last >= offset:
+            entry = BatchEntry(int(before.position[-1]), int(before.base_offset[-1]))
+        return SearchResult(entry, last)
 
     def _decoded(self, columns: HeaderColumns, offset: int) -> HeaderColumns:
-        """Look into the wrappers of old messages up to the one that a search ends at, as from 4.0 on a broker does.
+        """Return the batches with the first offsets of compressed messages of magic 0 and 1 (4.0 and later).
 
-        It needs their first offsets, and so fails on what it cannot decompress.
+        Such a broker decompresses them up to the end of the search, and fails on those that it cannot.
         """
         if not self.context.release.decodes_wrappers_in_search or int(columns.magic.min()) >= 2:
             return columns
@@ -187,24 +192,26 @@ class Segment:
         return columns._replace(base_offset=bases)
 
     def first_offsets(self, columns: HeaderColumns, rows: Column) -> Column:
-        """Return the offsets of the first records of batches, for which wrappers of old messages are decompressed."""
-        found = columns.base_offset[rows].copy()
+        """Return the offsets of the first records of batches; compressed messages of magic 0 and 1 are decompressed."""
+        offsets = columns.base_offset[rows].copy()
         for at in np.flatnonzero((columns.magic[rows] < 2) & (columns.attributes[rows] & CODEC_MASK != 0)).tolist():
             position, size = int(columns.position[rows[at]]), int(columns.size[rows[at]])
             first = next(read_records(self.read(position, size)), None)
             if not isinstance(first, Record):
                 why = "it is empty" if first is None else first.message
-                raise StartError(f"the wrapper at position {position} of {self.log_name} cannot be read: {why}")
-            found[at] = first.offset
-        return found
+                raise StartError(
+                    f"the compressed message at position {position} of {self.log_name} cannot be read: {why}"
+                )
+            offsets[at] = first.offset
+        return offsets
 
     def read(self, position: int, size: int) -> bytes:
-        """Return bytes of the `.log`, up to a limit of memory."""
+        """Return bytes of the `.log`, at most BODY_SIZE_MAX."""
         content = self.folder.files[self.log_name]
         assert content.path is not None
-        with unreadable(self.log_name), opened(content.path) as (descriptor, _):
+        with unreadable(self.log_name), opened(content.path) as source:
             position += content.begin
-            data = bytearray(pread(descriptor, min(size, BODY_SIZE_MAX), position))
+            data = bytearray(source.pread(min(size, BODY_SIZE_MAX), position))
         patch(data, position, content.patches)
         return bytes(data)
 
@@ -225,27 +232,27 @@ class Segment:
         return BatchEntry(int(rows.position[row]), int(rows.base_offset[row]))
 
     def next_offset(self) -> int:
-        """Return the offset behind the last batch, as the last slot of the index leads there (readNextOffset)."""
+        """Return the offset after the last batch, searched from the last index entry on (readNextOffset)."""
         tail = self.search(self.offset_index.last_offset, to_end=True)
-        return self.base if tail.found is None else tail.last_offset + 1
+        return self.base if tail.batch is None else tail.last_offset + 1
 
     def cut(self, size: int) -> None:
-        """Cut the `.log`."""
+        """Truncate the `.log` to a size."""
         if size < self.size:
             self.folder.put(self.log_name, self.folder.files[self.log_name].resized(size))
 
     def truncate_to(self, offset: int) -> int:
-        """Cut the segment at an offset; return how many bytes went (LogSegment.truncateTo)."""
+        """Truncate the segment to an offset; return how many bytes it loses (LogSegment.truncateTo)."""
         tail = self.search(offset)
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
         self.truncate_transactions(offset)
         self.resize_indexes()
-        if tail.found is None:
+        if tail.batch is None:
             return 0
-        gone = self.size - tail.found.position
-        self.cut(tail.found.position)
-        return gone
+        cut_size = self.size - tail.batch.position
+        self.cut(tail.batch.position)
+        return cut_size
 
     def resize_indexes(self) -> None:
         """Give both indexes their full size."""
@@ -253,24 +260,24 @@ class Segment:
         self.time_index.resize_to_full()
 
     def transactions(self) -> AbortedTxns:
-        """Return the entries of the transaction index, none where there is no file."""
+        """Return the entries of the transaction index; none without a file."""
         name = self.name(".txnindex")
         if name not in self.folder:
             return ()
         return transaction_entries(self.folder.read_whole(name))
 
     def truncate_transactions(self, offset: int) -> None:
-        """Forget the aborted transactions that end at an offset or behind it."""
-        found = self.transactions()
-        keep = next((at for at, each in enumerate(found) if each.last_offset >= offset), None)
+        """Remove the aborted transactions that end at or above an offset."""
+        last_offsets = (entry.last_offset for entry in self.transactions())
+        keep = next((count for count, last_offset in enumerate(last_offsets) if last_offset >= offset), None)
         if keep is not None:
             name = self.name(".txnindex")
             self.folder.put(name, self.folder.files[name].resized(keep * ABORTED_TXN.size))
 
     def write_transactions(self, entries: tuple[AbortedTxn, ...]) -> None:
-        """Write the transaction index anew; without entries an existing file becomes empty, and none is made.
+        """Rewrite the transaction index; without entries, empty an existing file and create none.
 
-        What came under its name since the segment was opened stays, and entries go behind it.
+        A file that appeared under its name after the segment was opened stays, and the entries follow its own.
         """
         name = self.name(".txnindex")
         known = self._knows_transactions and name in self.folder
@@ -280,7 +287,7 @@ class Segment:
             self._knows_transactions = True
 
     def rename(self, suffix: str) -> None:
-        """Give all files of the segment another suffix (changeFileSuffixes)."""
+        """Replace the suffix of all files of the segment (changeFileSuffixes)."""
         for ending in endings(self.context.release):
             self.folder.rename(self.name(ending), segment_prefix(Offset(self.base)) + ending + suffix)
         self.suffix = suffix
@@ -289,5 +296,5 @@ class Segment:
                 index.name = self.name(ending)
 
     def mark_deleted(self) -> None:
-        """Rename all files of the segment, to be removed later."""
+        """Rename all files of the segment to .deleted."""
         self.rename(DELETED)

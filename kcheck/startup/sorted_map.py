@@ -1,4 +1,4 @@
-"""A map whose keys ascend, as ConcurrentSkipListMap: segments by base offset, snapshots of producers by offset."""
+"""A map with ascending keys, as ConcurrentSkipListMap: segments by base offset, producer snapshots by offset."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, MutableMapping
@@ -11,10 +11,10 @@ V = TypeVar("V")
 
 
 class SortedMap(MutableMapping[int, V]):
-    """Values by numbers; `order` are these, ascending, and is not to be changed."""
+    """Values by number. `order` has the numbers, ascending; callers do not change it."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self._values: dict[int, V] = {}
         self.order: list[int] = []
 
@@ -23,18 +23,18 @@ class SortedMap(MutableMapping[int, V]):
         return self._values[key]
 
     def __setitem__(self, key: int, value: V) -> None:
-        """Put a value in the place of another one, or among the others."""
+        """Set or replace the value of a number."""
         if key not in self._values:
             insort(self.order, key)
         self._values[key] = value
 
     def __delitem__(self, key: int) -> None:
-        """Forget a number and its value."""
+        """Remove a number and its value."""
         del self._values[key]
         del self.order[bisect_left(self.order, key)]
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is a value."""
+        """Whether the number has a value."""
         return key in self._values
 
     def __iter__(self) -> Iterator[int]:
@@ -42,14 +42,14 @@ class SortedMap(MutableMapping[int, V]):
         return iter(self.order)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the count of values."""
         return len(self.order)
 
 
 class Snapshots:
-    """The names of files by the offsets that they begin with; `unnumbered` are those that begin with none.
+    """File names by the offset that they start with; `unnumbered` are those that start with none.
 
-    Of several names with one offset the last one counts, and the others when that is gone.
+    Of several names with one offset the last counts, and after its removal the next.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -78,7 +78,7 @@ class Snapshots:
         return max(self._names[offset])
 
     def add(self, name: str) -> None:
-        """Take a name, which may be known."""
+        """Add a name; one that is known stays."""
         offset = offset_of(name)
         if offset is None:
             self.unnumbered.add(name)
@@ -86,7 +86,7 @@ class Snapshots:
             names.append(name)
 
     def discard(self, name: str) -> None:
-        """Forget a name, if it is known."""
+        """Remove a name if it is known."""
         offset = offset_of(name)
         names = self._names.get(offset, []) if offset is not None else []
         if name in names:

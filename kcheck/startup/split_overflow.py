@@ -1,4 +1,4 @@
-"""A segment with an offset that does not fit is cut into several: LocalLog.splitOverflowedSegment, Log 2.8."""
+"""The split of a segment with an offset that does not fit into it: LocalLog.splitOverflowedSegment, Log 2.8."""
 
 from collections.abc import Iterator
 from operator import itemgetter
@@ -17,24 +17,30 @@ _PIECE_SIZE = 1 << 20
 
 
 class _BatchRange(NamedTuple):
-    """Batches that fit into one segment: its base offset, and from where to where they stand in the file."""
+    """Batches that fit into one new segment."""
 
     base: int
+    """The base offset of the first batch, and of the new segment."""
     begin: int
+    """The position of the first batch in the old segment."""
     end: int
+    """The position after the last batch in the old segment."""
 
 
 def split(segment: Segment, segments: SortedMap[Segment]) -> int | None:
-    """Put segments in the place of one; return its base offset where none of them has it. StartError: it cannot be."""
+    """Replace a segment by several; return its base offset where none of them has it.
+
+    StartError where the broker cannot split it.
+    """
     end = segment.next_offset()
     if end <= segment.base or segment.in_range(end - 1):
         raise StartError(
-            f"IllegalArgumentException: {segment.log_name} cannot be split: the offset that does not belong there is"
-            f" not that of its last batch"
+            f"IllegalArgumentException: {segment.log_name} cannot be split: the offset that does not fit"
+            f" is not in its last batch"
         )
     parts = tuple(_parts(segment))
     if not parts or parts[-1].end != segment.size:
-        raise StartError(f"NoSuchElementException: {segment.log_name} cannot be split: no batch stands at its end")
+        raise StartError(f"NoSuchElementException: {segment.log_name} cannot be split: its last bytes are no batch")
     folder, context = segment.folder, segment.context
     content = folder.files[segment.log_name]
     known = segments.get(segment.base) is segment
@@ -43,31 +49,36 @@ def split(segment: Segment, segments: SortedMap[Segment]) -> int | None:
         del segments[segment.base]
     for part in parts:
         for ending in ENDINGS[:-1]:
-            # The new files come by way of both suffixes, over whatever stands there.
+            # The new files pass through both suffixes, and replace files of these names.
             for suffix in ("", SWAP, CLEANED):
                 folder.remove(segment_prefix(Offset(part.base)) + ending + suffix)
         size = part.end - part.begin
         name = log_name(part.base)
         folder.put(name, content._replace(size=size, begin=content.begin + part.begin, filled=size))
-        made = Segment(folder, part.base, context)
-        (build_indexes if context.release.splits_batch_by_batch else _index_pieces)(made)
-        segments[part.base] = made
+        new_segment = Segment(folder, part.base, context)
+        (build_indexes if context.release.splits_batch_by_batch else _index_pieces)(new_segment)
+        segments[part.base] = new_segment
     replaced = any(part.base == segment.base for part in parts)
     return segment.base if known and not replaced else None
 
 
 class _Piece(NamedTuple):
-    """Batches that are appended at once: where they stand, their last offset, the largest timestamp and its offset."""
+    """Batches that the broker appends together."""
 
     position: int
+    """The position of the first batch."""
     size: int
+    """The size of all batches in bytes."""
     last_offset: int
+    """The last offset of the last batch."""
     timestamp: int
+    """The largest timestamp."""
     offset: int
+    """The last offset of the batch with the largest timestamp."""
 
 
 def _index_pieces(segment: Segment) -> None:
-    """Build both indexes with at most an entry for each piece (LogSegment.appendChunkFromFile up to 3.9.0)."""
+    """Build both indexes with at most one entry a piece (LogSegment.appendChunkFromFile up to 3.9.0)."""
     offsets: list[tuple[int, int]] = []
     times: list[tuple[int, int]] = []
     largest, since = (-1, segment.base), 0
@@ -76,7 +87,9 @@ def _index_pieces(segment: Segment) -> None:
             largest = (piece.timestamp, piece.offset)
         if since > segment.context.settings.index_interval_bytes:
             if offsets and piece.last_offset <= offsets[-1][0]:
-                raise StartError(f"InvalidOffsetException: {segment.log_name} is out of order at {piece.position}")
+                raise StartError(
+                    f"InvalidOffsetException: {segment.log_name} is out of order at position {piece.position}"
+                )
             offsets.append((piece.last_offset, piece.position))
             if not times or largest[0] > times[-1][0]:
                 times.append(largest)
@@ -111,14 +124,16 @@ def _pieces(segment: Segment) -> Iterator[_Piece]:
 
 
 def _parts(segment: Segment) -> Iterator[_BatchRange]:
-    """Yield runs of batches of which each fits into a segment that begins with the first of them."""
+    """Yield runs of batches that fit into a segment with the base offset of their first batch."""
     current: _BatchRange | None = None
-    looks = segment.context.release.splits_batch_by_batch
+    checks_magic = segment.context.release.splits_batch_by_batch
     for columns, _ in segment.windows(0):
         row, count = 0, len(columns.position)
-        if looks and ((columns.magic < 0) | (columns.magic > 2)).any():
-            # The batches are appended as those of a leader are, with their indexes.
-            raise StartError(f"CorruptRecordException: {segment.log_name} cannot be split: a magic is not known")
+        if checks_magic and ((columns.magic < 0) | (columns.magic > 2)).any():
+            # Such a release appends the batches as a leader does, which checks the magic.
+            raise StartError(
+                f"CorruptRecordException: {segment.log_name} cannot be split: a batch has an unknown magic"
+            )
         while row < count:
             if current is None:
                 at = int(columns.position[row])
@@ -129,7 +144,9 @@ def _parts(segment: Segment) -> Iterator[_BatchRange]:
             if stop > row:
                 current = current._replace(end=int(columns.position[stop - 1] + columns.size[stop - 1]))
             elif current.end == current.begin:
-                raise StartError(f"IllegalStateException: {segment.log_name} cannot be split at {current.begin}")
+                raise StartError(
+                    f"IllegalStateException: {segment.log_name} cannot be split at position {current.begin}"
+                )
             if stop < count:
                 yield current
                 current = None

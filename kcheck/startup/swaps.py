@@ -1,4 +1,4 @@
-"""What a start makes of the files of an unfinished swap, before it loads a segment (LogLoader.load; Log up to 2.8)."""
+"""What a load does with the files of an unfinished swap, before it opens a segment (LogLoader.load; Log up to 2.8)."""
 
 from kcheck.core.startup import offset_of, replaced_by_swaps, temporary
 from kcheck.model.java import LONG_MAX, LONG_MIN
@@ -9,14 +9,17 @@ from kcheck.startup.virtual_files import Folder, StartError
 
 
 def rename_swaps(folder: Folder, context: Context) -> list[str]:
-    """Remove leftovers, and put the swaps in the place of what they replace, as from 3.0 on; return what was done."""
-    found = temporary(folder.files, context.release)
-    if found.unnumbered is not None:
-        raise StartError(f"NumberFormatException: {found.unnumbered} begins with no number")
-    for name in found.removed:
+    """Remove leftovers, and rename the swaps, as from 3.0 on; return what was renamed.
+
+    A swap replaces every file between the lowest base offset and the highest end of the swaps.
+    """
+    leftovers = temporary(folder.files, context.release)
+    if leftovers.unnumbered is not None:
+        raise StartError(f"NumberFormatException: {leftovers.unnumbered} does not start with a number")
+    for name in leftovers.removed:
         folder.remove(name)
     low, high = LONG_MAX, LONG_MIN
-    for name in found.swaps:
+    for name in leftovers.swaps:
         if name.removesuffix(SWAP).endswith(".log"):
             segment = Segment(folder, offset_of(name) or 0, context, suffix=SWAP)
             low, high = min(low, segment.base), max(high, segment.next_offset())
@@ -25,13 +28,13 @@ def rename_swaps(folder: Folder, context: Context) -> list[str]:
     reasons = []
     for name in sorted(folder.files):
         if name.endswith(SWAP):
-            reasons.append(f"{name} takes the place of {name.removesuffix(SWAP)}")
+            reasons.append(f"{name} replaces {name.removesuffix(SWAP)}")
             folder.rename(name, name.removesuffix(SWAP))
     return reasons
 
 
 def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
-    """Remove leftovers, and the indexes that swaps stand for, as up to 2.8; return the bases of swaps that go on."""
+    """Remove leftovers, and the indexes that swaps replace, as up to 2.8; return the base offsets of the swaps."""
     release = context.release
     logs: set[int] = set()
     first: int | None = None
@@ -64,7 +67,7 @@ def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
 def _number(name: str) -> int:
     number = offset_of(name)
     if number is None:
-        raise StartError(f"NumberFormatException: {name} begins with no number")
+        raise StartError(f"NumberFormatException: {name} does not start with a number")
     return number
 
 

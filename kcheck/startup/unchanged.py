@@ -1,7 +1,7 @@
-"""The logs to which the next start does nothing but what it does to every one: it follows from the look at them.
+"""The logs that the next start loads unchanged: their prediction follows from the view, without a simulated load.
 
-Nearly every log of a broker that was stopped in order is such a one. All others are loaded in a simulation
-(`startup/log_loader.py`), which says of these the same.
+After a clean shutdown nearly every log is one of these. All others go through `startup/log_loader.py`, which gives the
+same answer for these.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from kcheck.core.leader_epochs import load, read_lines
 from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
 from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
-from kcheck.disk.read import UnreadableError, read_whole, readable_size
+from kcheck.disk.read import read_whole, readable_size
 from kcheck.disk.walk import join
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
@@ -18,6 +18,7 @@ from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.virtual_files import SNAPSHOT
@@ -29,21 +30,24 @@ _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
 
 def unchanged_prediction(
-    path: str, name: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context
+    path: str, name: str, directory: PartitionDirectory, view: PartitionView, inputs: LoadInputs, context: Context
 ) -> PartitionPrediction | None:
-    """Return what the start makes of a log to which nothing happens, None of every other, and where it is not sure.
+    """Return what the start makes of a log that it loads unchanged; None of every other, and where that is not certain.
 
-    Nothing happens to a log, from 3.0 on, if the stop before was clean; if nothing stands there but whole segments,
-    snapshots of their base offsets and of the log end, epochs and the topic id; if the last index leads to the log end
-    by batches that rise; if the epochs rise; and if the snapshot of the log end, which the stop wrote, can be read, or
-    there is none at all. As for every log the indexes of the last segment are given their full size, epochs without a
-    record are dropped, snapshots up to the log start deleted, and where there are none empty ones written. `view` was
-    read whole.
+    From 3.0 on a start loads a log unchanged if all of these hold:
+    - the last shutdown was clean;
+    - the directory has only intact segments, snapshots of their base offsets and of the log end, epochs and topic id;
+    - the last index leads to the log end over batches with increasing offsets;
+    - the epochs increase;
+    - the broker can read the snapshot at the log end, which the shutdown wrote, or there is no snapshot at all.
+
+    As in every load, the indexes of the last segment get their full size. The broker removes epochs without a record
+    and snapshots up to the log start, and writes empty snapshots where there are none. `view` must be complete.
     """
     release, settings = context.release, context.settings
     # Earlier releases cut the epochs at the first segment too, which is not done here.
-    plain = stored.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
-    plain = plain and (stored.log_start is None or not settings.remote_storage)
+    plain = inputs.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
+    plain = plain and (inputs.log_start is None or not settings.remote_storage)
     if not plain or directory.state not in LIVE:
         return None
     if view.index_size is None or view.log_end_offset is None:
@@ -52,10 +56,10 @@ def unchanged_prediction(
         return None
     first, end = view.segments[0].base_offset, view.log_end_offset
     if view.log_start_offset is not None and view.log_start_offset < first:
-        return None  # It is in remote storage.
-    start = log_start_offset(stored.log_start, first)
+        return None  # The first records are in remote storage.
+    start = log_start_offset(inputs.log_start, first)
     files = _files(view, end)
-    epochs = _epochs(view, stored, end, release)
+    epochs = _epochs(view, inputs, end, release)
     if start > end or files is None or epochs is None or not _has_topic(view, context):
         return None
     snapshots, transactions = files
@@ -67,17 +71,20 @@ def unchanged_prediction(
     except UnreadableError:
         return None
     bases = tuple([segment.base_offset for segment in view.segments])
-    point = recovery_point(at_end=True, checkpoint=stored.recovery_point, end=end, start=start, release=release)
+    point = recovery_point(at_end=True, checkpoint=inputs.recovery_point, end=end, start=start, release=release)
     changes = Changes(
         created=() if snapshots else tuple(map(_snapshot, sorted({*bases[-2:], end} - {0}))),
         changed=(*changed, LEADER_EPOCHS) if epochs[1] else tuple(changed),
         removed=tuple(_snapshot(offset) for offset in snapshots if offset <= start),
     )
-    mark = None if stored.high_watermark is None else Offset(stored.high_watermark)
+    high_watermark = None if inputs.high_watermark is None else Offset(inputs.high_watermark)
     return PartitionPrediction(
         name, directory, Outcome.OK, None,
-        LoadedLog(Offset(start), end, Offset(point), epochs[0], open_transaction, bases),
-        loaded_high_watermark(mark, log_start=Offset(start), log_end=end, release=release),
+        log=LoadedLog(
+            log_start_offset=Offset(start), log_end_offset=end, recovery_point=Offset(point), leader_epochs=epochs[0],
+            unstable=open_transaction, bases=bases,
+        ),
+        high_watermark=loaded_high_watermark(high_watermark, log_start=Offset(start), log_end=end, release=release),
         changes=changes, touched=unstable(name) if open_transaction else None,
     )  # fmt: skip
 
@@ -85,7 +92,7 @@ def unchanged_prediction(
 def _files(view: PartitionView, end: Offset) -> tuple[list[Offset], list[Offset]] | None:
     """Return the offsets of the snapshots, and of the transaction indexes, each ascending.
 
-    None if there is a file that not every log has, or one of those is missing that every log has.
+    None if there is any other file, or if a segment lacks one of its files.
     """
     prefixes = {segment_prefix(segment.base_offset): segment.base_offset for segment in view.segments}
     needed = {prefix + ending for prefix in prefixes for ending in _NEEDED}
@@ -107,31 +114,31 @@ def _snapshot(offset: int) -> str:
     return segment_prefix(offset) + SNAPSHOT
 
 
-def _epochs(view: PartitionView, stored: LoadInputs, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
-    """Return the epochs, and whether their file changes; None if it is not as a broker writes it."""
+def _epochs(view: PartitionView, inputs: LoadInputs, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
+    """Return the epochs, and whether their file changes; None if no broker writes such a file."""
     file = view.epochs
     if file is None or file.reads is None or file.reads.value is None or file.parsed.defects:
         return None
-    told: EpochEntries = file.reads.value
+    stored: EpochEntries = file.reads.value
     try:
         kept = load(
-            told, log_end_offset=end, log_start_checkpoint=stored.log_start or Offset(0),
+            stored, log_end_offset=end, log_start_checkpoint=inputs.log_start or Offset(0),
             first_segment=view.segments[0].base_offset, release=release,
         )  # fmt: skip
-        return (kept, kept != told) if kept == told or read_lines(told, release) == told else None
+        return (kept, kept != stored) if kept == stored or read_lines(stored, release) == stored else None
     except ValueError:
         return None
 
 
 def _has_topic(view: PartitionView, context: Context) -> bool:
-    """Whether partition.metadata can be read; it may be missing where the broker does not look for it."""
+    """Whether partition.metadata is readable, or missing in a release that does not need it."""
     if PARTITION_METADATA in view.files:
         return view.metadata is not None and view.metadata.reads is not None and view.metadata.reads.error is None
     return nameless(mode=context.mode, release=context.release) is Outcome.OK
 
 
 def _resized(path: str, view: PartitionView, context: Context) -> list[str] | None:
-    """Return the indexes of the last segment that have not their full size; None if one has a larger one."""
+    """Return the indexes of the last segment below their full size; None if one is above it."""
     name = segment_prefix(view.segments[-1].base_offset) + ".timeindex"
     changed = []
     for index, size, entry_size in (
@@ -147,22 +154,22 @@ def _resized(path: str, view: PartitionView, context: Context) -> list[str] | No
 
 
 def _open_transaction(path: str, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:
-    """Whether the snapshot that the start begins with has an open transaction; None if the log would be read."""
+    """Whether the snapshot at the log end has an open transaction; None if the start would read the log."""
     if not snapshots or 0 < end == start:
         return False
     if snapshots[-1] != end or end <= start:
         return None
-    found = producer_snapshot.broker_reads(read_whole(join(path, _snapshot(end))), release)
-    if found.value is None:
+    reads = producer_snapshot.broker_reads(read_whole(join(path, _snapshot(end))), release)
+    if reads.value is None:
         return None
-    return any(producer.current_txn_first_offset >= 0 for producer in found.value.producers)
+    return any(producer.current_txn_first_offset >= 0 for producer in reads.value.producers)
 
 
 def _sane_transactions(path: str, bases: Iterable[Offset], release: Release) -> bool:
-    """Whether no transaction index of these segments has its segment recovered, or ends the start."""
+    """Whether no transaction index makes the broker recover its segment, or fails the start."""
     for base in bases:
         name = segment_prefix(base) + _TRANSACTIONS
-        found = transaction_index.broker_reads(read_whole(join(path, name)), release).value
-        if found is None or any(entry.last_offset < base for entry in found):
+        entries = transaction_index.broker_reads(read_whole(join(path, name)), release).value
+        if entries is None or any(entry.last_offset < base for entry in entries):
             return False
     return True

@@ -1,14 +1,15 @@
-"""The files of a partition directory while a start is simulated: what would stand there, and nothing is written."""
+"""The files of a partition directory during a simulated start: every write stays in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import Source, UnreadableError, opened, pread, read_filled, small_size_max, too_large
+from kcheck.disk.read import opened, read_filled, small_size_max, too_large
 from kcheck.disk.walk import join
 from kcheck.model.release import Release
-from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.source import Source
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.startup.sorted_map import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -16,7 +17,7 @@ SNAPSHOT = ".snapshot"
 
 
 class StartError(Exception):
-    """The start ends here: of the whole broker, or of the log dir where `offline` is set. The message says why."""
+    """The start fails: that of the broker, or that of the log dir where `offline` is set. The message says why."""
 
     def __init__(self, reason: str, *, offline: bool = False) -> None:
         """Take the reason."""
@@ -25,7 +26,7 @@ class StartError(Exception):
 
 
 class UnseenError(StartError):
-    """We cannot read a file, which says nothing of the broker: what becomes of the partition is not known."""
+    """kcheck cannot read a file. The broker may be able to: the outcome of the partition is not known."""
 
     def __init__(self, reason: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
         """Take the reason, and its cause."""
@@ -34,7 +35,7 @@ class UnseenError(StartError):
 
 
 class QueuedError(StartError):
-    """A file cannot be read, and its log dir goes offline as soon as the broker runs, if `queued` is set."""
+    """The broker cannot read a file; `queued`: its log dir goes offline as soon as the broker runs."""
 
     def __init__(self, reason: str, *, offline: bool, queued: bool) -> None:
         """Take the reason, and what follows from it."""
@@ -44,12 +45,12 @@ class QueuedError(StartError):
 
 def failed(name: str, error: str, release: Release) -> QueuedError:
     """Return what follows from a file of a partition that the broker cannot read."""
-    found = failed_read(name, error, release)
-    return QueuedError(found.reason, offline=found.outcome is Outcome.OFFLINE, queued=found.queued)
+    failure = failed_read(name, error, release)
+    return QueuedError(failure.reason, offline=failure.outcome is Outcome.OFFLINE, queued=failure.queued)
 
 
 class DirectoryError(StartError):
-    """The start opens, writes or removes a file whose name a directory has: an IOException in Java."""
+    """The start opens, writes or removes a file, but a directory has its name: an IOException in Java."""
 
     def __init__(self, name: str, *, offline: bool) -> None:
         """Take the name of the directory."""
@@ -59,31 +60,31 @@ class DirectoryError(StartError):
 class Folder:
     """The regular files of one directory, by name.
 
-    `directories` are those in it that have the name of a file, each with whether it is empty: a start lists files
-    alone, and fails where it opens one of these. Up to 0.11 that ends the start, see `fails_offline`.
+    `directories` are the directories with the name of a file, each with whether it is empty. A start lists files only,
+    and fails when it opens one of these. Up to 0.11 that aborts the start, see `fails_offline`.
     """
 
     fails_offline = True
-    """Whether an IOException takes the log dir offline; otherwise it ends the start."""
+    """Whether an IOException takes the log dir offline; otherwise it aborts the start."""
 
     def __init__(self, path: str, sizes: Mapping[str, int], directories: Mapping[str, bool] | None = None) -> None:
-        """Take the files as they lie."""
+        """Take the files as they are on disk."""
         self.path = path
         self.directories = dict(directories or {})
-        self._begin({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
+        self._set({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
 
     @classmethod
     def of(cls, path: str, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None) -> "Folder":
-        """Return a directory with these files, as they would lie there."""
+        """Return a directory with these files."""
         folder = cls(path, {}, directories)
-        folder._begin(files)
+        folder._set(files)
         return folder
 
-    def _begin(self, files: Mapping[str, Content]) -> None:
+    def _set(self, files: Mapping[str, Content]) -> None:
         self.files, self._before = dict(files), dict(files)
         self._origins = {name: name for name in files}
         self.snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
-        """Those of producers: a recovery asks for them before each segment."""
+        """The producer snapshots, kept sorted: a recovery needs them before each segment."""
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a file of this name."""
@@ -106,7 +107,7 @@ class Folder:
             self.snapshots.add(name)
 
     def remove(self, name: str) -> None:
-        """Remove a file, or an empty directory, if it is there (Files.deleteIfExists)."""
+        """Remove a file, or an empty directory, if it exists (Files.deleteIfExists)."""
         if not self.directories.get(name, True):
             self.refuse_directory(name)
         self.directories.pop(name, None)
@@ -115,7 +116,7 @@ class Folder:
         self._forget(name)
 
     def rename(self, name: str, new: str) -> bool:
-        """Rename a file, over another one or an empty directory if need be; return whether it was there."""
+        """Rename a file, over another one or an empty directory if need be; return whether it existed."""
         if name in self.directories:
             self.remove(new)
             self.directories[new] = self.directories.pop(name)
@@ -137,7 +138,7 @@ class Folder:
             self.snapshots.discard(name)
 
     def read(self, name: str) -> tuple[bytes, int]:
-        """Return the bytes of a file up to the zeros at its end that a file system does not keep, and its size."""
+        """Return the bytes of a file without the zeros at its end that kcheck does not keep, and its size."""
         return read_content(name, self.files[name])
 
     def read_whole(self, name: str) -> bytes:
@@ -145,24 +146,24 @@ class Folder:
         data, size = self.read(name)
         return data.ljust(size, b"\0")
 
-    def as_it_lay(self, name: str) -> Content | None:
-        """Return what the file was before the start, None where there was none."""
+    def before_start(self, name: str) -> Content | None:
+        """Return the file before the start, None without one."""
         return self._before.get(name)
 
     def changes(self) -> Changes:
-        """Return what is different from how the files lie."""
+        """Return what the start did to the files."""
         renamed = {name: origin for name, origin in self._origins.items() if name != origin}
-        gone = self._before.keys() - self.files.keys() - set(renamed.values())
-        came = self.files.keys() - self._before.keys() - renamed.keys()
+        removed = self._before.keys() - self.files.keys() - set(renamed.values())
+        created = self.files.keys() - self._before.keys() - renamed.keys()
         unknown = {
             name for name, content in self.files.items() if not content.certain and self._before.get(name) != content
         }
         kept = self.files.keys() & self._before.keys() - renamed.keys() - unknown
         changed = {name for name in kept if not self._is_same(self._before[name], self.files[name])}
         return Changes(
-            created=tuple(sorted(came)),
+            created=tuple(sorted(created)),
             changed=tuple(sorted(changed)),
-            removed=tuple(sorted(gone)),
+            removed=tuple(sorted(removed)),
             renamed=tuple(sorted((origin, name) for name, origin in renamed.items())),
             unknown=tuple(sorted(unknown & self._before.keys())),
         )
@@ -175,23 +176,23 @@ class Folder:
         begin = 0 if after.path is None else after.filled
         pieces: Iterable[bytes] = (after.data,) if after.path is None else ()
         try:
-            with opened(before.path) as (descriptor, _):
-                return _holds(descriptor, begin, pieces, before.size)
+            with opened(before.path) as source:
+                return _holds(source, begin, pieces, before.size)
         except UnreadableError:
             return False
 
 
-def _holds(descriptor: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
-    """Whether a file has these bytes from a position on, and zeros behind them."""
+def _holds(source: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
+    """Whether a file has these bytes from a position on, and then only zeros."""
     for piece in pieces:
-        if pread(descriptor, len(piece), position) != piece:
+        if source.pread(len(piece), position) != piece:
             return False
         position += len(piece)
     while position < size:
-        found = pread(descriptor, min(_PIECE_SIZE, size - position), position)
-        if not found or found.count(0) != len(found):
+        piece = source.pread(min(_PIECE_SIZE, size - position), position)
+        if not piece or piece.count(0) != len(piece):
             return False
-        position += len(found)
+        position += len(piece)
     return True
 
 
@@ -200,7 +201,7 @@ def read_content(name: str, content: Content) -> tuple[bytes, int]:
     if content.path is None:
         return content.data, content.size
     with unreadable(name):
-        if content.size > small_size_max(name):  # who asks may write out the zeros
+        if content.size > small_size_max(name):  # a caller may write out the zeros
             raise too_large(content.size)
         data, _ = read_filled(content.path)
     return data[: content.filled], content.size
@@ -208,7 +209,7 @@ def read_content(name: str, content: Content) -> tuple[bytes, int]:
 
 @contextmanager
 def unreadable(name: str) -> Iterator[None]:
-    """Tell of a file that we cannot read."""
+    """Raise UnseenError for a file that kcheck cannot read."""
     try:
         yield
     except UnreadableError as error:

@@ -21,7 +21,7 @@ from kcheck.tables import findings
 from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import check_replicas, check_segment
-from kcheck.views.segment_scan import SegmentScan
+from kcheck.views.segment_scan import SegmentScan, files_of
 from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
 
@@ -214,4 +214,4 @@ class _Cluster:
         for other in others:
             size = sum(segment.size for view in (first, other) for segment in view.segments)
             self._coverage.planned["bytes"] += size
-            yield Task(partial(difference, first, other), other.where, size)
+            yield Task(partial(difference, first, other, files_of), other.where, size)

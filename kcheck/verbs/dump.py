@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
-from kcheck.disk.read import UnreadableError, opened, unreadable
+from kcheck.disk.read import opened, unreadable
 from kcheck.disk.walk import exists, split
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
@@ -16,6 +16,7 @@ from kcheck.errors import UsageError
 from kcheck.formats import _metadata_snapshot
 from kcheck.model.finding import Finding, Location
 from kcheck.model.report import Column, Report, Row, Rows
+from kcheck.model.unreadable import UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.tables import files
 from kcheck.views.survey import format_of
@@ -117,16 +118,16 @@ def _files(
 ) -> Iterator[Row]:
     for path in paths:
         try:
-            with opened(path, follow=True) as (descriptor, size):
+            with opened(path, follow=True) as source:
                 kind = kinds[path]
                 if kind is not None:
-                    kind.accept(size)
-                    file = File(path, descriptor, size)
+                    kind.accept(source.size)
+                    file = File(path, source)
                     yield {
                         "kind": kind.format.kind,
                         "path": path,
                         "base_offset": file.base_offset,
-                        "size": size,
+                        "size": source.size,
                         **kind.head(file),
                         kind.rows: _rows(file, kind, wanted, shown, collected),
                         "damage": file.damage_rows(),

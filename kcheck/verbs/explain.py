@@ -54,7 +54,7 @@ def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
 
 
 def _row(rule: Rule) -> Row:
-    page = (rule.page or "").strip()
+    page = rule.page.strip()
     return {
         "id": rule.id,
         "name": rule.name,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from kcheck.disk.read import UnreadableError, opened
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_size, folder_of, join, list_directory, split
 from kcheck.documents.answer import Answer
 from kcheck.documents.inspect import item_row
@@ -22,6 +22,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.segments.batches import Walk
 from kcheck.views.partition import batches_of
@@ -125,8 +126,8 @@ def _segment(path: str, detail: InspectDetail) -> InspectedSegment:
     base = parse_file(split(path)[1]).offset
     headers: list[Batch] = []
     count, timestamp, end = 0, -1, base
-    with opened(path, follow=True) as (descriptor, size):
-        walk = Walk(descriptor, size)
+    with opened(path, follow=True) as source:
+        walk = Walk(source)
         for batch in walk:
             count, end = count + 1, Offset(batch.last_offset + 1)
             timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
@@ -136,7 +137,7 @@ def _segment(path: str, detail: InspectDetail) -> InspectedSegment:
         path=path,
         base_offset=base,
         end_offset=end,
-        size=size,
+        size=source.size,
         valid_size=walk.position,
         stopped_by=walk.corrupt,
         batch_count=count,

@@ -120,7 +120,10 @@ def start_of(
     view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
     if view is None:
         collected.extend(log_dir.findings)
-        return LogDirPrediction(target.path, None, Outcome.OK, (), False, Mode.KRAFT, None, ())
+        return LogDirPrediction(
+            path=target.path, broker_id=None, outcome=Outcome.OK, reasons=(), clean=False, mode=Mode.KRAFT,
+            uncertain=None, partitions=(),
+        )  # fmt: skip
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     return start_log_dir(parent, log_dir, [(name, directory)], options, collected, start_partition)

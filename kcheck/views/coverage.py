@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import join, list_directory, sizes, split
 from kcheck.model.names import LIVE, parse_directory
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, is_directory, is_empty, join, list_directory, split
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
@@ -26,6 +25,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition

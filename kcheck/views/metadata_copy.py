@@ -1,11 +1,11 @@
-"""Reads the cluster metadata from the KRaft log in a log dir: the newest snapshot and the log after it."""
+"""The metadata of a cluster, from the KRaft log in a log dir: the newest snapshot, and the log after it."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
 
 from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay
-from kcheck.disk.read import Source, UnreadableError, opened, pread
+from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, join
 from kcheck.formats import _control_record
 from kcheck.formats._messages.records import decoder
@@ -13,18 +13,20 @@ from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
 from kcheck.model.names import log_name, metadata_snapshots, segment_bases
+from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
 from kcheck.segments.batches import Walk
 
 BATCH_SIZE_MAX = 64 << 20
-"""Larger batches are not read; KRaft writes at most 8 MiB."""
+"""kcheck reads no larger batches; KRaft writes at most 8 MiB."""
 _NO_OP = b"\1\x14"
-"""The first bytes of the no-op record that an idle controller writes twice a second."""
+"""The first bytes of NoOpRecord, which an idle controller writes twice a second."""
 
 
 def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
-    """Return the content of a `__cluster_metadata-0`; None if it is corrupt, incomplete, or has unknown records."""
+    """Return the copy in a directory `__cluster_metadata-0`; None if damaged, incomplete, or with unknown records."""
     try:
         return _copy(path, node_id)
     except (UnreadableError, ValueError):
@@ -32,9 +34,9 @@ def read_copy(path: str, node_id: int | None) -> MetadataCopy | None:
 
 
 def with_modes(views: tuple[LogDirView, ...]) -> tuple[LogDirView, ...]:
-    """Return the log dirs of a broker with the mode that their cluster metadata shows, if no other file shows it.
+    """Return the log dirs of a broker, with `of_kraft` set by the metadata in them.
 
-    That is a broker migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep the old version.
+    Only the metadata tell of a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
     """
     return tuple(view._replace(of_kraft=_is_of_kraft(view)) for view in views)
 
@@ -64,7 +66,7 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
         else:
             end, epoch, intact = reading.log(join(path, name), (base, end, epoch), snapshot)
         if not intact:
-            # A start truncates the log there; the node fetches the rest from other controllers.
+            # A start truncates the log there. Other controllers would send the node the rest again.
             if reading.voters != {node_id}:
                 raise ValueError(f"{name} is corrupt")
             break
@@ -72,16 +74,16 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
 
 
 def _is_intact(path: str) -> bool:
-    from kcheck.segments.header_columns import HeaderReader  # imports numpy: only to simulate a start
+    from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only where a start is simulated
 
-    with opened(path) as (source, size):
-        reader = HeaderReader(source, size, verify=True)
+    with opened(path) as source:
+        reader = HeaderReader(source, verify=True)
         intact = all(columns.valid is None or bool(columns.valid.all()) for columns in reader)
-        return intact and reader.position == size
+        return intact and reader.position == source.size
 
 
 class _CopyReader:
-    """Reads one file after another; ValueError for corrupt, incomplete or unknown content."""
+    """Reads one file after another; ValueError for a file that is damaged, incomplete, or of unknown records."""
 
     def __init__(self) -> None:
         self.replay = MetadataReplay()
@@ -90,31 +92,31 @@ class _CopyReader:
         self._decode = decoder("metadata")
 
     def snapshot(self, path: str) -> None:
-        """Read a complete snapshot; its offsets have no meaning."""
-        with opened(path) as (source, size):
-            walk = Walk(source, size, verify=True)
+        """Read a complete snapshot. Its offsets have no meaning."""
+        with opened(path) as source:
+            walk = Walk(source, verify=True)
             for batch in walk:
                 self._take(source, batch, FROM_SNAPSHOT, replayed=True)
-            if walk.position < size or self._control != "SNAPSHOT_FOOTER":
+            if walk.position < source.size or self._control != "SNAPSHOT_FOOTER":
                 raise ValueError("the snapshot is incomplete")
 
     def log(self, path: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
-        """Read a segment from the snapshot's offset on; return its end, its last epoch, and whether it is complete.
+        """Read a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
 
-        `before`: the base offset of the segment, and the end and epoch read so far.
+        `before`: the base offset of the segment, and the end offset and epoch before it.
         """
         base, end, epoch = before
         if base > end:
             raise ValueError(f"offsets are missing before {base}")
         end = base
-        with opened(path) as (source, size):
-            walk = Walk(source, size, verify=True)
+        with opened(path) as source:
+            walk = Walk(source, verify=True)
             for batch in walk:
                 if batch.base_offset != end:
                     raise ValueError(f"offsets are missing before {batch.base_offset}")
                 self._take(source, batch, 0, replayed=batch.last_offset >= snapshot)
                 end, epoch = batch.last_offset + 1, batch.epoch or 0
-            return end, epoch, walk.position == size
+            return end, epoch, walk.position == source.size
 
     def _take(self, source: Source, batch: Batch, offset: int, *, replayed: bool) -> None:
         control = bool(batch.attributes & CONTROL)
@@ -122,8 +124,8 @@ class _CopyReader:
             return
         for record in _records(source, batch):
             if control:
-                said = _control_record.parse(record.key, record.value)
-                self._control, voters = said.name, said.fields.get("voters")
+                control_record = _control_record.parse(record.key, record.value)
+                self._control, voters = control_record.name, control_record.fields.get("voters")
                 if isinstance(voters, tuple):
                     self.voters = frozenset(voter["voter_id"] for voter in voters)
             else:
@@ -139,10 +141,10 @@ class _CopyReader:
 
 
 def _records(source: Source, batch: Batch) -> Iterator[Record]:
-    data = pread(source, batch.size, batch.position) if batch.size <= BATCH_SIZE_MAX else b""
+    data = source.pread(batch.size, batch.position) if batch.size <= BATCH_SIZE_MAX else b""
     if len(data) < batch.size or batch.magic != 2:
-        raise ValueError(f"batch at offset {batch.base_offset} not read")
+        raise ValueError(f"the batch at offset {batch.base_offset} cannot be read")
     for record in read_records(data):
         if isinstance(record, Unread):
-            raise ValueError(record.message)  # noqa: TRY004 - corrupt data, not a wrong type in kcheck
+            raise ValueError(record.message)  # noqa: TRY004 - damage, not a wrong argument
         yield record

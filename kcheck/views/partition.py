@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, temporary
-from kcheck.disk.read import Source, UnreadableError, opened, read_whole
+from kcheck.disk.read import opened, read_whole
 from kcheck.disk.walk import Directory, join
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
@@ -27,9 +27,11 @@ from kcheck.model.names import (
 )
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
+from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.batches import TailStart, Walk, index_path, tail_of
+from kcheck.segments.batches import TailStart, Walk, tail_of
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
@@ -214,10 +216,9 @@ def _segments(
         name = log_name(base)
         try:
             if walk_all or base == bases[-1]:
-                with folder.opened(name) as (descriptor, size):
-                    index = partial(folder.opened, index_path(name))
-                    tail = TailStart() if walk_all else tail_of(index, descriptor, size, base)
-                    summary, last, index_size = _summary(tail, descriptor, size, base)
+                with folder.open(name) as source:
+                    tail = TailStart() if walk_all else tail_of(folder, source, base)
+                    summary, last, index_size = _summary(tail, source, base)
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))
             summaries.append(summary)
@@ -228,12 +229,10 @@ def _segments(
     return tuple(summaries), last, index_size
 
 
-def _summary(
-    tail: TailStart, descriptor: Source, size: int, base: Offset
-) -> tuple[SegmentSummary, Batch | None, int | None]:
+def _summary(tail: TailStart, source: Source, base: Offset) -> tuple[SegmentSummary, Batch | None, int | None]:
     """Read a segment from its start or from its last valid index entry; only the start gives counts."""
     count, timestamp, last, rises = 0, -1, None, True
-    walk = Walk(descriptor, size, position=tail.position, window=tail.window)
+    walk = Walk(source, position=tail.position, window=tail.window)
     for batch in walk:
         count += 1
         timestamp = max(timestamp, -1 if batch.max_timestamp is None else batch.max_timestamp)
@@ -241,13 +240,13 @@ def _summary(
         rises = rises and above and batch.magic == 2 and 0 <= batch.last_offset - base <= RELATIVE_OFFSET_MAX
         last = batch
     end = base if last is None else Offset(last.last_offset + 1)
-    index_size = tail.index_size if rises and walk.position == size else None
+    index_size = tail.index_size if rises and walk.position == source.size else None
     if tail.position:
-        return SegmentSummary(base, size, end), last, index_size
-    return SegmentSummary(base, size, end, count, timestamp if count else None), last, index_size
+        return SegmentSummary(base, source.size, end), last, index_size
+    return SegmentSummary(base, source.size, end, count, timestamp if count else None), last, index_size
 
 
 def batches_of(path: str, base: Offset) -> Iterator[Batch]:
     """Yield the header of every batch of a segment; UnreadableError if the file cannot be read."""
-    with opened(join(path, log_name(base))) as (descriptor, size):
-        yield from Walk(descriptor, size)
+    with opened(join(path, log_name(base))) as source:
+        yield from Walk(source)

@@ -1,8 +1,8 @@
 """Runs the rules over views."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from kcheck.model.finding import Finding
@@ -11,9 +11,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover
-from kcheck.rules._contract import SERIES, Check, Rule, Scope
-from kcheck.rules._partition import is_plain, is_plain_file
-from kcheck.rules._segments import is_plain_segment
+from kcheck.rules._contract import SERIES, Check, Precondition, Rule, Scope
 
 if TYPE_CHECKING:
     from kcheck.repairs._contract import Repair
@@ -26,15 +24,27 @@ def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: rule.id))
 
 
-@cache
-def _checks(scope: Scope) -> tuple[Check, ...]:
-    return tuple(rule.check for rule in all_rules(SERIES[scope]) if rule.scope is scope)
+Checks = tuple[tuple[Precondition | None, tuple[Check, ...]], ...]
+"""What runs over a view: the checks of neighbouring rules with the same precondition, after it."""
 
 
 @cache
-def _checks_of_kind(kind: str) -> tuple[Check, ...]:
-    files = all_rules(SERIES[Scope.FILE])
-    return tuple(rule.check for rule in files if rule.scope is Scope.FILE and kind in rule.kinds)
+def _checks(*scopes: Scope) -> Checks:
+    return tuple(chain.from_iterable(_by_precondition(_rules(scope)) for scope in scopes))
+
+
+@cache
+def _checks_of_kind(kind: str) -> Checks:
+    return tuple(_by_precondition([rule for rule in _rules(Scope.FILE) if kind in rule.kinds]))
+
+
+def _rules(scope: Scope) -> list[Rule]:
+    return [rule for rule in all_rules(SERIES[scope]) if rule.scope is scope]
+
+
+def _by_precondition(rules: list[Rule]) -> Iterator[tuple[Precondition | None, tuple[Check, ...]]]:
+    for when, neighbours in groupby(rules, key=lambda rule: rule.when):
+        yield when, tuple(rule.check for rule in neighbours)
 
 
 def all_repairs() -> "tuple[Repair, ...]":
@@ -55,23 +65,19 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
     return _run(_checks_of_kind(view.kind), view, release)
 
 
-def check_segment(view: SegmentView, release: Release) -> Iterable[Finding]:
+def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
     """Run the rules of a segment that was read from its start."""
-    if is_plain_segment(view):
-        return ()
-    faulty = () if view.sound else _check(Scope.FAULTY_SEGMENT, view, release)
-    return chain(faulty, _check(Scope.SEGMENT, view, release))
+    return _run(_checks(Scope.FAULTY_SEGMENT, Scope.SEGMENT), view, release)
 
 
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
     """Run the rules of a partition directory, its small files, and those of its segments that were read."""
     for file in (view.epochs, view.metadata):
-        if file is not None and not is_plain_file(file):
+        if file is not None:
             yield from check_file(file, release)
     for segment in view.read or ():
         yield from check_segment(segment, release)
-    if not is_plain(view):
-        yield from _check(Scope.PARTITION, view, release)
+    yield from _check(Scope.PARTITION, view, release)
     if view.read is not None:
         yield from _check(Scope.READ_PARTITION, view, release)
 
@@ -108,9 +114,11 @@ def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
     return _run(_checks(scope), view, release)
 
 
-def _run(checks: Iterable[Check], view: object, release: Release) -> Iterator[Finding]:
+def _run(checks: Checks, view: object, release: Release) -> Iterator[Finding]:
     """Yield the findings with the names of possible repairs."""
-    for check in checks:
-        for finding in check(view, release):
-            names = _names_of_repairs(finding.id)
-            yield finding._replace(repair={"names": names}) if names else finding
+    for when, neighbours in checks:
+        if when is None or when(view):
+            for check in neighbours:
+                for finding in check(view, release):
+                    names = _names_of_repairs(finding.id)
+                    yield finding._replace(repair={"names": names}) if names else finding

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import zip_longest
 
-from kcheck.disk.read import UnreadableError
+from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import folder_of, join
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.jobs.workers import Task, Workers
@@ -14,6 +14,8 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import LIVE, FileKind, files_beside_segments, log_name, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.segments import AbortedEntry, SegmentView, Transactions
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
@@ -84,7 +86,8 @@ class SegmentScan:
 
     def segment(self, path: str, where: Location, base: Offset) -> Iterator[Segment]:
         """Yield the content of a single `.log`; nothing after an interrupt."""
-        task = self._task(path, where, base, 0)
+        folder, slash, name = path.rpartition("/")
+        task = self._task(FilesOf(folder + slash, follow=True), name, where, base, 0)
         for _, answers in self._workers.run([(None, [task])]):
             for segment in answers:
                 if segment is not None:
@@ -101,28 +104,27 @@ class SegmentScan:
             if not self._depth.reads_segments or view.state not in LIVE or not is_whole(view):
                 yield (view, None), ()
                 continue
-            folder, snapshots = join(folder_of(view.where), ""), snapshot_offsets(files_beside_segments(view.files))
+            files, snapshots = files_of(view), snapshot_offsets(files_beside_segments(view.files))
             wanted: dict[Offset, Task[Segment]] = {}
             for segment, behind in zip_longest(view.segments, view.segments[1:]):
                 base, name = segment.base_offset, log_name(segment.base_offset)
-                path = folder + name
-                if self._is_wanted(path, segment, active=behind is None):
+                if self._is_wanted(files, segment, active=behind is None):
                     inside = cuts(snapshots, base, None if behind is None else behind.base_offset)
-                    wanted[base] = self._task(path, view.where.of_file(name), base, segment.size, inside)
+                    wanted[base] = self._task(files, name, view.where.of_file(name), base, segment.size, inside)
             yield (view, tuple(wanted)), tuple(wanted.values())
 
     def _task(
-        self, path: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
+        self, files: Files, name: str, where: Location, base: Offset, size: int, inside: tuple[Offset, ...] = ()
     ) -> Task[Segment]:
         run = partial(
-            _examined, path, where, base, cuts=inside, verify=self._depth.verifies,
+            _examined, files, name, where, base, cuts=inside, verify=self._depth.verifies,
             look_inside=self._depth is Depth.RECORDS, reads_zstd=self._release.reads_zstd,
         )  # fmt: skip
         return Task(run, where, size)
 
-    def _is_wanted(self, path: str, segment: SegmentSummary, *, active: bool) -> bool:
+    def _is_wanted(self, files: Files, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether to read a segment; count it if not."""
-        if not self._window.leaves_out(path, segment.base_offset, active=active):
+        if not self._window.leaves_out(files, segment.base_offset, active=active):
             return True
         self._skipped += 1
         self.coverage.planned["bytes"] -= segment.size
@@ -165,7 +167,7 @@ class SegmentScan:
             read.append(followed)
             if followed.unread:
                 collected.extend(_unread(followed, view.directories))
-        swaps = tuple(read_swaps(view, folder_of(view.where), collected, verify=self._depth.verifies))
+        swaps = tuple(read_swaps(view, files_of(view), collected, verify=self._depth.verifies))
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
@@ -194,10 +196,17 @@ class SegmentScan:
                     self._bytes += file.size
 
 
-def _examined(path: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool) -> Segment:
+def files_of(view: PartitionView) -> FilesOf:
+    """Return the files of a partition directory."""
+    return FilesOf(folder_of(view.where))
+
+
+def _examined(
+    files: Files, name: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool
+) -> Segment:
     """Return the content of a segment, or KC001 if it cannot be read."""
     try:
-        return examine(path, where, base, cuts=cuts, **how)
+        return examine(files, name, where, base, cuts=cuts, **how)
     except UnreadableError as error:
         return kc001_unreadable.finding(where, error.why)
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import exists, file_size, real, split
 from kcheck.errors import UsageError
 from kcheck.formats._contract import Format
@@ -11,6 +11,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.walk import (
     Listing,
     exists,
@@ -30,6 +30,7 @@ from kcheck.model.names import (
     parse_directory,
     parse_file,
 )
+from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 
 _OF_A_LOG_DIR = {*OFFSET_CHECKPOINTS, META_PROPERTIES}

@@ -3,7 +3,8 @@
 Segments of batches of about 16 KiB, 1 KiB and 100 B, of that size each, are made in a temporary folder, with indexes of
 an entry every 4 KiB; they are in the page cache. reference.c reads the same file and sums the same bytes. All
 candidates run in turns, and the smallest user and system CPU time of each counts. Without a C compiler no ratios are
-printed. Nothing here is asserted: the figures stand in docs/performance.md.
+printed. Nothing here is asserted: the figures stand in docs/performance.md. `--tiny` runs everything once on next to
+nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
@@ -29,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 from fastcrc import crc32  # noqa: E402 - the path above comes first
 
 from kcheck.core.releases import NEWEST_TESTED, release  # noqa: E402 - the path above comes first
+from kcheck.disk.read import FilesOf  # noqa: E402 - the same
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY  # noqa: E402 - the same
 from kcheck.formats.record_batch import HEADER  # noqa: E402 - the same
 from kcheck.formats.time_index import TIME_INDEX_ENTRY  # noqa: E402 - the same
@@ -45,13 +47,33 @@ from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa
 BATCH_SIZES = {"16 KiB": 16 << 10, "1 KiB": 1 << 10, "100 B": 100}
 INDEX_INTERVAL = 4 << 10
 SMALL_SIZE = 20 << 10
-SMALL_COUNT = 250
-LARGE_COUNT = 24
-TINY_COUNT = 10_000
-RUNS = 7
 FLAGS: tuple[list[str], ...] = (["-msse4.2"], [])
 
 Walk = Callable[[bytes, int], int]
+
+
+class Scale(NamedTuple):
+    """How much is measured."""
+
+    batch_sizes: dict[str, int] = BATCH_SIZES
+    runs: int = 7
+    command_runs: int = 5
+    large_count: int = 24
+    small_count: int = 250
+    smallest_count: int = 10_000
+    growth: tuple[int, ...] = (1, 4, 16)
+
+
+TINY = Scale(
+    batch_sizes={"1 KiB": 1 << 10},
+    runs=1,
+    command_runs=1,
+    large_count=2,
+    small_count=2,
+    smallest_count=10,
+    growth=(1, 2),
+)
+TINY_SIZE = 128 << 10
 
 
 class Cost(NamedTuple):
@@ -95,14 +117,21 @@ def make(folder: Path, size: int, batch_size: int, *, base: int = 0) -> Path:
 def read(path: Path, *, verify: bool) -> int:
     """Return how many batches the engine finds in a segment."""
     base = Offset(int(path.stem))
-    found = examine(str(path), Location(file=str(path)), base, verify=verify)
+    found = examine(FilesOf(str(path.parent), follow=True), path.name, Location(file=str(path)), base, verify=verify)
     assert not found.counts
     return found.batches
 
 
 def decoded(path: Path) -> int:
     """Return how many records the engine finds in a segment."""
-    found = examine(str(path), Location(file=str(path)), Offset(0), verify=True, look_inside=True)
+    found = examine(
+        FilesOf(str(path.parent), follow=True),
+        path.name,
+        Location(file=str(path)),
+        Offset(0),
+        verify=True,
+        look_inside=True,
+    )
     assert found.records is not None
     assert not found.records.counts
     return found.records.decoded
@@ -116,9 +145,9 @@ def cost(function: Callable[[], object], who: int = resource.RUSAGE_SELF) -> Cos
     return Cost(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime, wall)
 
 
-def in_turns(candidates: dict[str, Callable[[], object]]) -> dict[str, Cost]:
+def in_turns(candidates: dict[str, Callable[[], object]], count: int) -> dict[str, Cost]:
     """Return the smallest CPU time and the smallest wall-clock time of each."""
-    runs = [{name: cost(function) for name, function in candidates.items()} for _ in range(RUNS)]
+    runs = [{name: cost(function) for name, function in candidates.items()} for _ in range(count)]
     return {name: Cost(*(min(run[name][at] for run in runs) for at in (0, 1))) for name in candidates}
 
 
@@ -142,9 +171,9 @@ def reference(folder: Path) -> Walk | None:
     return walk
 
 
-def against_c(folder: Path, size: int, walk: Walk) -> None:
+def against_c(folder: Path, size: int, walk: Walk, scale: Scale) -> None:
     """Compare the engine with the reference on segments of large, middle and small batches."""
-    for name, batch_size in BATCH_SIZES.items():
+    for name, batch_size in scale.batch_sizes.items():
         path = make(folder / "indexed", size, batch_size)
         bare = folder / "bare" / path.name
         bare.parent.mkdir()
@@ -160,7 +189,8 @@ def against_c(folder: Path, size: int, walk: Walk) -> None:
                 "C headers": partial(walk, file, 0),
                 "headers": partial(read, path, verify=False),
                 "headers, no index": partial(read, bare, verify=False),
-            }
+            },
+            scale.runs,
         )
         for candidate, best in found.items():
             theirs = found["C crc" if "crc" in candidate else "C headers"]
@@ -173,12 +203,13 @@ def against_c(folder: Path, size: int, walk: Walk) -> None:
         shutil.rmtree(bare.parent)
 
 
-def records(folder: Path, size: int) -> None:
+def records(folder: Path, size: int, scale: Scale) -> None:
     """Measure what records cost beyond their CRCs, of plain batches and of compressed ones."""
-    for name, batch_size in BATCH_SIZES.items():
+    for name, batch_size in scale.batch_sizes.items():
         for codec in ("none", "zstd"):
             path = make_records(folder / "records", size, batch_size, packed=codec == "zstd")
-            found = in_turns({"records": partial(decoded, path), "crc": partial(read, path, verify=True)})
+            candidates = {"records": partial(decoded, path), "crc": partial(read, path, verify=True)}
+            found = in_turns(candidates, scale.runs)
             ours, crc, count = found["records"], found["crc"], decoded(path)
             print(
                 f"{name:>8} {codec:4} {count:9} records {ours.cpu / count * 1e9:8.0f} ns CPU a record"
@@ -186,7 +217,7 @@ def records(folder: Path, size: int) -> None:
             )
             shutil.rmtree(path.parent)
         path = make_records(folder / "records", size, batch_size, packed=False)
-        command_line(f"{name:>8} --depth records", path, depth="records")
+        command_line(f"{name:>8} --depth records", path, scale.command_runs, depth="records")
         shutil.rmtree(path.parent)
 
 
@@ -214,34 +245,34 @@ def make_records(folder: Path, size: int, batch_size: int, *, packed: bool) -> P
     return path
 
 
-def growth(folder: Path, size: int) -> None:
+def growth(folder: Path, size: int, scale: Scale) -> None:
     """Measure the command as bytes grow and as files grow: time of each, and peak memory."""
-    for times in (1, 4, 16):
+    for times in scale.growth:
         path = make(folder / "bytes", size * times // 4, BATCH_SIZES["1 KiB"])
-        command_line(f"{times:2} x {size >> 22} MB of batches of 1 KiB", path)
+        command_line(f"{times:2} x {size >> 22} MB of batches of 1 KiB", path, scale.command_runs)
         shutil.rmtree(path.parent)
-    for times in (1, 4, 16):
+    for times in scale.growth:
         partition = folder / "orders-0"
-        for number in range(SMALL_COUNT * times):
+        for number in range(scale.small_count * times):
             made = make(partition, SMALL_SIZE, BATCH_SIZES["1 KiB"], base=number * 1000)
         write(partition, {LEADER_EPOCHS: epochs((0, 0))})
-        name = f"{times:2} x {SMALL_COUNT} segments of {made.stat().st_size >> 10} KiB"
-        command_line(name, partition)
+        name = f"{times:2} x {scale.small_count} segments of {made.stat().st_size >> 10} KiB"
+        command_line(name, partition, scale.command_runs)
         shutil.rmtree(partition)
 
 
-def tiny(folder: Path) -> None:
+def smallest(folder: Path, scale: Scale) -> None:
     """Compare a check of many tiny segments with opening, reading and closing their three files."""
     for count in (1, 20):
         partition = folder / "orders-0"
-        for number in range(TINY_COUNT):
+        for number in range(scale.smallest_count):
             made = make(partition, count * 1000 - 500, 1000, base=number * 1000)
         write(partition, {LEADER_EPOCHS: epochs((0, 0))})
         paths = sorted(str(path) for path in partition.iterdir())
-        found = in_turns({"read": partial(touch, paths), "check": partial(look, partition, 1)})
-        ours, theirs = (found[each].cpu / TINY_COUNT * 1e6 for each in ("check", "read"))
+        found = in_turns({"read": partial(touch, paths), "check": partial(look, partition, 1)}, scale.runs)
+        ours, theirs = (found[each].cpu / scale.smallest_count * 1e6 for each in ("check", "read"))
         print(
-            f"{TINY_COUNT} segments of {made.stat().st_size / 1024:4.1f} KiB {ours:6.1f} us CPU a segment,"
+            f"{scale.smallest_count} segments of {made.stat().st_size / 1024:4.1f} KiB {ours:6.1f} us CPU a segment,"
             f" open, read and close {theirs:6.1f} us   ratio {ours / theirs:5.2f}"
         )
         shutil.rmtree(partition)
@@ -255,22 +286,23 @@ def touch(paths: list[str]) -> None:
         os.close(descriptor)
 
 
-def side_by_side(folder: Path, size: int) -> None:
+def side_by_side(folder: Path, size: int, scale: Scale) -> None:
     """Compare one process with two on a partition of many segments: wall-clock time, starts of processes included."""
     for name in ("1 KiB", "100 B"):
         partition = folder / "orders-0"
-        for number in range(LARGE_COUNT):
+        for number in range(scale.large_count):
             made = make(partition, size // 2, BATCH_SIZES[name], base=number * 100_000_000)
         found = in_turns(
             {
                 "1": partial(look, partition, 1),
                 "2": partial(look, partition, 2),
                 "at once": partial(look_twice, partition),
-            }
+            },
+            scale.runs,
         )
         one, two, at_once = (found[each].wall for each in ("1", "2", "at once"))
         print(
-            f"{LARGE_COUNT} segments of {made.stat().st_size >> 20} MB, batches of {name:>5}, {one:6.2f} s,"
+            f"{scale.large_count} segments of {made.stat().st_size >> 20} MB, batches of {name:>5}, {one:6.2f} s,"
             f" with --jobs 2 {two:6.2f} s   ratio {one / two:5.2f}"
             f"   two commands at once are {2 * one / at_once:5.2f} times as fast as one after the other"
         )
@@ -295,10 +327,10 @@ def look_twice(partition: Path) -> None:
     os.waitpid(child, 0)
 
 
-def command_line(name: str, path: Path, depth: str = "crc") -> None:
+def command_line(name: str, path: Path, runs: int, *, depth: str = "crc") -> None:
     """Measure `kcheck check`, start to end."""
     command = kcheck("check", "--depth", depth, "--quiet", "-o", os.devnull, str(path))
-    best = min(cost(partial(seconds, command), resource.RUSAGE_CHILDREN) for _ in range(5))
+    best = min(cost(partial(seconds, command), resource.RUSAGE_CHILDREN) for _ in range(runs))
     print(f"{name:36} {best.cpu:8.2f} s CPU {best.wall:8.2f} s   peak {peak(command) >> 20} MB")
 
 
@@ -306,17 +338,19 @@ def main() -> None:
     """Measure all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("megabytes", nargs="?", type=int, default=256, help="size of each segment")
-    size = parser.parse_args().megabytes << 20
+    parser.add_argument("--tiny", action="store_true", help="measure next to nothing, in seconds")
+    given = parser.parse_args()
+    size, scale = (TINY_SIZE, TINY) if given.tiny else (given.megabytes << 20, Scale())
     gc.set_threshold(100_000)  # As in the process of a command.
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         walk = reference(folder)
         if walk is not None:
-            against_c(folder, size, walk)
-        tiny(folder)
-        side_by_side(folder, size)
-        records(folder, size // 4)
-        growth(folder, size)
+            against_c(folder, size, walk, scale)
+        smallest(folder, scale)
+        side_by_side(folder, size, scale)
+        records(folder, size // 4, scale)
+        growth(folder, size, scale)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ with two, what a start costs is taken off; then how both grow with the number of
 measures the comparison of replicas instead: three of each partition are read from Parquet, put together, and compared;
 some are behind, some have an epoch that the others do not have. `--growth 4000 40000 160000` scans so many directories
 once, with `--engine spark` by Spark, and prints the largest memory of each kind of process too. The files of a log dir
-are links to those of its first directory. Nothing is asserted: the figures stand in docs/performance.md.
+are links to those of its first directory. Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does
+all that once with next to nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
@@ -215,20 +216,30 @@ def main() -> None:
     parser.add_argument("--partitions", nargs="+", type=int, help="compare the replicas of so many partitions instead")
     parser.add_argument("--growth", nargs="+", type=int, help="scan so many directories once each instead")
     parser.add_argument("--engine", choices=ENGINES, default="local", help="what --growth scans by")
+    parser.add_argument("--tiny", action="store_true", help="measure next to nothing of all, in seconds")
     given = parser.parse_args()
+    if given.tiny:
+        growth([2, 4], "local")
+        compare_replicas([60])
+        scans([2, 4], 1)
+        return
     if given.growth:
         growth(given.growth, given.engine)
         return
     if given.partitions:
         compare_replicas(given.partitions)
         return
-    counts: list[int] = given.counts
+    scans(given.counts, given.runs)
+
+
+def scans(counts: list[int], runs: int) -> None:
+    """Measure whole scans of so many directories, by one process and by two."""
     known: dict[tuple[int, int], Cost] = {}
     with tempfile.TemporaryDirectory() as folder:
         for count in (1, *counts):
             make(Path(folder) / str(count), count)
             for jobs in (1, 2):
-                known[count, jobs], memory = cost(Path(folder) / str(count), jobs, given.runs)
+                known[count, jobs], memory = cost(Path(folder) / str(count), jobs, runs)
                 wall, cpu = known[count, jobs]
                 line = f"{count:7} directories, {jobs} processes: {wall:6.2f} s, {cpu:6.2f} s CPU, {memory >> 20} MB"
                 if count > 1:

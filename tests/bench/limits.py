@@ -2,9 +2,10 @@
 
 Each pair of commands is run in turns, and the smallest wall-clock time of each counts. Where mvn and java are there,
 kafka-dump-log of the newest release is measured too. Nothing here is asserted: the figures stand in
-docs/performance.md.
+docs/performance.md. `--tiny` runs everything once on next to nothing: the tests do, so that it goes on to work.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -13,17 +14,28 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from kcheck.formats import offset_checkpoint  # noqa: E402 - the path above comes first
 from kcheck.formats._checkpoint_file import parse as parse_lines  # noqa: E402 - the same
+from kcheck.model.names import META_PROPERTIES  # noqa: E402 - the same
 from tests.oracle.jars import NoKafkaError, java_command  # noqa: E402 - the same
 
 SEGMENTS = sorted((ROOT / "fixtures" / "brokers" / "4.3.1").glob("stopped/broker-1/*/*-[0-9]/*.log"))
-LINE_COUNT = 1_000_000
-PARTITION_COUNT = 10_000
+
+
+class Scale(NamedTuple):
+    """How much is measured."""
+
+    runs: int = 15
+    lines: int = 1_000_000
+    partitions: int = 10_000
+
+
+TINY = Scale(runs=1, lines=1000, partitions=20)
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -34,7 +46,7 @@ def seconds(command: list[str]) -> float:
     return time.perf_counter() - start
 
 
-def compare(name: str, ours: list[str], theirs: list[str], *, runs: int = 15) -> None:
+def compare(name: str, ours: list[str], theirs: list[str], *, runs: int) -> None:
     """Print the smallest time of both commands, run in turns, and their ratio."""
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
     best, reference = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
@@ -46,30 +58,35 @@ def kcheck(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "kcheck", *arguments]
 
 
-def start_up() -> None:
+def start_up(runs: int) -> None:
     """Compare the start of kcheck with that of Python."""
     bare = [sys.executable, "-c", "pass"]
     file = str(next((ROOT / "fixtures" / "brokers" / "4.3.1").glob("stopped/broker-1/*/replication-offset-checkpoint")))
-    compare("--help, against python -c pass", kcheck("--help"), bare)
-    compare("inspect FILE --format json, against python -c pass", kcheck("inspect", file, "--format", "json"), bare)
-    compare("inspect FILE, against python -c pass", kcheck("inspect", file), bare)
+    compare("--help, against python -c pass", kcheck("--help"), bare, runs=runs)
+    compare(
+        "inspect FILE --format json, against python -c pass",
+        kcheck("inspect", file, "--format", "json"),
+        bare,
+        runs=runs,
+    )
+    compare("inspect FILE, against python -c pass", kcheck("inspect", file), bare, runs=runs)
 
 
-def dump_log() -> None:
+def dump_log(runs: int) -> None:
     """Compare the inspection of a small segment with kafka-dump-log."""
     segment = str(min((path for path in SEGMENTS if path.stat().st_size), key=lambda path: path.stat().st_size))
     try:
-        theirs = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", "--files", segment)
+        theirs = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", "--files", segment, quick=False)
     except NoKafkaError as error:
         print(f"kafka-dump-log not measured: {error}")
         return
-    compare("inspect SEGMENT, against kafka-dump-log", kcheck("inspect", segment), theirs, runs=5)
+    compare("inspect SEGMENT, against kafka-dump-log", kcheck("inspect", segment), theirs, runs=runs)
 
 
-def checkpoint() -> None:
+def checkpoint(count: int) -> None:
     """Compare the parser on a large checkpoint with reading and splitting its lines; and its memory with the file."""
-    lines = b"".join(b"topic-name-%d %d %d\n" % (n // 50, n % 50, n * 37) for n in range(LINE_COUNT))
-    data = b"0\n%d\n" % LINE_COUNT + lines
+    lines = b"".join(b"topic-name-%d %d %d\n" % (n // 50, n % 50, n * 37) for n in range(count))
+    data = b"0\n%d\n" % count + lines
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
@@ -83,7 +100,7 @@ def checkpoint() -> None:
             return offset_checkpoint.parse(path.read_bytes())
 
         ours, reference = _smallest(parse), _smallest(split)
-        name = f"parse {LINE_COUNT:,} lines, against read and split"
+        name = f"parse {count:,} lines, against read and split"
         print(f"{name:58} {ours:8.3f} s  {reference:8.3f} s    ratio {ours / reference:5.2f}")
         code = "import sys; from kcheck.formats import offset_checkpoint as o; o.parse(open(sys.argv[1], 'rb').read())"
         largest = peak([sys.executable, "-c", code, file.name])
@@ -100,13 +117,14 @@ def _smallest(function: Callable[[], object]) -> float:
     return min(times)
 
 
-def log_dir() -> None:
+def log_dir(most: int) -> None:
     """Measure a log dir of many partitions: partitions a second, and memory against a tenth of them."""
     partition = next(path.parent for path in SEGMENTS if path.parent.name == "plain-1")
     with tempfile.TemporaryDirectory() as folder:
-        for count in (PARTITION_COUNT // 10, PARTITION_COUNT):
+        for count in (most // 10, most):
             path = Path(folder) / f"log-dir-{count}"
             path.mkdir()
+            shutil.copy(partition.parent / META_PROPERTIES, path)
             for number in range(count):
                 shutil.copytree(partition, path / f"orders-{number}")
             entries = "".join(f"orders {number} 1\n" for number in range(count))
@@ -132,8 +150,16 @@ def peak(command: list[str]) -> int:
     return 1024 * int(subprocess.run(wait, check=True, capture_output=True, cwd=ROOT, env=ENVIRONMENT).stdout)
 
 
+def main() -> None:
+    """Measure all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--tiny", action="store_true", help="measure next to nothing, in seconds")
+    scale = TINY if parser.parse_args().tiny else Scale()
+    start_up(scale.runs)
+    dump_log((scale.runs + 2) // 3)
+    checkpoint(scale.lines)
+    log_dir(scale.partitions)
+
+
 if __name__ == "__main__":
-    start_up()
-    dump_log()
-    checkpoint()
-    log_dir()
+    main()

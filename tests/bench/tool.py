@@ -3,7 +3,8 @@
 Segments that are dumped have a sixteenth of the size. Whole commands, start to end, in turns, output thrown away; the
 smallest CPU time and the smallest wall-clock time of each count. The tool runs as its script would start it, without
 the shell script itself. "C" is the program that `tests/bench/engine.py` compares with, without any start. It needs mvn
-and java. Nothing here is asserted: the figures stand in docs/performance.md.
+and java. Nothing here is asserted: the figures stand in docs/performance.md. `--tiny` runs everything once on next to
+nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -28,16 +30,28 @@ from tests.bench.limits import ENVIRONMENT, kcheck, peak  # noqa: E402 - the sam
 from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
 from tests.oracle.jars import JVM, java_command  # noqa: E402 - the same
 
-RUNS = 3
 HEAP = "-Xmx256M"
 """What the script gives the tool."""
-MANY = 200
-COMMIT_COUNT = 100_000
+
+
+class Scale(NamedTuple):
+    """How much is measured."""
+
+    batch_sizes: dict[str, int] = BATCH_SIZES
+    runs: int = 3
+    is_memory_measured: bool = True
+    commits: int = 100_000
+    segments: int = 200
+    segment_size: int = 1 << 20
+
+
+TINY = Scale({"1 KiB": 1 << 10}, runs=1, is_memory_measured=False, commits=100, segments=2, segment_size=10_000)
+TINY_SIZE = 64 << 10
 
 
 def tool(*arguments: str) -> list[str]:
     """Return the command line of kafka-dump-log: the heap of its script, no option that only shortens a start."""
-    java, *rest = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", *arguments)
+    java, *rest = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", *arguments, quick=False)
     return [java, HEAP, *rest[len(JVM) :]]
 
 
@@ -47,19 +61,23 @@ def run(command: list[str]) -> None:
 
 
 def compare(
-    name: str, ours: dict[str, list[str]], theirs: list[str], within: dict[str, Callable[[], object]] | None = None
+    scale: Scale,
+    name: str,
+    ours: dict[str, list[str]],
+    theirs: list[str],
+    within: dict[str, Callable[[], object]] | None = None,
 ) -> None:
     """Print what the tool costs, and how many times faster is each of our commands, and what runs `within` here."""
     commands, within = {"kafka-dump-log": theirs, **ours}, within or {}
     runs = [
         {each: cost(partial(run, command), resource.RUSAGE_CHILDREN) for each, command in commands.items()}
         | {each: cost(function) for each, function in within.items()}
-        for _ in range(RUNS)
+        for _ in range(scale.runs)
     ]
     for each in (*commands, *within):
         cpu, wall = (min(found[each][at] for found in runs) for at in (0, 1))
         theirs_cpu, theirs_wall = (min(found["kafka-dump-log"][at] for found in runs) for at in (0, 1))
-        used = f"   peak {peak(commands[each]) >> 20} MB" if each in commands else ""
+        used = f"   peak {peak(commands[each]) >> 20} MB" if each in commands and scale.is_memory_measured else ""
         print(
             f"{name:>22} {each:26} {cpu:7.2f} s CPU {wall:7.2f} s   times faster {theirs_cpu / cpu:6.1f} CPU"
             f" {theirs_wall / wall:6.1f}{used}"
@@ -71,7 +89,7 @@ def check(depth: str, path: Path) -> list[str]:
     return kcheck("check", "--depth", depth, "--quiet", "-o", os.devnull, str(path))
 
 
-def dumps(folder: Path, size: int, batches: str) -> None:
+def dumps(folder: Path, size: int, batches: str, scale: Scale) -> None:
     """Compare dumps of segments of this size."""
 
     def dump(path: Path, *options: str) -> list[str]:
@@ -79,21 +97,21 @@ def dumps(folder: Path, size: int, batches: str) -> None:
 
     path = make(folder / "batches", size, BATCH_SIZES[batches])
     ours = {"dump, kafka": dump(path, "--format", "kafka")}
-    compare(f"{batches}, dump", ours, tool("--files", str(path)))
+    compare(scale, f"{batches}, dump", ours, tool("--files", str(path)))
     path = make_records(folder / "records", size, BATCH_SIZES[batches], packed=False)
     ours = {
         f"--records, {name}": dump(path, "--records", "--format", name) for name in ("kafka", "json", "csv", "text")
     }
-    compare(f"{batches}, dump of records", ours, tool("--deep-iteration", "--files", str(path)))
+    compare(scale, f"{batches}, dump of records", ours, tool("--deep-iteration", "--files", str(path)))
     shutil.rmtree(folder)
 
 
-def decoded(folder: Path) -> None:
+def decoded(folder: Path, scale: Scale) -> None:
     """Compare dumps of what consumers committed: an internal topic with records of 70 bytes, five in a batch."""
     folder.mkdir()
     path = folder / f"{segment_prefix(Offset(0))}.log"
     with path.open("wb") as file:
-        for base in range(0, COMMIT_COUNT, 5):
+        for base in range(0, scale.commits, 5):
             records = b"".join(
                 record(
                     number,
@@ -107,7 +125,7 @@ def decoded(folder: Path) -> None:
         f"--decode offsets, {name}": kcheck("dump", "--decode", "offsets", "--format", name, str(path))
         for name in ("kafka", "json", "text")
     }
-    compare(f"{COMMIT_COUNT} commits", ours, tool("--offsets-decoder", "--files", str(path)))
+    compare(scale, f"{scale.commits} commits", ours, tool("--offsets-decoder", "--files", str(path)))
     shutil.rmtree(folder)
 
 
@@ -115,12 +133,14 @@ def main() -> None:
     """Measure all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("megabytes", nargs="?", type=int, default=512, help="size of each segment")
-    size = parser.parse_args().megabytes << 20
+    parser.add_argument("--tiny", action="store_true", help="measure next to nothing, in seconds")
+    given = parser.parse_args()
+    size, scale = (TINY_SIZE, TINY) if given.tiny else (given.megabytes << 20, Scale())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         walk = reference(folder)
-        decoded(folder / "commits")
-        for batches, batch_size in BATCH_SIZES.items():
+        decoded(folder / "commits", scale)
+        for batches, batch_size in scale.batch_sizes.items():
             path = make(folder / "indexed", size, batch_size)
             bare = folder / "bare" / path.name
             bare.parent.mkdir()
@@ -132,19 +152,23 @@ def main() -> None:
             }
             file = bytes(path)
             within = {} if walk is None else {"C crc": partial(walk, file, 1), "C headers": partial(walk, file, 0)}
-            compare(batches, ours, tool("--files", str(path)), within)
+            compare(scale, batches, ours, tool("--files", str(path)), within)
             shutil.rmtree(path.parent)
             shutil.rmtree(bare.parent)
             path = make_records(folder / "records", size, batch_size, packed=False)
             deep = tool("--deep-iteration", "--files", str(path))
-            compare(f"{batches}, each record", {"--depth records": check("records", path)}, deep)
+            compare(scale, f"{batches}, each record", {"--depth records": check("records", path)}, deep)
             shutil.rmtree(path.parent)
-            dumps(folder / "dumped", size // 16, batches)
+            dumps(folder / "dumped", size // 16, batches, scale)
         partition = folder / "orders-0"
-        paths = [make(partition, 1 << 20, BATCH_SIZES["1 KiB"], base=number * 100_000) for number in range(MANY)]
+        paths = [
+            make(partition, scale.segment_size, BATCH_SIZES["1 KiB"], base=number * 100_000)
+            for number in range(scale.segments)
+        ]
         write(partition, {LEADER_EPOCHS: epochs((0, 0))})
         compare(
-            f"{MANY} segments of 1 MiB",
+            scale,
+            f"{scale.segments} segments of {scale.segment_size >> 10} KiB",
             {"--depth crc": check("crc", partition)},
             tool("--files", ",".join(map(str, paths))),
         )

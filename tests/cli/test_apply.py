@@ -74,11 +74,15 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
     [
         (("apply", "missing.json", "--backup", "b", "--yes"), 2, "missing.json: No such file or directory"),
         (("apply", "plan.json", "--yes"), 2, "--backup"),
-        (("apply", "data1/meta.properties", "--backup", "b", "--yes"), 3, "the plan is no JSON"),
-        (("apply", "plan.json", "--backup", "data1/b", "--yes"), 3, "must not stand inside"),
+        (("apply", "data1/meta.properties", "--backup", "b", "--yes"), 3, "the plan is not valid JSON"),
+        (("apply", "plan.json", "--backup", "data1/b", "--yes"), 3, "must not be inside"),
         (("apply", "plan.json", "--backup", "plan.json/b", "--yes"), 3, "Not a directory: nothing is changed"),
         (("apply", "plan.json", "--backup", "b", "--yes", "--format", "csv"), 2, "more than one table"),
-        (("apply", "plan.json", "--backup", "b", "--yes", "-o", "data1/out"), 2, "which was checked; choose a file outside"),
+        (
+            ("apply", "plan.json", "--backup", "b", "--yes", "-o", "data1/out"),
+            2,
+            "which was checked; choose a file outside",
+        ),
         (("undo", "data1"), 3, "holds no backup"),
         (("undo", "missing"), 3, "holds no backup"),
     ],

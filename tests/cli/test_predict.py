@@ -32,7 +32,7 @@ def test_exit_codes() -> None:
     write(Path("d"), {"log-start-offset-checkpoint": b"1\n"})
     done = kcheck("predict", "d", "--fail-on", "fatal")
     assert done.code == 1
-    assert "A broker without any other log dir halts." in done.out
+    assert "The broker halts if it has no other log dir." in done.out
 
 
 def test_a_path_without_a_verb() -> None:

@@ -1,4 +1,4 @@
-"""What the records of a cluster's metadata amount to; tests/oracle/test_strays.py asks brokers what they make of it."""
+"""Replaying a cluster's metadata records; tests/oracle/test_strays.py compares with real brokers."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ TOPIC = ("TopicRecord", {"name": "t", "topicId": "T"})
 GONE = ("RemoveTopicRecord", {"topicId": "T"})
 BEGIN, END, ABORT = (f"{what}TransactionRecord" for what in ("Begin", "End", "Abort"))
 
-Told = tuple[str, dict[str, Any]]
+MetadataRecord = tuple[str, dict[str, Any]]
 
 
-def partition(*replicas: int, number: int = 0, change: bool = False) -> Told:
-    """Return the record of a partition of TOPIC, or of a change of it: without replicas one of something else."""
+def partition(*replicas: int, number: int = 0, change: bool = False) -> MetadataRecord:
+    """Return the record of a partition of TOPIC, or of a change to it, with or without new replicas."""
     data = {"partitionId": number, "topicId": "T", **({"replicas": [*replicas]} if replicas else {})}
     return "PartitionChangeRecord" if change else "PartitionRecord", data
 
 
-def judged(*records: Told, broker: int | None = 1, number: int = 0, start: int = 0) -> Stray | None:
-    """Return what is said of a replica of TOPIC after these records, the first of which has the offset `start`."""
+def stray_after(*records: MetadataRecord, broker: int | None = 1, number: int = 0, start: int = 0) -> Stray | None:
+    """Return why a replica of TOPIC is stray after these records, the first of them at offset `start`."""
     replay = MetadataReplay()
     for offset, (name, data) in enumerate(records, start):
         replay.take(name, data, offset if start >= 0 else FROM_SNAPSHOT)
@@ -29,67 +29,73 @@ def judged(*records: Told, broker: int | None = 1, number: int = 0, start: int =
 
 
 def test_the_replicas_of_a_partition_are_none() -> None:
-    assert judged(TOPIC, partition(1, 2)) is None
-    assert judged(TOPIC, partition(1, 2), partition(change=True)) is None
-    assert judged(TOPIC, partition(2), partition(1, 2, change=True)) is None
+    assert stray_after(TOPIC, partition(1, 2)) is None
+    assert stray_after(TOPIC, partition(1, 2), partition(change=True)) is None
+    assert stray_after(TOPIC, partition(2), partition(1, 2, change=True)) is None
 
 
 def test_a_replica_that_the_cluster_does_not_know_is_one() -> None:
     """`since` is the offset of the record that says so."""
-    assert judged(TOPIC, partition(1), GONE, start=5) == Stray("the cluster has no topic of the id T", 7)
-    assert judged() == Stray("the cluster has no topic of the id T", None)
-    assert judged(TOPIC, partition(1), number=3) == Stray("the topic has no partition 3 in the cluster", FROM_SNAPSHOT)
-    moved = Stray("broker 1 is no replica of it in the cluster", 2)
-    assert judged(TOPIC, partition(1), partition(2, change=True)) == moved
-    assert judged(TOPIC, partition(2), start=FROM_SNAPSHOT) == moved._replace(since=FROM_SNAPSHOT)
+    assert stray_after(TOPIC, partition(1), GONE, start=5) == Stray("the cluster has no topic with id T", 7)
+    assert stray_after() == Stray("the cluster has no topic with id T", None)
+    assert stray_after(TOPIC, partition(1), number=3) == Stray(
+        "in the cluster the topic has no partition 3", FROM_SNAPSHOT
+    )
+    moved = Stray("the cluster has no replica of it on broker 1", 2)
+    assert stray_after(TOPIC, partition(1), partition(2, change=True)) == moved
+    assert stray_after(TOPIC, partition(2), start=FROM_SNAPSHOT) == moved._replace(since=FROM_SNAPSHOT)
 
 
 def test_of_which_broker_a_replica_is_has_to_be_known() -> None:
-    assert judged(TOPIC, partition(2), broker=None) is None
-    assert judged(broker=None) is not None
+    assert stray_after(TOPIC, partition(2), broker=None) is None
+    assert stray_after(broker=None) is not None
 
 
 def test_a_transaction_counts_once_it_ends() -> None:
-    held: tuple[Told, ...] = ((BEGIN, {}), GONE)
+    held: tuple[MetadataRecord, ...] = ((BEGIN, {}), GONE)
     for records, is_stray in ((held, False), ((*held, (END, {})), True), ((*held, (ABORT, {})), False)):
-        assert is_stray == (judged(TOPIC, partition(1), *records) is not None)
-    assert judged(TOPIC, partition(1), (END, {})) is None
+        assert is_stray == (stray_after(TOPIC, partition(1), *records) is not None)
+    assert stray_after(TOPIC, partition(1), (END, {})) is None
 
 
 @pytest.mark.parametrize("record", [GONE, partition(1), partition(2, change=True)])
-def test_a_record_about_what_does_not_exist(record: Told) -> None:
+def test_a_record_about_what_does_not_exist(record: MetadataRecord) -> None:
     with pytest.raises(ValueError, match="at offset 0"):
-        judged(record)
+        stray_after(record)
     if record[0] == "PartitionChangeRecord":
         with pytest.raises(ValueError, match="at offset 1"):
-            judged(TOPIC, record)
+            stray_after(TOPIC, record)
 
 
 def test_brokers_of_kraft_say_so_when_they_register() -> None:
-    """One that still runs with ZooKeeper while its cluster migrates does not; what counts is the last time."""
+    """A broker that still runs with ZooKeeper during a migration does not; the last registration counts."""
     replay = MetadataReplay()
     for offset, (broker, migrating) in enumerate(((1, True), (2, None), (3, True), (3, False), (4, False), (4, True))):
-        said = {} if migrating is None else {"isMigratingZkBroker": migrating}
-        replay.take("RegisterBrokerRecord", {"brokerId": broker, **said}, offset)
+        fields = {} if migrating is None else {"isMigratingZkBroker": migrating}
+        replay.take("RegisterBrokerRecord", {"brokerId": broker, **fields}, offset)
     assert replay.image().brokers == {2, 3}
 
 
 def test_the_log_dir_of_a_replica() -> None:
-    """The records of 3.7 and later name one for each replica; new replicas without any are somewhere else."""
+    """Records of 3.7 and later name one for each replica. New replicas without one are in an unknown log dir."""
     replay = MetadataReplay()
     replay.take(*TOPIC, 0)
     for replicas, directories, expected in (
         ([1, 2], ["A", "B"], "B"), (None, ["A", "C"], "C"), (None, None, "C"), ([2, 3], None, None),
     ):  # fmt: skip
-        said = {"replicas": replicas, "directories": directories}
-        data = {"partitionId": 0, "topicId": "T", **{name: value for name, value in said.items() if value is not None}}
+        fields = {"replicas": replicas, "directories": directories}
+        data = {
+            "partitionId": 0,
+            "topicId": "T",
+            **{name: value for name, value in fields.items() if value is not None},
+        }
         replay.take("PartitionRecord" if replicas == [1, 2] else "PartitionChangeRecord", data, 1)
         assert directory_of(replay.image(), "T", 0, 2) == expected
     assert directory_of(replay.image(), "T", 1, 2) is None
 
 
 def test_other_records_say_nothing_of_replicas() -> None:
-    assert judged(TOPIC, partition(1), ("ConfigRecord", {"name": "x"})) is None
+    assert stray_after(TOPIC, partition(1), ("ConfigRecord", {"name": "x"})) is None
 
 
 def test_up_to_3_6_strays_are_deleted() -> None:

@@ -1,4 +1,4 @@
-"""leader-epoch-checkpoint out of batches: what they show, what the file may add, what nobody can know."""
+"""Rebuilding leader-epoch-checkpoint: what batches prove, and which lines of the file stay."""
 
 from collections.abc import Callable
 
@@ -11,19 +11,19 @@ RUNS = (EpochRun(0, 0, 19), EpochRun(3, 20, 49), EpochRun(3, 50, 79), EpochRun(7
 
 
 def rebuilt(*stated: tuple[int, int], log_end: int = 100) -> tuple[tuple[int, int], ...]:
-    """Return the entries that RUNS and the file give."""
-    found = rebuild(RUNS, tuple(EpochEntry(*entry) for entry in stated), log_end=log_end)
-    assert found is not None
-    return tuple(map(tuple, found.entries))
+    """Return the entries rebuilt from RUNS and the lines of a file."""
+    result = rebuild(RUNS, tuple(EpochEntry(*entry) for entry in stated), log_end=log_end)
+    assert result is not None
+    return tuple(map(tuple, result.entries))
 
 
 def test_each_epoch_begins_with_its_first_batch() -> None:
-    """Without a file; runs of one epoch in two segments are one, and a message without an epoch tells nothing."""
+    """Without a file. Runs of one epoch in two segments are one; a message without an epoch does not count."""
     assert ((0, 0), (3, 20), (7, 90)) == rebuilt()
-    found = rebuild((EpochRun(-1, 0, 9), EpochRun(2, 10, 19)), (), log_end=20)
-    assert found is not None
-    assert ((2, 10),) == found.entries
-    assert (2,) == found.late
+    result = rebuild((EpochRun(-1, 0, 9), EpochRun(2, 10, 19)), (), log_end=20)
+    assert result is not None
+    assert ((2, 10),) == result.entries
+    assert (2,) == result.late
 
 
 def test_the_file_tells_of_starts_that_no_batch_contradicts() -> None:
@@ -33,18 +33,18 @@ def test_the_file_tells_of_starts_that_no_batch_contradicts() -> None:
 
 
 def test_an_epoch_without_a_batch_stays() -> None:
-    """A leader that was elected and wrote nothing, and one at the log end."""
+    """The epoch of a leader that wrote nothing, and an epoch that starts at the log end."""
     assert ((0, 0), (3, 20), (5, 82), (7, 90), (9, 100)) == rebuilt((0, 0), (3, 20), (5, 82), (7, 90), (9, 100))
 
 
 def test_lines_against_the_batches_are_left_out() -> None:
-    """Inside of another epoch, above the log end, negative, at the offset of a batch of a higher epoch."""
-    found = rebuild(
-        RUNS, tuple(EpochEntry(*each) for each in ((-1, 0), (1, 10), (4, 90), (8, 101), (9, -5))), log_end=100
+    """It is inside another epoch, above the log end, negative, or at the offset of a batch of a later epoch."""
+    result = rebuild(
+        RUNS, tuple(EpochEntry(*entry) for entry in ((-1, 0), (1, 10), (4, 90), (8, 101), (9, -5))), log_end=100
     )
-    assert found is not None
-    assert ((0, 0), (3, 20), (7, 90)) == found.entries
-    assert [-1, 1, 4, 8, 9] == [entry.epoch for entry in found.dropped]
+    assert result is not None
+    assert ((0, 0), (3, 20), (7, 90)) == result.entries
+    assert [-1, 1, 4, 8, 9] == [entry.epoch for entry in result.dropped]
 
 
 def test_lines_that_contradict_each_other_are_left_out() -> None:
@@ -55,14 +55,14 @@ def test_lines_that_contradict_each_other_are_left_out() -> None:
 
 
 def test_epochs_that_fall_prove_nothing() -> None:
-    """One of the batches is wrong; behind the log end nothing counts."""
+    """One of the batches is wrong. Batches above the log end do not count."""
     runs = (*RUNS, EpochRun(2, 100, 109))
     assert rebuild(runs, (), log_end=110) is None
     assert rebuild(runs, (), log_end=100) is not None
 
 
 def test_lines_and_batches_are_not_compared_one_by_one() -> None:
-    """A file of a million lines is as likely as a bad disk."""
+    """A damaged file can have a million lines."""
 
     def call(count: int) -> Callable[[], object]:
         runs = [EpochRun(epoch, 10 * epoch, 10 * epoch + 9) for epoch in range(count)]

@@ -1,4 +1,4 @@
-"""The order of longs in hash tables, as seen with the tables themselves."""
+"""The iteration order of Java's and Scala's hash tables, as recorded from the tables themselves."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from kcheck.model.release import HashTable
 
 SHARED = (32, 0, 16, 3, 48)
 CROWDED = tuple(range(0, 144, 16))
-"""So many in one bucket have Java make the table larger."""
+"""Enough longs in one bucket for Java to enlarge the table."""
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ CROWDED = tuple(range(0, 144, 16))
     ],
 )
 def test_a_shared_bucket(table: HashTable, order: list[int]) -> None:
-    """In a bucket they stand as they came, or the other way round, sorted, or in no order that shows."""
+    """In a bucket: order of insertion, its reverse, sorted, or no visible order."""
     assert order == in_order(SHARED, table)
 
 
@@ -34,17 +34,17 @@ def test_a_shared_bucket(table: HashTable, order: list[int]) -> None:
     ],
 )
 def test_a_crowded_bucket(table: HashTable, count: int, order: tuple[int, ...]) -> None:
-    """Java makes a small table larger where a bucket has too many longs."""
+    """Java enlarges a small table once a bucket has too many longs."""
     assert [*order] == in_order(CROWDED[:count], table)
 
 
 def test_a_larger_table() -> None:
-    """Where more longs come the table grows, and with it the order changes; Scala 2.13 does it one earlier."""
+    """A table grows with its longs, and the order changes; Scala 2.13 grows one long earlier."""
     assert [*range(13)] == in_order(reversed(range(13)), HashTable.JAVA)
     assert [16, *range(12)] == in_order((*range(12), 16), HashTable.JAVA_COMPUTED)
     assert [*range(13), 16] == in_order((*range(13), 16), HashTable.JAVA_COMPUTED)
     twelve = (17, *range(1, 12))
     assert [17, 1] == in_order(twelve, HashTable.JAVA)[:2]
     assert [*range(1, 12), 17] == in_order(twelve, HashTable.SCALA_2_13)
-    found = in_order(range(20), HashTable.SCALA_2_12)
-    assert [17, 8, 11, 2, 5, 14, 13, 4, 16, 7, 1, 10, 19, 18, 9, 3, 12, 15, 6, 0] == found
+    order = in_order(range(20), HashTable.SCALA_2_12)
+    assert [17, 8, 11, 2, 5, 14, 13, 4, 16, 7, 1, 10, 19, 18, 9, 3, 12, 15, 6, 0] == order

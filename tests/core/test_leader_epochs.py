@@ -1,10 +1,11 @@
-"""The epoch cache on the recorded vectors."""
+"""LeaderEpochFileCache against recorded vectors."""
 
 from typing import Any
 
 import pytest
 
 from kcheck.core.leader_epochs import (
+    around,
     assign,
     end_offset_for,
     epoch_for_offset,
@@ -28,11 +29,11 @@ _KAFKA |= {"le_2_3": ("1.1", "2.3"), "ge_2_4": ("2.4", "4.3")}
 @pytest.mark.parametrize(("vector", "lookup"), every("lookup"), ids=name)
 def test_end_offset_for(vector: dict[str, Any], lookup: str) -> None:
     """The end offset, and from KIP-279 on the largest epoch not above the requested one."""
-    found = end_offset_for(
+    end = end_offset_for(
         cache(vector["cache"]), vector["requested_epoch"], log_end_offset=vector["leo"], lookup=Lookup(lookup)
     )
-    said = found.end_offset if found.epoch is None else [found.epoch, found.end_offset]
-    assert vector["expect"][lookup] == said
+    answer = end.end_offset if end.epoch is None else [end.epoch, end.end_offset]
+    assert vector["expect"][lookup] == answer
 
 
 def _after(vector: dict[str, Any], how: Assign) -> EpochEntries | int | None:
@@ -51,57 +52,57 @@ def _after(vector: dict[str, Any], how: Assign) -> EpochEntries | int | None:
 def test_changes(vector: dict[str, Any], group: str) -> None:
     """The cache after assign and the two truncations."""
     for how in _HOW[group]:
-        found = _after(vector, how)
-        assert vector["expect"][group] == (pairs(found) if isinstance(found, tuple) else found), how
+        after = _after(vector, how)
+        assert vector["expect"][group] == (pairs(after) if isinstance(after, tuple) else after), how
 
 
 @pytest.mark.parametrize(("vector", "group"), every("load"), ids=name)
 def test_load(vector: dict[str, Any], group: str) -> None:
-    """The cache that a broker has once it has loaded the log."""
+    """The cache after a broker has loaded the log (LogLoader.load)."""
     for kafka in _KAFKA[group]:
-        found = load(
+        loaded = load(
             cache(vector["file"]),
             log_end_offset=vector["next_offset"],
             log_start_checkpoint=vector["log_start_checkpoint"],
             first_segment=vector["first_segment"],
             release=release(kafka),
         )
-        assert vector["expect"][group] == pairs(found), kafka
+        assert vector["expect"][group] == pairs(loaded), kafka
 
 
 @pytest.mark.parametrize(("vector", "group"), every("hw_load"), ids=name)
 def test_high_watermark_at_load(vector: dict[str, Any], group: str) -> None:
     """The checkpoint, bounded by the log."""
     for kafka in _KAFKA[group]:
-        found = loaded_high_watermark(
+        high_watermark = loaded_high_watermark(
             vector["checkpoint"], log_start=vector["log_start"], log_end=vector["leo"], release=release(kafka)
         )
-        assert vector["expect"][group] == found, kafka
+        assert vector["expect"][group] == high_watermark, kafka
 
 
 @pytest.mark.parametrize("how", list(Assign))
 def test_a_negative_epoch_is_refused(how: Assign) -> None:
-    """As the broker: assertion failure up to 2.0.0, IllegalArgumentException since."""
+    """The broker throws an AssertionError up to 2.0.0, and IllegalArgumentException since."""
     with pytest.raises(ValueError, match="epoch -1"):
         assign((), -1, 0, how=how)
 
 
 def test_a_negative_offset_is_refused_from_2_7() -> None:
-    """Up to 2.6 only the epoch is looked at."""
+    """Up to 2.6 the broker only checks the epoch."""
     with pytest.raises(ValueError, match="offset -5"):
         assign((), 1, -5, how=Assign.POP)
     assert [[1, -5]] == pairs(assign((), 1, -5, how=Assign.FILTER))
 
 
 def test_no_cache_before_0_11_and_none_for_an_old_message_format() -> None:
-    """Then the file is not looked at."""
+    """Such a broker does not read the file."""
     for of in (release("0.10.2"), release("2.3", message_format="0.10.2")):
         loaded = load(cache([[1, 0]]), log_end_offset=9, log_start_checkpoint=0, first_segment=0, release=of)
         assert loaded == ()
 
 
 def test_file_order_counts_up_to_2_6() -> None:
-    """A file out of order is replayed from 2.7; before it is taken as it stands."""
+    """From 2.7 the constructor assigns each line in turn; earlier it keeps their order."""
     lines = (EpochEntry(5, 10), EpochEntry(3, 4))
     assert read_lines(lines, release("2.6")) == lines
     assert read_lines(lines, release("2.7")) == (EpochEntry(3, 4),)
@@ -111,3 +112,15 @@ def test_latest_epoch_of_an_empty_cache_is_undefined() -> None:
     """-1, as `latestEpoch` up to 2.1.0."""
     assert latest_epoch(()) == -1
     assert epoch_for_offset((EpochEntry(3, 10),), 9) is None
+
+
+@pytest.mark.parametrize("requested", range(-1, 12))
+def test_few_entries_answer_like_the_cache(requested: int) -> None:
+    """LeaderEpochFileCache.endOffsetFor needs the neighbours of an epoch, the first entry and the last."""
+    entries = cache([[1, 0], [3, 4], [4, 9], [7, 12], [9, 20]])
+    few = around(entries, requested)
+    assert len(few) <= 4
+    for lookup in Lookup:
+        answers = [end_offset_for(known, requested, log_end_offset=30, lookup=lookup) for known in (entries, few)]
+        assert answers[0] == answers[1]
+    assert () == around((), requested)

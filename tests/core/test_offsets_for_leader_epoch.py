@@ -1,4 +1,4 @@
-"""The server's answer with its error codes."""
+"""The broker's answer to OffsetsForLeaderEpoch, with its error codes."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _hosted(vector: dict[str, Any]) -> Hosted:
 
 @pytest.mark.parametrize("vector", VECTORS["fencing"], ids=name)
 def test_refusal(vector: dict[str, Any]) -> None:
-    """The error code of a request that is refused."""
+    """ReplicaManager.lastOffsetForLeaderEpoch and Partition.checkCurrentLeaderEpoch."""
     error = refusal(
         hosted=_hosted(vector),
         leader_epoch=vector.get("local_epoch", 5),
@@ -34,7 +34,7 @@ def test_refusal(vector: dict[str, Any]) -> None:
 
 
 def test_no_fencing_before_2_1() -> None:
-    """2.0 looks at no current leader epoch, and does not know partitions that it does not host."""
+    """2.0 does not check the current leader epoch, and calls every partition unknown that it does not host."""
     old = release("2.0")
     assert refusal(hosted=Hosted.LEADER, leader_epoch=5, current_leader_epoch=9, release=old) is Error.NONE
     elsewhere = refusal(hosted=Hosted.ELSEWHERE, leader_epoch=5, current_leader_epoch=9, release=old)
@@ -42,15 +42,15 @@ def test_no_fencing_before_2_1() -> None:
 
 
 def test_answer_of_a_leader() -> None:
-    """The end of the epoch, or the error with nothing else."""
-    found = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=9, leader_epoch=9, release=NEWEST)
-    assert (found.error, found.epoch, found.end_offset) == (Error.NONE, 4, 35)
-    found = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=8, leader_epoch=9, release=NEWEST)
-    assert (found.error, found.epoch, found.end_offset) == (Error.FENCED_LEADER_EPOCH, -1, -1)
-    found = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("1.1"))
-    assert (found.error, found.epoch, found.end_offset) == (Error.NONE, None, 35)
-    found = answer((), 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("0.10.2"))
-    assert found.error is Error.UNSUPPORTED_VERSION
+    """The end of the epoch, or an error without one."""
+    reply = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=9, leader_epoch=9, release=NEWEST)
+    assert (reply.error, reply.epoch, reply.end_offset) == (Error.NONE, 4, 35)
+    reply = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=8, leader_epoch=9, release=NEWEST)
+    assert (reply.error, reply.epoch, reply.end_offset) == (Error.FENCED_LEADER_EPOCH, -1, -1)
+    reply = answer(CACHE, 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("1.1"))
+    assert (reply.error, reply.epoch, reply.end_offset) == (Error.NONE, None, 35)
+    reply = answer((), 4, log_end_offset=50, current_leader_epoch=-1, leader_epoch=9, release=release("0.10.2"))
+    assert reply.error is Error.UNSUPPORTED_VERSION
 
 
 def test_epochs_to_ask() -> None:

@@ -1,4 +1,4 @@
-"""What a start learns of producers from batches."""
+"""What a start learns about producers from batches: ProducerStateManager and ProducerAppendInfo."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def marker(offset: int, *, producer_id: int = 1, epoch: int = 0, aborts: bool = 
 
 
 def test_a_transaction_begins_and_ends() -> None:
-    """The marker ends the transaction from its first batch on; it stays unstable until the high watermark passes."""
+    """The marker ends the transaction; it stays unstable until the high watermark passes it."""
     states = ProducerStates(release())
     assert states.first_unstable_offset is None
     assert states.append(data(10)) is None
@@ -39,7 +39,7 @@ def test_a_transaction_begins_and_ends() -> None:
 
 
 def test_another_open_transaction_bounds_the_stable_offset() -> None:
-    """The last stable offset of a transaction that ends is the first of those that are open."""
+    """The last stable offset of a transaction that ends is the first offset of those that are open."""
     states = ProducerStates(release())
     states.append(data(0, producer_id=2))
     states.append(data(2))
@@ -47,7 +47,7 @@ def test_another_open_transaction_bounds_the_stable_offset() -> None:
 
 
 def test_a_snapshot_brings_open_transactions() -> None:
-    """A producer of a snapshot may be in a transaction that began before it."""
+    """A producer of a snapshot can be in a transaction that began before the snapshot."""
     states = ProducerStates(release(), [Entry(1, current_txn_first_offset=4), Entry(2)])
     assert {4: 1} == states.ongoing
     completed = states.append(marker(9))
@@ -56,7 +56,7 @@ def test_a_snapshot_brings_open_transactions() -> None:
 
 
 def test_a_transaction_may_begin_below_zero() -> None:
-    """A batch may lie at offset -1: its transaction is none in a snapshot only."""
+    """A batch can have offset -1; only in a snapshot does -1 mean no transaction."""
     states = ProducerStates(release())
     states.append(data(-1))
     assert Entry(1, 0, 5, 0, 1, 1000, -1, -1) == states.entries[1]
@@ -68,18 +68,18 @@ def test_a_transaction_may_begin_below_zero() -> None:
 
 
 def test_sequences_lie_apart_by_an_int() -> None:
-    """Java subtracts them without a look at what that gives."""
+    """Java's subtraction overflows."""
     batch = Data(1, 0, 10, 12, -2, 2**31 - 1, 1000, False)
     assert [2**31 - 1 + 2 - 2**32, 2] == [batch.offset_delta(release(kafka)) for kafka in ("1.1", "4.3")]
 
 
 def test_a_producer_of_a_snapshot_without_a_record_has_no_batch() -> None:
-    """Its sequence is not taken (ProducerStateManager.readSnapshot)."""
+    """Its sequence does not count (ProducerStateManager.readSnapshot)."""
     assert Entry(1, 4, timestamp=7) == Entry.of_snapshot((1, 4, 3, -1, 2, 7, -1, -1))
 
 
 def test_what_is_taken_together_counts_at_the_end() -> None:
-    """The last batch stays where the epoch goes on and comes back; no transaction begins anew where another did."""
+    """The last batch stays while the epoch does. A transaction does not start twice."""
     states = ProducerStates(release(), [Entry(1, 0, 5, 1, 1, 1000)])
     replay = ProducerReplay(states)
     replay.append(marker(2, epoch=1))
@@ -89,12 +89,12 @@ def test_what_is_taken_together_counts_at_the_end() -> None:
     assert Entry(1, 0, 5, 1, 1, 2000, 3) == states.entries[1]
     for step in (data(4), marker(6), data(4), marker(6)):
         replay.append(step)
-    with pytest.raises(TransactionStateError, match="which was not started"):
+    with pytest.raises(TransactionStateError, match="which never started"):
         replay.finish()
 
 
 def test_what_is_taken_together_comes_in_the_order_of_a_table() -> None:
-    """That of the table in which it was gathered: from 4.0 on the last one of a bucket comes first."""
+    """The order of the table that gathers them: from 4.0 the last one of a bucket comes first."""
     for kafka, order in (("3.9", [0, 16]), ("4.0", [16, 0])):
         states = ProducerStates(release(kafka))
         replay = ProducerReplay(states)
@@ -115,7 +115,7 @@ def test_old_releases_replay_before_a_recovery_as_if_nothing_was_known() -> None
 
 
 def test_a_marker_of_another_epoch_forgets_the_last_batch() -> None:
-    """The coordinator raised the epoch: no batch of the new one has been seen."""
+    """The coordinator raised the epoch, so the producer has no batch of its new epoch yet."""
     states = ProducerStates(release())
     states.append(data(0))
     states.append(marker(2, epoch=1))
@@ -157,15 +157,15 @@ def test_plain_data_inside_of_a_transaction_aborts_the_start() -> None:
 
 
 def test_an_end_of_what_did_not_begin_aborts_the_start() -> None:
-    """Two producers of a snapshot with the same first offset: the second marker finds no transaction."""
+    """Two producers of a snapshot have the same first offset: the second marker finds no transaction."""
     states = ProducerStates(release(), [Entry(1, current_txn_first_offset=4), Entry(2, current_txn_first_offset=4)])
     states.append(marker(9))
-    with pytest.raises(TransactionStateError, match="which was not started"):
+    with pytest.raises(TransactionStateError, match="which never started"):
         states.append(marker(10, producer_id=2))
 
 
 def test_of_two_transactions_from_one_offset_the_later_stands_for_both() -> None:
-    """It bounds the last stable offset where the other one ends, except up to 2.2.0, and is closed with that."""
+    """It bounds the last stable offset when the other one ends, except up to 2.2.0, and closes with it."""
     for kafka, stable in (("2.2.0", 10), ("4.3", 4)):
         states = ProducerStates(
             release(kafka), [Entry(1, current_txn_first_offset=4), Entry(2, current_txn_first_offset=4)]
@@ -186,7 +186,7 @@ def test_old_releases_refuse_old_markers() -> None:
 
 
 def test_old_releases_end_what_is_not_open() -> None:
-    """Up to 2.7 a marker without a transaction ends one of its own offset; up to 2.3 it has no timestamp to tell."""
+    """Up to 2.7 a marker without a transaction ends one at its own offset; up to 2.3 its timestamp does not count."""
     assert Completed(1, 4, 4, 5, True) == ProducerStates(release("2.7")).append(marker(4, aborts=True))
     states = ProducerStates(release("2.3"))
     states.append(data(0))

@@ -54,9 +54,13 @@ def test_rows_follow_each_other() -> None:
     """Every release from the first to the last of a row selects it."""
     for row in TABLE:
         for name in (row.first, row.last):
-            found = release(name)
-            assert (row.profile, row.reader, row.epoch_load) == (found.profile, found.reader, found.epoch_load), name
-            assert name == found.name
+            resolved = release(name)
+            assert (row.profile, row.reader, row.epoch_load) == (
+                resolved.profile,
+                resolved.reader,
+                resolved.epoch_load,
+            ), name
+            assert name == resolved.name
 
 
 def test_message_format_counts_where_the_broker_looks_at_it() -> None:

@@ -1,4 +1,4 @@
-"""What a start decides by names and numbers alone."""
+"""What a start decides from names, numbers and settings."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def name(offset: int, ending: str) -> str:
     ],
 )
 def test_settings(config: dict[str, str], version: str, expected: Settings) -> None:
-    """The names of a topic's settings and of a broker's mean the same; what else stands there means nothing."""
+    """Setting names of topics and brokers mean the same; other settings are ignored."""
     assert expected == settings(config, release(version))
 
 
@@ -65,7 +65,7 @@ def test_settings_that_make_no_sense(config: dict[str, str]) -> None:
 
 
 def test_mode_by_what_is_in_the_log_dir() -> None:
-    """What was said counts, then the version of meta.properties, then what is usual for the release."""
+    """The setting decides, then the version of meta.properties, then the default of the release."""
     assert mode_of(Mode.ZOOKEEPER, 1, V39) is Mode.ZOOKEEPER
     assert mode_of(None, 1, V39) is Mode.KRAFT
     assert mode_of(None, 0, V39) is Mode.ZOOKEEPER
@@ -74,7 +74,7 @@ def test_mode_by_what_is_in_the_log_dir() -> None:
 
 
 def test_logs_without_a_topic_id() -> None:
-    """KRaft sets them aside from 3.7.1 on, and did not start in 3.7.0."""
+    """From 3.7.1 KRaft renames them to -stray; 3.7.0 does not start (LogManager.isStrayKraftReplica)."""
     assert nameless(mode=Mode.ZOOKEEPER, release=V39) is Outcome.OK
     assert nameless(mode=Mode.KRAFT, release=release("3.6")) is Outcome.OK
     assert nameless(mode=Mode.KRAFT, release=release("3.7.0")) is Outcome.ABORT
@@ -83,7 +83,7 @@ def test_logs_without_a_topic_id() -> None:
 
 def test_offset_of() -> None:
     """The number before the first dot, as Long.parseLong reads it."""
-    assert [5, 5, -1, None, None] == [offset_of(each) for each in ("5.log", "+5.a.log", "-1.log", "x.log", "5")]
+    assert [5, 5, -1, None, None] == [offset_of(file) for file in ("5.log", "+5.a.log", "-1.log", "x.log", "5")]
 
 
 def test_temporary_files() -> None:
@@ -96,13 +96,13 @@ def test_temporary_files() -> None:
 
 
 def test_temporary_files_without_a_number() -> None:
-    """The broker fails on the number; a KRaft snapshot to be deleted is left alone."""
+    """The broker fails on the number. It keeps a KRaft snapshot that is to be deleted."""
     kept = "00000000000000000000-0000000000.checkpoint.deleted"
     assert Temporary(("x.deleted",), (), "x.swap") == temporary(["x.swap", "x.deleted", kept], NEWEST)
 
 
 def test_replaced_by_swaps() -> None:
-    """Every file with a number goes, whatever it is, but for the swaps themselves."""
+    """Every file with a number goes, except the swaps themselves."""
     names = [name(5, ".log"), name(5, ".snapshot"), name(9, ".log"), name(5, ".log.swap"), "leader-epoch-checkpoint"]
     assert (names[0], names[1]) == replaced_by_swaps(names, 0, 9)
 
@@ -115,12 +115,12 @@ def test_replaced_by_swaps() -> None:
     ],
 )  # fmt: skip
 def test_segments_from(low: int, high: int, expected: list[int]) -> None:
-    """The segment that may hold the offset, and those behind it."""
+    """LogSegments.values: the segment that may hold the offset, and those after it."""
     assert expected == list(segments_from(BASES, low, high, release=NEWEST))
 
 
 def test_segments_from_old() -> None:
-    """Up to 2.4 an empty range has the segment that it lies in; a range that ends before it is an error."""
+    """Up to 2.4 an empty range has the segment around it; a range that ends before that segment is an error."""
     assert [100] == list(segments_from(BASES, 150, 150, release=release("2.4.1")))
     with pytest.raises(ValueError, match="inconsistent range"):
         segments_from(BASES, 150, 99, release=NEWEST)
@@ -136,13 +136,13 @@ def test_segments_from_old() -> None:
     ],
 )
 def test_stray_snapshots(offsets: list[int], expected: tuple[int, ...]) -> None:
-    """The highest that belongs to no segment stays if it lies not below the last one."""
+    """The highest one without a segment stays unless it lies below the last segment (removeStraySnapshots)."""
     assert expected == stray_snapshots(offsets, set(BASES))
     assert tuple(offsets[:-1]) == stray_snapshots(offsets, set())
 
 
 def test_recovery_point() -> None:
-    """The log end after a clean stop, up to 2.7 always; never above the log end nor below the log start."""
+    """It is the log end after a clean shutdown, up to 2.7 always; never above the log end or below the log start."""
     assert recovery_point(at_end=True, checkpoint=5, end=90, start=0, release=NEWEST) == 90
     assert recovery_point(at_end=False, checkpoint=50, end=90, start=0, release=NEWEST) == 50
     assert recovery_point(at_end=False, checkpoint=500, end=90, start=0, release=NEWEST) == 90
@@ -166,13 +166,13 @@ def test_recovery_point() -> None:
     ],
 )
 def test_unreadable_checkpoints(file: str, error: str, version: str, expected: tuple[Outcome, bool] | None) -> None:
-    """An IOException takes the log dir offline, from 1.0 on; the start goes on with the rest."""
-    found = unreadable_checkpoint(file, error, release(version))
-    assert expected == (None if found is None else (found.outcome, found.queued))
+    """From 1.0 an IOException takes the log dir offline, and the start continues with the others."""
+    outcome = unreadable_checkpoint(file, error, release(version))
+    assert expected == (None if outcome is None else (outcome.outcome, outcome.queued))
 
 
 def test_unreadable_files_of_a_partition() -> None:
-    """One such file ended the whole start up to 3.2.0."""
+    """Up to 3.2.0 one such file aborts the start (KAFKA-13773)."""
     reason = f"{PARTITION_METADATA} cannot be read: IOException"
     assert UnreadableOutcome(Outcome.OFFLINE, reason, queued=True) == failed_read(
         PARTITION_METADATA, "IOException", NEWEST

@@ -1,4 +1,4 @@
-"""Every recorded truncation: the dialogue, the log afterwards, and what it cost."""
+"""Every recorded truncation: the dialogue, the log afterwards, and what it loses."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,65 +27,65 @@ def _elected(vector: dict[str, Any], profile: str) -> Leader:
 
 @pytest.mark.parametrize(("vector", "profile"), every("truncation"), ids=name)
 def test_dialogue_and_log_afterwards(vector: dict[str, Any], profile: str) -> None:
-    """The requests, the answers, and the follower's log are the recorded ones; a loop is told after one round."""
+    """Requests, answers and the follower's log equal the recorded ones; a loop ends after one round."""
     expected = vector["expect"][profile]
-    found = plan_truncation(follower(vector), _elected(vector, profile), release=RELEASES[profile])
-    steps = [as_row(step) for step in found.steps]
-    wanted = expected["steps"]
+    truncation = plan_truncation(follower(vector), _elected(vector, profile), release=RELEASES[profile])
+    steps = [as_row(step) for step in truncation.steps]
+    recorded = expected["steps"]
     if expected["status"] == "never_completes":
-        wanted = wanted[: len(steps)]
+        recorded = recorded[: len(steps)]
         assert steps
-    after = found.after
+    after = truncation.after
     final = {"leo": after.log_end_offset, "log_start": after.log_start_offset, "cache": pairs(after.cache)}
-    assert wanted == steps
+    assert recorded == steps
     assert expected["final"] == final
-    assert expected["status"] == found.status
-    assert ("status_if_unclean_disabled" in expected) == found.exits_without_unclean_election
+    assert expected["status"] == truncation.status
+    assert ("status_if_unclean_disabled" in expected) == truncation.exits_without_unclean_election
 
 
 @pytest.mark.parametrize("vector", VECTORS["truncation"], ids=name)
 def test_caches_tell_the_fork(vector: dict[str, Any]) -> None:
-    """The first offset that both logs do not share, or nothing where the caches leave it open."""
+    """The first offset that the logs do not share, or None if the caches leave it open."""
     a, b = leader(vector), follower(vector)
     lineages = [
         lineage_of_cache(log.cache, log_start_offset=log.log_start_offset, log_end_offset=log.log_end_offset)
         for log in (a, b)
     ]
-    found = fork(*lineages, a_end=a.log_end_offset, b_end=b.log_end_offset)
-    assert vector["common_prefix"] == found.common_prefix
+    parted = fork(*lineages, a_end=a.log_end_offset, b_end=b.log_end_offset)
+    assert vector["common_prefix"] == parted.common_prefix
 
 
 @pytest.mark.parametrize(
     ("vector", "profile"), [pair for pair in every("truncation") if "lost" in pair[0]["expect"][pair[1]]], ids=name
 )
 def test_what_a_truncation_costs(vector: dict[str, Any], profile: str) -> None:
-    """Kept though it differs, lost for good, and cut but to be fetched again."""
+    """Offsets that stay and differ, that are lost, and that the follower fetches again."""
     expected = vector["expect"][profile]
     state = follower(vector)
-    found = ranges(
+    cost = ranges(
         Fork(vector["common_prefix"], None),
         log_start_offset=state.log_start_offset,
         before=state.log_end_offset,
         after=expected["final"]["leo"],
     )
-    assert found.certain
-    for key, value in (("kept_divergent", found.kept_divergent), ("lost", found.lost), ("refetched", found.refetched)):
+    assert cost.certain
+    for key, value in (("kept_divergent", cost.kept_divergent), ("lost", cost.lost), ("refetched", cost.refetched)):
         assert expected[key] == (None if value is None else list(value)), key
 
 
 @pytest.mark.parametrize(("vector", "group"), every("fetch_check"), ids=name)
 def test_leader_checks_a_fetch(vector: dict[str, Any], group: str) -> None:
-    """Records, out of range, or the diverging epoch."""
+    """Partition.readRecords: records, out of range, or the diverging epoch."""
     log = Leader(cache=cache(vector["cache"]), log_end_offset=vector["leo"], log_start_offset=vector["log_start"])
     of = release("4.3" if group == "ge_2.8.1" else "2.8.0")
-    found = fetch_check(log, vector["fetch_offset"], vector["last_fetched_epoch"], release=of)
-    said = {"diverging": [found.epoch, found.end_offset]} if isinstance(found, EpochEndOffset) else str(found)
-    assert vector["expect"][group] == said
+    answer = fetch_check(log, vector["fetch_offset"], vector["last_fetched_epoch"], release=of)
+    row = {"diverging": [answer.epoch, answer.end_offset]} if isinstance(answer, EpochEndOffset) else str(answer)
+    assert vector["expect"][group] == row
 
 
 @pytest.mark.parametrize("vector", VECTORS["truncate_to"], ids=name)
 def test_truncate_to(vector: dict[str, Any]) -> None:
-    """The log after truncateTo: its end, its start, its high watermark and its epochs."""
+    """Log.truncateTo: end, start, high watermark and epochs."""
     state, expected = vector["log"], vector["expect"]
     log = Replica(
         cache=cache(state["cache"]),
@@ -100,16 +100,16 @@ def test_truncate_to(vector: dict[str, Any]) -> None:
             with pytest.raises(ValueError, match="cannot truncate"):
                 truncate_to(log, vector["truncate_to"], release=of)
             continue
-        found = truncate_to(log, vector["truncate_to"], release=of)
+        truncated = truncate_to(log, vector["truncate_to"], release=of)
         epochs = expected["cache"][group] if isinstance(expected["cache"], dict) else expected["cache"]
-        assert epochs == pairs(found.cache)
-        assert (expected["leo"], expected["log_start"]) == (found.log_end_offset, found.log_start_offset)
-        assert expected["hw"] == found.high_watermark
-        assert expected["segments"][0] == found.first_segment
+        assert epochs == pairs(truncated.cache)
+        assert (expected["leo"], expected["log_start"]) == (truncated.log_end_offset, truncated.log_start_offset)
+        assert expected["hw"] == truncated.high_watermark
+        assert expected["segments"][0] == truncated.first_segment
 
 
 def test_high_watermark_stays_up_to_2_3() -> None:
-    """Up to 2.3 a truncation leaves the high watermark alone until the next fetch."""
+    """Up to 2.3 a truncation does not lower the high watermark; the next fetch does."""
     log = Replica(cache=(), log_end_offset=10, high_watermark=8)
     assert truncate_to(log, 5, release=release("2.3")).high_watermark == 8
     assert truncate_to(log, 5, release=release("2.4")).high_watermark == 5
@@ -120,7 +120,7 @@ def test_high_watermark_stays_up_to_2_3() -> None:
     [("1.1.1", Status.FETCH_FAILS), ("2.0.1", Status.FETCH_FAILS), ("2.2.1", Status.NEVER_COMPLETES)],
 )
 def test_a_leader_whose_log_starts_above_its_end(kafka: str, status: Status) -> None:
-    """Up to 2.2.0 it has no records for who is at its end, and tells a log start that this one cannot take."""
+    """Up to 2.2.0 such a leader sends a log start that the follower refuses (Log.maybeIncrementLogStartOffset)."""
     entries = (EpochEntry(Epoch(4), Offset(20)),)
     leads = Leader(cache=entries, log_end_offset=Offset(29), log_start_offset=Offset(34))
     follows = Replica(cache=entries, log_end_offset=Offset(29), high_watermark=Offset(29))
@@ -128,47 +128,56 @@ def test_a_leader_whose_log_starts_above_its_end(kafka: str, status: Status) -> 
 
 
 def test_a_dialogue_is_given_up_after_many_rounds() -> None:
-    """A cache with more epochs than ROUND_COUNT_MAX can ask for longer than anybody wants to read."""
+    """A cache with more epochs than ROUND_COUNT_MAX ends as UNFINISHED."""
     count = 2 * ROUND_COUNT_MAX
     ours = tuple(EpochEntry(2 * n + 1, 10 * n) for n in range(count))
     theirs = (*(EpochEntry(2 * n, 10 * n) for n in range(count)), EpochEntry(2 * count, 10 * count))
     end = 10 * count
     for kafka in ("2.7", "4.3"):
         log = Replica(cache=ours, log_end_offset=end, high_watermark=0)
-        found = plan_truncation(log, Leader(cache=theirs, log_end_offset=end), release=release(kafka))
-        assert found.status is Status.UNFINISHED
-        assert len(found.steps) == ROUND_COUNT_MAX
+        truncation = plan_truncation(log, Leader(cache=theirs, log_end_offset=end), release=release(kafka))
+        assert truncation.status is Status.UNFINISHED
+        assert len(truncation.steps) == ROUND_COUNT_MAX
 
 
 def test_a_log_begins_behind_what_is_in_remote_storage() -> None:
-    """With the leader's log start and epochs, and goes on from there."""
+    """TierStateMachine.buildRemoteLogAuxState: it takes the leader's log start and epochs, and fetches from there."""
     leader = Leader(
         cache=(EpochEntry(1, 0), EpochEntry(2, 8), EpochEntry(4, 20)), log_end_offset=30, log_start_offset=5,
         local_log_start_offset=20,
     )  # fmt: skip
     log = Replica(cache=(EpochEntry(1, 0),), log_end_offset=8, high_watermark=8)
-    found = plan_truncation(log, leader, release=release("4.3"))
+    truncation = plan_truncation(log, leader, release=release("4.3"))
     assert [FetchError.OFFSET_MOVED_TO_TIERED_STORAGE, FetchError.RECORDS] == [
-        getattr(step, "reply", None) for step in found.steps
+        getattr(step, "reply", None) for step in truncation.steps
     ]
     expected = Replica(
         cache=(EpochEntry(1, 0), EpochEntry(2, 8)), log_end_offset=20, high_watermark=20, log_start_offset=5,
         first_segment=20,
     )  # fmt: skip
-    assert expected == found.after
+    assert expected == truncation.after
 
 
 def test_a_diverging_answer_raises_the_log_start() -> None:
-    """Up to 3.4.0 the follower forgets what began below the leader's log start, and then truncates there at most."""
+    """Up to 3.4.0 the follower drops epochs below the leader's log start, and truncates no lower (KAFKA-14704)."""
     log = Replica(cache=(EpochEntry(1, 0), EpochEntry(3, 6), EpochEntry(8, 9)), log_end_offset=18, high_watermark=18)
     leader = Leader(cache=(EpochEntry(6, 12), EpochEntry(9, 15)), log_end_offset=15, log_start_offset=12)
     ends = {kafka: plan_truncation(log, leader, release=release(kafka)).after for kafka in ("3.4.0", "3.4.1")}
-    assert [(12, 12), (12, 12)] == [(each.log_start_offset, each.log_end_offset) for each in ends.values()]
-    assert [0, 12] == [each.first_segment for each in ends.values()]
+    assert [(12, 12), (12, 12)] == [(log.log_start_offset, log.log_end_offset) for log in ends.values()]
+    assert [0, 12] == [log.first_segment for log in ends.values()]
+
+
+def test_a_diverging_answer_never_lowers_the_log_start() -> None:
+    """Log.maybeIncrementLogStartOffset."""
+    epochs = (EpochEntry(Epoch(1), Offset(0)), EpochEntry(Epoch(3), Offset(12)))
+    log = Replica(cache=epochs, log_end_offset=Offset(18), high_watermark=Offset(12), log_start_offset=Offset(5))
+    leader = Leader(cache=(epochs[0], EpochEntry(Epoch(4), Offset(12))), log_end_offset=Offset(15))
+    after = plan_truncation(log, leader, release=release("3.4.0")).after
+    assert (5, 12) == (after.log_start_offset, after.log_end_offset)
 
 
 def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
-    """2.0.0 writes nothing at an election, nor does a log without epochs."""
+    """2.0.0 writes no entry at an election, and neither does a log without epochs (Partition.makeLeader)."""
     log = Leader(cache=(EpochEntry(1, 0),), log_end_offset=9)
     assert elected(log, 4, release=release("2.0.0")) == log
     assert elected(log, 4, release=release("2.4", message_format="0.10.2")) == log
@@ -176,7 +185,7 @@ def test_a_release_without_election_entry_leaves_the_leader_alone() -> None:
 
 
 def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
-    """Without a last fetched epoch a matching offset is trusted."""
+    """Without a last fetched epoch the leader only checks the offset."""
     log = Leader(cache=(EpochEntry(9, 0),), log_end_offset=9)
     assert fetch_check(log, 9, None, release=release("4.3")) is FetchError.RECORDS
     above = replace(log, log_start_offset=5)
@@ -195,7 +204,7 @@ def test_fetch_without_epoch_is_checked_by_offset_alone() -> None:
 def test_caches_of_one_compacted_log(
     one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...], ends: tuple[int, int]
 ) -> None:
-    """The first are of two brokers of 4.3.1 that part nowhere: each learnt of an epoch when it fetched."""
+    """The first pair is from two brokers of 4.3.1 with one history: each learned an epoch when it fetched it."""
     assert not contradict(one, other, a_end=ends[0], b_end=ends[1])
     assert not contradict(other, one, a_end=ends[1], b_end=ends[0])
 
@@ -205,7 +214,7 @@ def test_caches_of_one_compacted_log(
     [(((0, 0), (2, 90)), 95), (((0, 0), (2, 50)), 60), (((0, 0), (1, 40), (2, 60)), 70), (((1, 0),), 9)],
 )
 def test_caches_of_two_histories(other: tuple[tuple[int, int], ...], end: int) -> None:
-    """A record of a later epoch stands before one of an earlier, or in its place."""
+    """A record of a later epoch comes before one of an earlier epoch, or has its offset."""
     one = ((0, 0), (1, 50))
     assert contradict(one, other, a_end=100, b_end=end)
     assert contradict(other, one, a_end=end, b_end=100)

@@ -83,6 +83,6 @@ def as_row(step: Step) -> dict[str, Any]:
             row: dict[str, Any] = {"kind": "epoch_request", "sent_epoch": sent, "completed": completed}
             return row | {"reply": [reply.epoch, reply.end_offset], "branch": str(branch), "truncate_to": to}
         case FetchRequest(offset, epoch, reply, branch, to):
-            said = {"diverging": [reply.epoch, reply.end_offset]} if isinstance(reply, EpochEndOffset) else str(reply)
-            row = {"kind": "fetch", "offset": offset, "last_fetched_epoch": epoch, "reply": said}
+            answer = {"diverging": [reply.epoch, reply.end_offset]} if isinstance(reply, EpochEndOffset) else str(reply)
+            row = {"kind": "fetch", "offset": offset, "last_fetched_epoch": epoch, "reply": answer}
             return row | ({"branch": str(branch), "truncate_to": to} if branch else {})

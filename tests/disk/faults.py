@@ -26,7 +26,7 @@ KILLED = 137
 
 
 class Point(NamedTuple):
-    """Where which verb is stopped: at which call, by which errno or how, and whether the disk stays like that."""
+    """Where a verb is stopped: at which call, by which errno or how, and whether the disk stays broken."""
 
     verb: str
     at: int
@@ -34,7 +34,7 @@ class Point(NamedTuple):
     sticky: bool
 
     def __str__(self) -> str:
-        """Tell it in a line."""
+        """Describe it in a line."""
         name = {KILL: "killed", TEAR: "killed in a write"}.get(self.how) or errno.errorcode[self.how]
         return f"{self.verb}, call {self.at}, {name}{' from then on' if self.sticky else ''}"
 
@@ -86,10 +86,10 @@ def _sweep(sample: int, seed: str) -> int:
 
 
 class Trial:
-    """Log dirs, and what they are before and after."""
+    """Log dirs, and their content before and after."""
 
     def __init__(self, folder: Path, library: ctypes.CDLL) -> None:
-        """Make them, and go once to and fro, which also imports all that is used."""
+        """Create them, apply and undo once; this also imports everything."""
         from tests.disk import plans
 
         self._library = library
@@ -107,14 +107,14 @@ class Trial:
         self._expect_before("an undisturbed run")
 
     def calls(self, verb: str) -> int:
-        """Return how many calls an undisturbed run makes."""
+        """Return how many calls a run without faults makes."""
         self._prepare(verb)
         self._library.fault_arm(1 << 40, KILL, 0)
         self._do(verb)
         return int(self._library.fault_disarm())
 
     def run(self, point: Point) -> str:
-        """Stop at a point and go on from there; return how it ended."""
+        """Stop at a point and continue from there; return how it ended."""
         self._prepare(point.verb)
         end = self._stopped(point)
         now = self._now(times=False)
@@ -166,7 +166,7 @@ class Trial:
         return len(done.changed)
 
     def _stopped(self, point: Point) -> str:
-        """Run a verb up to a point in a process of its own."""
+        """Run a verb up to a point in its own process."""
         reader, writer = os.pipe()
         child = os.fork()
         if not child:

@@ -1,4 +1,4 @@
-"""A plan with every kind of operation over two log dirs, and what a log dir is afterwards."""
+"""A plan with every kind of operation on two log dirs, and the log dirs afterwards."""
 
 import os
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ State = Mapping[str, tuple[object, ...]]
 
 
 def make(folder: Path) -> tuple[Path, Path]:
-    """Make the log dirs `data1` and `data2`, with modes and times of their own."""
+    """Create the log dirs `data1` and `data2` with unusual modes and times."""
     first = broker(folder / "data1", run(0, 99))
     second = broker(folder / "data2", run(0, 99), partition="u-1")
     for number, path in enumerate(sorted((first, second, *first.rglob("*"), *second.rglob("*")), reverse=True)):
@@ -43,7 +43,7 @@ def make(folder: Path) -> tuple[Path, Path]:
 
 
 def plan_of(first: Path, second: Path) -> Plan:
-    """Return a plan for what `make` made."""
+    """Return a plan for the log dirs that `make` creates."""
     partition = first / "t-0"
     log, index, point = (path.read_bytes() for path in (partition / LOG, partition / INDEX, first / POINT))
     metadata = digest((partition / "partition.metadata").read_bytes())
@@ -67,7 +67,7 @@ def bytes_of(plan: Plan) -> bytes:
 
 
 def state(*folders: Path, times: bool = True) -> State:
-    """Return what stands in the folders."""
+    """Return the content of the folders."""
     found: dict[str, tuple[object, ...]] = {}
     for folder in folders:
         for path in (folder, *folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""A plan is carried out whole or not at all, and taken back byte for byte; whatever stands in its way is told."""
+"""A plan is applied completely or not at all, and undone byte for byte; errors name what prevents it."""
 
 import fcntl
 import hashlib
@@ -20,18 +20,18 @@ ALL = tuple(range(7))
 
 @pytest.fixture
 def dirs(tmp_path: Path) -> tuple[Path, Path]:
-    """Make the log dirs of the plan."""
+    """Create the log dirs of the plan."""
     return make(tmp_path)
 
 
 @pytest.fixture
 def backup(tmp_path: Path) -> str:
-    """Return where the backup shall be."""
+    """Return the path of the backup."""
     return str(tmp_path / "kept" / "backup")
 
 
 def test_there_and_back(dirs: tuple[Path, Path], backup: str) -> None:
-    """Every operation does what it says, keeps mode and owner, and comes back with its times."""
+    """Every operation keeps mode and owner, and undo restores the times."""
     before, data = state(*dirs), bytes_of(plan_of(*dirs))
     log = (dirs[0] / "t-0" / LOG).read_bytes()
     assert apply(data, backup).changed == ALL
@@ -58,7 +58,7 @@ def test_there_and_back(dirs: tuple[Path, Path], backup: str) -> None:
 
 
 def test_the_lock_of_a_broker(dirs: tuple[Path, Path], backup: str) -> None:
-    """A log dir that a broker holds is not touched, nor is any other of the plan."""
+    """If a broker holds one log dir, apply touches none of the plan."""
     before, data = state(*dirs), bytes_of(plan_of(*dirs))
     told, go = os.pipe(), os.pipe()
     child = os.fork()
@@ -82,7 +82,7 @@ def test_the_lock_of_a_broker(dirs: tuple[Path, Path], backup: str) -> None:
 
 
 def test_a_lock_that_is_missing(dirs: tuple[Path, Path], backup: str) -> None:
-    """Where no broker has been, its lock is made, and gone afterwards: undo leaves what was there before."""
+    """A missing `.lock` is created and removed again, so undo leaves no trace."""
     (dirs[0] / ".lock").unlink()
     before = state(*dirs)
     assert apply(bytes_of(plan_of(*dirs)), backup).changed == ALL
@@ -99,37 +99,37 @@ def changed_file(first: Path, second: Path) -> None:
 
 
 def gone_file(first: Path, second: Path) -> None:
-    """Take a file of an operation away."""
+    """Remove a file of an operation."""
     del second
     (first / "t-0" / LOG).unlink()
 
 
 def new_file(first: Path, second: Path) -> None:
-    """Put something where an operation makes a file."""
+    """Create a file where an operation would."""
     del second
     (first / "t-0" / "leader-epoch-checkpoint.new").write_bytes(b"y")
 
 
 def linked_file(first: Path, second: Path) -> None:
-    """Put a link with the right bytes behind it in the place of a file."""
+    """Replace a file by a link to the same bytes."""
     (first / POINT).rename(second.parent / "elsewhere")
     (first / POINT).symlink_to(second.parent / "elsewhere")
 
 
 def linked_directory(first: Path, second: Path) -> None:
-    """Put a link in the place of a partition directory."""
+    """Replace a partition directory by a link."""
     (first / "t-0").rename(second.parent / "elsewhere")
     (first / "t-0").symlink_to(second.parent / "elsewhere")
 
 
 def taken_name(first: Path, second: Path) -> None:
-    """Put something where an operation renames to."""
+    """Create a file with the new name of a rename."""
     del second
     (first / "t-0" / "metadata").write_bytes(b"")
 
 
 def changed_directory(first: Path, second: Path) -> None:
-    """Put another file into the directory that is set aside."""
+    """Add a file to the directory that the plan moves."""
     del first
     (second / "u-1" / "more").write_bytes(b"")
 
@@ -139,7 +139,7 @@ def changed_directory(first: Path, second: Path) -> None:
     [changed_file, gone_file, new_file, linked_file, linked_directory, taken_name, changed_directory],
 )
 def test_a_stale_plan(dirs: tuple[Path, Path], backup: str, change: Callable[[Path, Path], None]) -> None:
-    """A file that is not as the plan found it stops the plan before anything is changed."""
+    """A file that has changed since stops the plan before anything is changed."""
     data = bytes_of(plan_of(*dirs))
     change(*dirs)
     before = state(*dirs)
@@ -149,7 +149,7 @@ def test_a_stale_plan(dirs: tuple[Path, Path], backup: str, change: Callable[[Pa
 
 
 def test_a_log_dir_behind_a_link(dirs: tuple[Path, Path], backup: str, tmp_path: Path) -> None:
-    """A plan names directories, not links to them."""
+    """A plan must not name a link to a log dir."""
     (tmp_path / "link").symlink_to(dirs[0])
     plan = plan_of(tmp_path / "link", dirs[1])
     with pytest.raises(PlanError, match="symbolic link"):
@@ -157,7 +157,7 @@ def test_a_log_dir_behind_a_link(dirs: tuple[Path, Path], backup: str, tmp_path:
 
 
 def test_undo_of_what_was_changed_since(dirs: tuple[Path, Path], backup: str) -> None:
-    """A file that somebody changed after apply stops undo before anything is changed."""
+    """A file that changed after apply stops undo before anything is changed."""
     apply(bytes_of(plan_of(*dirs)), backup)
     (dirs[0] / POINT).write_bytes(b"0\n1\nt 0 7\n")
     before = state(*dirs)
@@ -168,17 +168,17 @@ def test_undo_of_what_was_changed_since(dirs: tuple[Path, Path], backup: str) ->
 
 @pytest.mark.parametrize("where", ["data1/backup", "data1/t-0/backup", "data1", "."])
 def test_a_backup_where_a_broker_looks(dirs: tuple[Path, Path], tmp_path: Path, where: str) -> None:
-    """A backup inside of a log dir would end the broker's start; one around it would hold itself."""
-    with pytest.raises(PlanError, match="must not stand inside"):
+    """A broker would not start with a backup inside of a log dir; one around it would contain itself."""
+    with pytest.raises(PlanError, match="must not be inside"):
         apply(bytes_of(plan_of(*dirs)), str(tmp_path / where))
 
 
 def test_a_backup_of_something_else(dirs: tuple[Path, Path], backup: str) -> None:
-    """A folder that others use, and the backup of another plan, are left alone."""
+    """A folder with other files, or the backup of another plan, is refused."""
     data = bytes_of(plan_of(*dirs))
     Path(backup).mkdir(parents=True)
     (Path(backup) / "mine").write_bytes(b"")
-    with pytest.raises(PlanError, match="must be empty: mine"):
+    with pytest.raises(PlanError, match="must be empty, but contains mine"):
         apply(data, backup)
     (Path(backup) / "mine").unlink()
     apply(data, backup)
@@ -203,7 +203,7 @@ def test_a_backup_of_something_else(dirs: tuple[Path, Path], backup: str) -> Non
     ],
 )
 def test_a_damaged_journal(dirs: tuple[Path, Path], backup: str, change: Callable[[object], None]) -> None:
-    """A journal that somebody wrote into is refused, by apply and by undo."""
+    """Both apply and undo refuse a damaged journal."""
     data = bytes_of(plan_of(*dirs))
     apply(data, backup)
     journal = Path(backup) / "journal.json"
@@ -219,7 +219,7 @@ def test_a_damaged_journal(dirs: tuple[Path, Path], backup: str, change: Callabl
 
 
 def test_a_damaged_backup(dirs: tuple[Path, Path], backup: str) -> None:
-    """Bytes of the backup that are not those of before are not brought back, and neither is anything else."""
+    """If one file in the backup is damaged, undo restores nothing."""
     apply(bytes_of(plan_of(*dirs)), backup)
     (Path(backup) / "1.before").write_bytes(b"")
     before = state(*dirs, times=False)
@@ -232,7 +232,7 @@ def test_a_damaged_backup(dirs: tuple[Path, Path], backup: str) -> None:
 
 
 def test_a_plan_that_was_begun_with_another_backup(dirs: tuple[Path, Path], backup: str) -> None:
-    """What an interrupted run left beside a file says that its own backup must be gone on with."""
+    """A temporary file of an interrupted run means that its own backup must be used."""
     data = bytes_of(plan_of(*dirs))
     name = f".kcheck-{hashlib.sha256(data).hexdigest()[:12]}-0"
     (dirs[0] / name).write_bytes(b"")
@@ -242,19 +242,19 @@ def test_a_plan_that_was_begun_with_another_backup(dirs: tuple[Path, Path], back
 
 @pytest.mark.parametrize("position", [None, 3])
 def test_a_plan_that_lies(dirs: tuple[Path, Path], backup: str, position: int | None) -> None:
-    """An operation that does not give what it promises is found out before anything is changed."""
+    """An operation whose result does not match `after` stops the plan before anything is changed."""
     before, path = state(*dirs), dirs[0] / "t-0" / LOG
     found = digest(path.read_bytes())
     operation: FileOp = Truncate(str(path), found, Digest("0" * 64, 5), WHY)
     if position is not None:
         operation = Patch(str(path), found, Digest("0" * 64, found.size), WHY, (Change(position, b"no", b"yo"),))
-    with pytest.raises(PlanError, match=r"other bytes at 3|does not give"):
+    with pytest.raises(PlanError, match=r"other bytes at position 3|does not match after"):
         apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,))), backup)
     assert state(*dirs) == before
 
 
 def test_two_names_of_one_file(dirs: tuple[Path, Path], backup: str) -> None:
-    """A copy that somebody made as a hard link goes: its other name is no file that was changed meanwhile."""
+    """Removing one hard link of a file does not count as a change of its other name."""
     path = dirs[0] / "t-0" / LOG
     path.with_name("copy").hardlink_to(path)
     data, before = path.read_bytes(), state(*dirs)
@@ -269,7 +269,7 @@ def test_two_names_of_one_file(dirs: tuple[Path, Path], backup: str) -> None:
 
 
 def test_a_directory_is_renamed_where_it_is(dirs: tuple[Path, Path], backup: str) -> None:
-    """A directory gets another name in its log dir, and its old one back."""
+    """A directory gets a new name in its log dir, and undo restores the old one."""
     before, stray = state(*dirs), f"t-0.{'0' * 32}-stray"
     found = digest_of_directory(str(dirs[0] / "t-0"))
     operation = Rename(str(dirs[0] / "t-0"), found, found, WHY, stray, directory=True)
@@ -283,7 +283,7 @@ def test_a_directory_is_renamed_where_it_is(dirs: tuple[Path, Path], backup: str
 def test_a_directory_and_a_backup_elsewhere(
     dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A directory is moved, never copied: the backup must be on its file system, and this is found out first."""
+    """A directory is moved, never copied, so the backup must be on its file system; apply checks that first."""
     before = state(*dirs)
     monkeypatch.setattr("kcheck.disk.backup.Backup.device", lambda _: -1)
     with pytest.raises(PlanError, match="same file system"):
@@ -292,15 +292,15 @@ def test_a_directory_and_a_backup_elsewhere(
 
 
 def test_a_file_for_a_directory(dirs: tuple[Path, Path], backup: str) -> None:
-    """An operation on a directory is none on a file."""
+    """An operation on a directory refuses a file."""
     path = dirs[0] / POINT
     operation = SetAside(str(path), digest(path.read_bytes()), None, WHY, directory=True)
-    with pytest.raises(KcheckError, match="no directory"):
+    with pytest.raises(KcheckError, match="not a directory"):
         apply(bytes_of(Plan("4.3.1", (str(dirs[0]),), (operation,))), backup)
 
 
 def test_owner_and_mode(dirs: tuple[Path, Path], backup: str) -> None:
-    """A file of another owner stays his, where kcheck may give files away."""
+    """A file keeps its owner if kcheck may change owners."""
     if os.geteuid():
         return
     os.chown(dirs[0] / POINT, 1234, 2345)
@@ -314,7 +314,7 @@ def test_owner_and_mode(dirs: tuple[Path, Path], backup: str) -> None:
 
 
 def test_what_is_on_the_disk_first(dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole backup is synced before a file of a log dir is exchanged, each new file before it, its directory after.
+    """The backup is synced before any file is replaced, each new file before its rename, its directory after it.
 
     So a machine that loses power leaves what a killed process leaves.
     """
@@ -357,7 +357,7 @@ def test_what_is_on_the_disk_first(dirs: tuple[Path, Path], backup: str, monkeyp
 
 @pytest.mark.parametrize("at", range(5))
 def test_an_interrupt(dirs: tuple[Path, Path], backup: str, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """^C in the midst of it brings back what was exchanged."""
+    """Ctrl-C during apply restores the replaced files."""
     before, data, real, seen = state(*dirs), bytes_of(plan_of(*dirs)), os.rename, []
 
     def rename(*names: str, **folders: int) -> None:
@@ -377,7 +377,7 @@ def test_an_interrupt(dirs: tuple[Path, Path], backup: str, at: int, monkeypatch
 
 
 def test_a_change_in_the_midst_of_it(dirs: tuple[Path, Path], backup: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that somebody changes while the plan is carried out is left to him, and the others are brought back."""
+    """If another process changes a file during apply, that file stays and the others are restored."""
     before, data, real = state(*dirs), bytes_of(plan_of(*dirs)), os.rename
 
     def rename(*names: str, **folders: int) -> None:
@@ -387,7 +387,7 @@ def test_a_change_in_the_midst_of_it(dirs: tuple[Path, Path], backup: str, monke
                 log.write(b"t 0 8")
 
     monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(StalePlanError, match="was changed meanwhile"):
+    with pytest.raises(StalePlanError, match="another process changed"):
         apply(data, backup)
     name = f"data1/t-0/{LOG}"
     after = state(*dirs)

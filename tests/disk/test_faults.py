@@ -1,4 +1,4 @@
-"""A sample of the points at which `python -m tests.disk.faults` stops apply and undo; that command takes them all."""
+"""A sample of the points at which `python -m tests.disk.faults` stops apply and undo; that command tries them all."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ SAMPLE = 200
 
 
 def test_no_mixed_state() -> None:
-    """Wherever apply or undo ends, files are old or new, and both can go on."""
+    """Wherever apply or undo stops, each file is old or new, and both can continue."""
     if shutil.which("cc") is None and os.environ.get("CI") != "true":
         pytest.skip("needs a C compiler")
     command = [

@@ -1,4 +1,4 @@
-"""Who holds a log dir is asked, and asking takes no lock and leaves no trace."""
+"""Asking who holds a log dir takes no lock and leaves no trace."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ sys.stdin.read()
 
 @contextmanager
 def held(file: Path, how: str = "lockf") -> Iterator[int]:
-    """Let another process hold a lock; gives its id."""
+    """Let another process hold a lock; give its id."""
     command = [sys.executable, "-c", HOLD, str(file), how]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -51,18 +51,18 @@ def test_a_lock_of_another_process_is_told_with_its_id(log_dir: Path) -> None:
 
 
 def test_nobody_holds_what_nobody_locked(log_dir: Path) -> None:
-    """`.lock` stays behind when a broker ends."""
+    """`.lock` stays when a broker ends."""
     assert locked_by(str(log_dir)) is None
 
 
 def test_a_lock_of_another_kind_is_not_the_lock_of_a_broker(log_dir: Path) -> None:
-    """Java locks with fcntl, which flock does not know of."""
+    """Java locks with fcntl; flock does not see such a lock."""
     with held(log_dir / ".lock", "flock"):
         assert locked_by(str(log_dir)) is None
 
 
 def test_asking_takes_no_lock(log_dir: Path) -> None:
-    """A broker that starts while kcheck looks gets its lock."""
+    """A broker that starts while kcheck reads gets its lock."""
     assert locked_by(str(log_dir)) is None
     with held(log_dir / ".lock"):
         pass
@@ -91,7 +91,7 @@ def test_other_systems_cannot_tell(log_dir: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_held_log_dir_is_read_with_one_warning(log_dir: Path) -> None:
-    """What stands there is shown all the same."""
+    """The log dir is shown nevertheless."""
     with held(log_dir / ".lock") as process:
         found = document(
             inspect([str(log_dir)], as_kind=None, wanted=PartitionFilter(), detail=InspectDetail(), release=NEWEST)

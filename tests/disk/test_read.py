@@ -1,4 +1,4 @@
-"""Only regular files are read, no link is followed inside of a checked directory, and nothing is changed."""
+"""Only regular files are read, no link inside of a checked directory is followed, and nothing changes."""
 
 import os
 import stat
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import SMALL_FILE_SIZE_MAX, UnreadableError, opened, read_filled, read_whole
+from kcheck.disk.read import SMALL_FILE_SIZE_MAX, opened, read_filled, read_whole
+from kcheck.model.unreadable import UnreadableError
 
 MISSING = "No such file or directory"
 
@@ -38,7 +39,7 @@ def test_an_empty_file_is_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize("parts", [[(0, b"abc")], [(0, b"abc"), (900_000, b"x")], [(200_000, b"y")], []])
 @pytest.mark.parametrize("size", [0, 100, 1 << 20])
 def test_the_hole_at_the_end_of_a_file_is_not_read(tmp_path: Path, parts: list[tuple[int, bytes]], size: int) -> None:
-    """What is read and zeros behind it are the file, wherever it has holes."""
+    """The data and the zeros after it equal the file, wherever it has holes."""
     path = tmp_path / "sparse"
     with path.open("wb") as file:
         for position, data in parts:
@@ -51,7 +52,7 @@ def test_the_hole_at_the_end_of_a_file_is_not_read(tmp_path: Path, parts: list[t
 
 @pytest.mark.skipif(not hasattr(os, "SEEK_HOLE"), reason="this system does not tell holes")
 def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> None:
-    """Of any size: only what was written is read."""
+    """Whatever its size, kcheck only reads what was written."""
     path = tmp_path / "sparse"
     path.write_bytes(b"abc")
     os.truncate(path, 1 << 40)
@@ -69,7 +70,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "replication-offset-checkpoint"])
 def test_a_text_checkpoint_has_a_limit_of_its_own(name: str, tmp_path: Path) -> None:
-    """Its entries take many times its bytes; of an index they do not."""
+    """Its entries need many times its size, unlike those of an index."""
     for each in (name, "00000000000000000000.index"):
         with (tmp_path / each).open("wb") as file:
             os.truncate(file.name, (64 << 20) + 1)
@@ -79,14 +80,30 @@ def test_a_text_checkpoint_has_a_limit_of_its_own(name: str, tmp_path: Path) -> 
 
 
 def test_opened_tells_the_size(file: Path) -> None:
-    with opened(str(file)) as (descriptor, size):
-        assert (4, b"0\n0\n") == (size, os.read(descriptor, 100))
+    with opened(str(file)) as source:
+        assert (4, b"0\n0\n") == (source.size, source.pread(100, 0))
+
+
+def test_a_look_for_holes_does_not_move_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.write(b"ab")
+        file.truncate(1 << 20)
+    buffer = bytearray(b"....")
+    with opened(str(path)) as source:
+        assert (1, None) == (source.next_data(1), source.next_data(source.size - 1))
+        assert (b"ab", b"b\0") == (source.pread(2, 0), source.pread(2, 1))
+        assert (4, 2) == (
+            source.pread_into(memoryview(buffer), 0),
+            source.pread_into(memoryview(buffer), (1 << 20) - 2),
+        )
+    assert b"\0\0\0\0" == buffer
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
 @pytest.mark.parametrize("follow", [False, True])
 def test_a_fifo_without_a_writer_does_not_hang(tmp_path: Path, *, follow: bool) -> None:
-    """Opening it would wait for a writer for ever."""
+    """Opening it would wait for a writer forever."""
     os.mkfifo(tmp_path / "fifo")
     assert why_not(tmp_path / "fifo", follow=follow) == "not a regular file"
 
@@ -110,7 +127,7 @@ def test_a_socket_is_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["file", "../outside", "nowhere", "link"])
 def test_no_link_is_followed(tmp_path: Path, target: str) -> None:
-    """Neither one that stays inside nor one that leads out, to nowhere or to itself."""
+    """Neither a link that stays inside nor one that leads outside, nowhere or to itself."""
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "file").write_bytes(b"in")
@@ -129,7 +146,7 @@ def test_a_vanished_file_is_said_in_the_words_of_the_system(tmp_path: Path) -> N
 
 
 def test_a_name_with_a_nul_is_no_name(tmp_path: Path) -> None:
-    """Python refuses it before the system sees it, each release in its own words; kcheck has one."""
+    """Python refuses it itself, each release in other words; kcheck always uses the same."""
     assert why_not(f"{tmp_path}/a\0b") == "embedded null byte"
 
 
@@ -148,7 +165,7 @@ def test_a_file_of_somebody_else_is_said_in_the_words_of_the_system(file: Path) 
 
 
 def test_a_file_above_the_limit_is_not_read(file: Path) -> None:
-    """Memory stays bounded: a sparse file of a terabyte takes no byte of it."""
+    """A sparse file of a terabyte uses no memory."""
     os.truncate(file, 1 << 40)
     assert why_not(file) == f"{1 << 40} bytes are too many for a file of this kind"
 
@@ -160,7 +177,7 @@ def test_a_file_at_the_limit_is_read(file: Path) -> None:
 
 
 def test_a_file_that_is_shorter_than_it_says_is_read_as_far_as_it_goes() -> None:
-    """A file of /proc says that it has 0 bytes; a file that is cut while it is read ends where it ends."""
+    """A file in /proc claims 0 bytes; a file that shrinks during the read ends where it ends."""
     assert read_whole("/proc/self/status") in (b"", b"N")
 
 
@@ -168,13 +185,13 @@ def test_the_access_time_does_not_change(file: Path) -> None:
     """The times of a checked directory are evidence too."""
     os.utime(file, ns=(1, 2))
     read_whole(str(file))
-    with opened(str(file)) as (descriptor, _):
-        os.read(descriptor, 4)
+    with opened(str(file)) as source:
+        source.pread(4, 0)
     assert (1, 2) == (os.stat(file).st_atime_ns, os.stat(file).st_mtime_ns)
 
 
 def test_who_may_not_keep_the_access_time_reads_all_the_same(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """O_NOATIME is refused to everybody but the owner."""
+    """Only the owner may use O_NOATIME."""
     plain = os.open
 
     def refuses(path: str, flags: int, *, dir_fd: int | None) -> int:

@@ -16,7 +16,7 @@ WIDE = ("--segments", "--epochs", "--batches", "--files")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Write two brokers with all that a directory may hold, with times that any look would change."""
+    """Write two brokers with every kind of file, and with access times that any read would change."""
     one = broker(tmp_path / "d1", [*run(0, 59), *run(60, 89, epoch=2)], epoch_entries=[(0, 0), (2, 60)])
     two = broker(
         tmp_path / "d2", [*run(0, 59), *run(60, 99, epoch=1)], broker_id=2, epoch_entries=[(0, 0), (1, 60)],
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def files(found: dict[str, tuple[int, ...]], folder: Path) -> dict[str, tuple[int, ...]]:
-    """Return what is held to the access time; of directories it is the system that keeps it, when they are listed."""
+    """Return the paths whose access times must stay; the system changes those of listed directories."""
     return {
         name: facts if (folder / name).is_file() else (*facts[:3], *facts[4:])
         for name, facts in found.items()
@@ -73,7 +73,7 @@ def test_nothing_is_touched(folder: Path, command: tuple[str, ...], style: str, 
 
 
 def test_what_nobody_may_write_is_read(folder: Path) -> None:
-    """A copy on a medium that is read-only."""
+    """A copy on a read-only medium."""
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
             path.chmod(0o555)

@@ -1,4 +1,4 @@
-"""What stands in a directory, and what a path of the user is."""
+"""The names in a directory, and the path that a user names."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kcheck.disk import walk
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, list_directory
+from kcheck.model.unreadable import UnreadableError
 
 
 def test_names_are_sorted_by_what_they_are(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_link_to_a_directory_inside_is_a_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["..", "../out", ".", "nowhere", "t-1", "/dev/zero", "file"])
 def test_every_other_link_is_left_alone(tmp_path: Path, target: str) -> None:
-    """Out of the directory, to the directory itself, to nowhere, in a circle, to a device, to a file."""
+    """Outside of the directory, to the directory itself, nowhere, in a loop, to a device, to a file."""
     (tmp_path / "out").mkdir()
     inside = tmp_path / "in"
     inside.mkdir()
@@ -75,7 +75,7 @@ def test_a_path_of_the_user_exists_even_as_a_broken_link(tmp_path: Path) -> None
 
 
 def test_what_nobody_may_look_for_may_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To say that it is not there would mislead: who opens it is told why that fails."""
+    """To call it missing would mislead: opening it reports the missing permission."""
 
     def refuses(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)

@@ -22,7 +22,7 @@ def written() -> str:
     found = sorted(rules(), key=lambda rule: rule.id)
     rows = [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | {r.scope} |" for r in found]
     table = "\n".join(["| Id | Name | Severity | Looks at |", "|---|---|---|---|", *rows, ""])
-    pages = [f"## {rule.id} {rule.name}\n\n{(rule.page or '').strip()}\n" for rule in found]
+    pages = [f"## {rule.id} {rule.name}\n\n{rule.page.strip()}\n" for rule in found]
     return "\n".join([HEAD, table, *pages])
 
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import Listing, list_directory
 from kcheck.errors import UsageError
 from kcheck.fleet import inventory as fleet_inventory
 from kcheck.fleet.inventory import FleetLogDir, inventory
 from kcheck.jobs.workers import Limits
+from kcheck.model.unreadable import UnreadableError
 from tests.builders import log_dir
 from tests.fleet.test_local_engine import BROKERS, scanned
 from tests.stores import as_on_disk, upload

@@ -288,13 +288,13 @@ def test_a_run_is_written_once_and_outside(data: Path, tmp_path: Path) -> None:
     """Never over another one, never into what is looked at."""
     scanned(tmp_path, data)
     before = tables(tmp_path / "out" / "run=r")
-    with pytest.raises(UsageError, match="run=r is there already"):
+    with pytest.raises(UsageError, match="run=r already exists"):
         scanned(tmp_path, data)
     assert before == tables(tmp_path / "out" / "run=r")
     with pytest.raises(UsageError, match=r"is inside .*d1, which was checked"):
         scanned(tmp_path / "fleet" / "1" / "d1", data)
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be made"):
+    with pytest.raises(UsageError, match="cannot create"):
         scanned(tmp_path / "file", data)
 
 

@@ -272,7 +272,7 @@ def test_of_one_directory_so_much_is_read(depth: str, tmp_path: Path, monkeypatc
     finally:
         system.rm("/much", recursive=True)
     (failed,) = [row for row in rows["findings"] if row["id"] == "KC000"]
-    assert ("bad-0", True) == (failed["dir"], "TooMuchReadError: more is read of it" in failed["message"])
+    assert ("bad-0", True) == (failed["dir"], "TooMuchReadError: gave up: it needs more bytes" in failed["message"])
     assert ["a", "c"] == [row["topic"] for row in rows["partitions"]]
 
 
@@ -297,15 +297,15 @@ def test_few_directories_of_a_store_are_large_at_once(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(Store, "read", slow)
     monkeypatch.setattr(quota, "_SHARE", 1)
-    monkeypatch.setattr(quota, "_BEYOND", BoundedSemaphore(2))
+    monkeypatch.setattr(quota, "_LARGE_READERS", BoundedSemaphore(2))
     monkeypatch.setattr(fleet_stages, "REMOTE_ITEM_COUNT", 1)
     try:
         _, rows = scanned(tmp_path, "memory://large/{broker}/{log_dir}", jobs=8)
     finally:
         system.rm("/large", recursive=True)
     assert (8, 2) == (len(rows["partitions"]), most)
-    assert quota._BEYOND.acquire(blocking=False)
-    assert quota._BEYOND.acquire(blocking=False)
+    assert quota._LARGE_READERS.acquire(blocking=False)
+    assert quota._LARGE_READERS.acquire(blocking=False)
 
 
 def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
     told = json.loads(done("report", url, "-o", page, "--format", "json"))
     assert (f"{url}/run=b", here["summary"]) == (told["path"], told["summary"])
     assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out", code=0)
-    assert "is there already" in kcheck("fleet", "scan", layout, "--out", url, "--run", "b", *options).err
+    assert "already exists" in kcheck("fleet", "scan", layout, "--out", url, "--run", "b", *options).err
     system.rm_file(f"{url}/run=b/_manifest.json")
     assert "holds no run" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err
     resumed = json.loads(done("scan", *common, "--out", url, "--resume", "b"))
@@ -365,7 +365,7 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
         assert left == ({".run=r"} if remember else set())
     refused = ""
     done = kcheck("fleet", "scan", layout, "--out", url, "--run", "r", *options)
-    assert (2, True) == (done.code, f"{url}/run=r cannot be made: No space left" in done.err)
+    assert (2, True) == (done.code, f"cannot create {url}/run=r: No space left" in done.err)
 
 
 def test_options_are_json_or_text(s3: dict[str, Any], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a parser tells of a file that it could not read as a whole."""
+"""How a defect names its place."""
 
 from kcheck.model.parsed import Defect
 

@@ -1,4 +1,4 @@
-"""A plan crosses JSON as it is, and a plan file that says anything else than it may is refused with a word about it."""
+"""A plan survives JSON unchanged, and everything unexpected in a plan file is refused by name."""
 
 import json
 from base64 import b64encode
@@ -49,14 +49,14 @@ Doc = dict[str, Any]
 
 
 def document() -> Doc:
-    """Return the plan as JSON has it."""
-    found = json.loads(serialize_plan(PLAN, kcheck="0"))
-    assert isinstance(found, dict)
-    return found
+    """Return the plan as a JSON object."""
+    plan = json.loads(serialize_plan(PLAN, kcheck="0"))
+    assert isinstance(plan, dict)
+    return plan
 
 
 def test_json() -> None:
-    """What is written is read as the same plan; what a report adds to it means nothing."""
+    """A written plan is read back equal; the fields that a report adds are ignored."""
     assert parse_plan(serialize_plan(PLAN, kcheck="0")) == PLAN
     assert parse_plan(json.dumps(document() | {"findings": [], "summary": {}}).encode()) == PLAN
     names = ["write", "write", "patch", "truncate", "rename", "set-aside", "set-aside"]
@@ -64,7 +64,7 @@ def test_json() -> None:
 
 
 def test_names_that_are_no_utf_8() -> None:
-    """A name of any bytes crosses as Python has it."""
+    """A name that is not UTF-8 survives as Python's surrogates."""
     odd = Plan("4.3.1", DIRS, (SetAside("/data/one/\udcff-0", digest(OLD), None, WHY, directory=True),))
     assert parse_plan(serialize_plan(odd, kcheck="0")) == odd
     assert listed([("\udcff", None), ("a", 2)]).size == 2
@@ -73,35 +73,35 @@ def test_names_that_are_no_utf_8() -> None:
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        (b"", "no JSON"),
-        (b"\xff", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
-        (b'{"schema": NaN}', "NaN is no number"),
-        (b'{"schema": 1, "schema": 1}', "stands twice"),
-        (b'{"schema": ' + b"9" * 5000 + b"}", "no JSON"),
-        (b"[]", "a dict is needed"),
+        (b"", "not valid JSON"),
+        (b"\xff", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b'{"schema": NaN}', "NaN is not a JSON number"),
+        (b'{"schema": 1, "schema": 1}', "same name twice"),
+        (b'{"schema": ' + b"9" * 5000 + b"}", "not valid JSON"),
+        (b"[]", "must be an object"),
         (b"{}", "schema None"),
         (b'{"schema": "kcheck.check/1"}', "check/1"),
         (b'{"schema": "kcheck.plan/1"}', "log_dirs: missing"),
     ],
 )
 def test_no_plan(data: bytes, word: str) -> None:
-    """Bytes that are no plan are refused."""
+    """Bytes that are not a plan are refused."""
     with pytest.raises(PlanError, match=word):
         parse_plan(data)
 
 
 def test_another_version() -> None:
-    """A plan of a later schema is told from damage."""
+    """A plan of a later schema is not called damaged."""
     with pytest.raises(PlanVersionError, match="plan/2"):
         parse_plan(b'{"schema": "kcheck.plan/2"}')
 
 
 def op(number: int, **fields: object) -> Callable[[Doc], None]:
-    """Return what changes fields of an operation; None takes one away, but for before and after."""
+    """Return a change to the fields of an operation; None removes a field, except before and after."""
 
-    def change(found: Doc) -> None:
-        row = found["operations"][number]
+    def change(plan: Doc) -> None:
+        row = plan["operations"][number]
         row.update(fields)
         for name in [name for name, value in fields.items() if value is None and name not in ("before", "after")]:
             del row[name]
@@ -110,8 +110,8 @@ def op(number: int, **fields: object) -> Callable[[Doc], None]:
 
 
 def top(**fields: object) -> Callable[[Doc], None]:
-    """Return what changes fields of the document."""
-    return lambda found: found.update(fields)
+    """Return a change to the fields of the plan."""
+    return lambda plan: plan.update(fields)
 
 
 SHA = "0" * 64
@@ -123,16 +123,16 @@ OTHER = Digest(SHA, 100)._asdict()
     ("change", "word"),
     [
         (top(kafka=4), "kafka: 4"),
-        (top(log_dirs=[]), "none is named"),
-        (top(log_dirs="/data"), "a list is needed"),
-        (top(log_dirs=["data"]), "no absolute path"),
-        (top(log_dirs=["/data/../one"]), "no absolute path"),
-        (top(log_dirs=["/data//one"]), "no absolute path"),
-        (top(log_dirs=["/"]), "no absolute path"),
-        (top(log_dirs=["/data/one", "/data/one"]), "not apart"),
-        (top(log_dirs=["/data/one", "/data/one/t-0"]), "not apart"),
+        (top(log_dirs=[]), "log_dirs is empty"),
+        (top(log_dirs="/data"), "must be an array"),
+        (top(log_dirs=["data"]), "must be an absolute path"),
+        (top(log_dirs=["/data/../one"]), "must be an absolute path"),
+        (top(log_dirs=["/data//one"]), "must be an absolute path"),
+        (top(log_dirs=["/"]), "must be an absolute path"),
+        (top(log_dirs=["/data/one", "/data/one"]), "overlaps"),
+        (top(log_dirs=["/data/one", "/data/one/t-0"]), "overlaps"),
         (top(operations=[1]), "operation 0: 1"),
-        (op(0, op="delete"), "'delete' is no operation"),
+        (op(0, op="delete"), "unknown operation 'delete'"),
         (op(0, op=None), "op: missing"),
         (op(0, path="/data/one"), "not a file"),
         (op(0, path="/data/one/../two/x"), "not a file"),
@@ -142,27 +142,27 @@ OTHER = Digest(SHA, 100)._asdict()
         (op(0, path="/data/onex/y"), "not a file"),
         (op(0, path="/etc/passwd"), "not a file"),
         (op(0, path=True), "path: True"),
-        (op(0, path="/data/one/.lock"), "the lock"),
-        (op(0, path="/data/one/.kafka_cleanshutdown"), "shut down cleanly"),
-        (op(4, to=".kafka_cleanshutdown"), "shut down cleanly"),
-        (op(4, to=".lock"), "the lock"),
+        (op(0, path="/data/one/.lock"), "must not touch .lock"),
+        (op(0, path="/data/one/.kafka_cleanshutdown"), "only a broker"),
+        (op(4, to=".kafka_cleanshutdown"), "only a broker"),
+        (op(4, to=".lock"), "must not touch .lock"),
         (op(4, to="../x"), "another name"),
         (op(4, to="5.log"), "another name"),
         (op(4, after=OTHER), "same content"),
         (op(4, to=None), "to: missing"),
-        (op(4, directory=True), "none of Kafka's"),
-        (op(4, directory=None), "a bool is needed"),
-        (op(0, directory=True), "means nothing"),
-        (op(0, speed=9), "'speed' means nothing here"),
-        (op(0, after=None), "not those of this operation"),
-        (op(2, before=None), "not those of this operation"),
-        (op(3, before=None), "not those of this operation"),
-        (op(4, before=None), "not those of this operation"),
-        (op(5, after=D), "not those of this operation"),
+        (op(4, directory=True), "Kafka has no directories"),
+        (op(4, directory=None), "must be true or false"),
+        (op(0, directory=True), "unknown field 'directory'"),
+        (op(0, speed=9), "unknown field 'speed'"),
+        (op(0, after=None), "do not fit this operation"),
+        (op(2, before=None), "do not fit this operation"),
+        (op(3, before=None), "do not fit this operation"),
+        (op(4, before=None), "do not fit this operation"),
+        (op(5, after=D), "do not fit this operation"),
         (op(0, after={"sha256": SHA}), "size: missing"),
         (op(0, after={"sha256": SHA, "size": -1}), "out of range"),
         (op(0, after={"sha256": SHA, "size": 1 << 63}), "out of range"),
-        (op(0, after={"sha256": SHA, "size": True}), "an int is needed|a int is needed"),
+        (op(0, after={"sha256": SHA, "size": True}), "must be an integer"),
         (op(0, after={"sha256": "0", "size": 1}), "SHA-256"),
         (op(0, after={"sha256": "G" * 64, "size": 1}), "SHA-256"),
         (op(0, after={**D, "more": 1}), "SHA-256"),
@@ -171,13 +171,13 @@ OTHER = Digest(SHA, 100)._asdict()
         (op(0, evidence="x"), "evidence"),
         (op(0, content="*"), "content: "),
         (op(0, content=None), "content: missing"),
-        (op(0, content="AAAA"), "not what after says"),
-        (op(3, after=D), "makes a file smaller"),
-        (op(2, after={**D, "size": 101}), "makes no file larger"),
+        (op(0, content="AAAA"), "does not match after"),
+        (op(3, after=D), "must make the file smaller"),
+        (op(2, after={**D, "size": 101}), "cannot make a file larger"),
         (op(2, after={**D, "size": 0}), "outside of the file"),
         (op(2, changes=[]), "outside of the file"),
         (op(2, changes=[1]), "changes: 1"),
-        (op(2, changes=[{"position": 0}]), "has a position"),
+        (op(2, changes=[{"position": 0}]), "must have position"),
         (op(2, changes=[{"position": 0, "old": "0", "new": "01"}]), "old: "),
         (op(2, changes=[{"position": 0, "old": "00" * 65537, "new": "01"}]), "more than 65536"),
         (op(2, changes=[{"position": 0, "old": "00", "new": "0102"}]), "changes nothing"),
@@ -194,24 +194,24 @@ OTHER = Digest(SHA, 100)._asdict()
     ],
 )
 def test_refused(change: Callable[[Doc], None], word: str) -> None:
-    """Each thing that a plan may not say is refused, and named."""
-    found = document()
-    change(found)
+    """The error names each thing that a plan must not contain."""
+    plan = document()
+    change(plan)
     with pytest.raises(PlanError, match=word):
-        parse_plan(json.dumps(found).encode())
+        parse_plan(json.dumps(plan).encode())
 
 
 def test_too_large_content() -> None:
-    """What a plan carries itself is bounded."""
-    found = document()
-    found["operations"][0]["content"] = b64encode(bytes(CONTENT_SIZE_MAX + 1)).decode()
+    """The content in a plan is limited."""
+    plan = document()
+    plan["operations"][0]["content"] = b64encode(bytes(CONTENT_SIZE_MAX + 1)).decode()
     with pytest.raises(PlanError, match="more than"):
-        parse_plan(json.dumps(found).encode())
+        parse_plan(json.dumps(plan).encode())
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_edited(size: int) -> None:
-    """The bytes after an operation are the same, however the file comes in pieces."""
+    """The result of an operation does not depend on how the file is split into chunks."""
     chunks = [OLD[at : at + size] for at in range(0, len(OLD), size)]
     changes = (Change(2, OLD[2:5], b"abc"), Change(98, OLD[98:], b"yz"))
     patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, changes)
@@ -226,14 +226,14 @@ def test_edited(size: int) -> None:
 
 
 def test_a_patch_of_other_bytes() -> None:
-    """A patch is for the bytes that it names."""
+    """A patch only applies to the bytes that it names."""
     patch = Patch("/data/one/x", digest(OLD), digest(OLD), WHY, (Change(2, b"no", b"yo"),))
-    with pytest.raises(PlanError, match="other bytes at 2"):
+    with pytest.raises(PlanError, match="other bytes at position 2"):
         b"".join(edited(patch, [OLD]))
 
 
 def test_places() -> None:
-    """A path belongs to the log dir that it lies in, and a rename touches both names."""
+    """A path belongs to the log dir around it; a rename touches both names."""
     assert place_of("/data/one/t-0/x", DIRS) == ("/data/one", ("t-0", "x"))
     assert place_of("/data/one/x", DIRS) == ("/data/one", ("x",))
     assert place_of("/data/one/./x", DIRS) is None

@@ -29,9 +29,7 @@ INDEX = f"interleaved-0/{0:020d}.txnindex"
 
 def found(path: Path, version: str) -> list[Any]:
     """Return what is found in transaction indexes."""
-    report: Any = check(
-        [str(path)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(version)
-    )
+    report: Any = check([str(path)], depth=Depth.CRC, as_kind=None, wanted=PartitionFilter(), release=release(version))
     findings = report.findings() if callable(report.findings) else report.findings
     return [each for each in findings if each.id in ("KC171", "KC172", "KC234")]
 

@@ -92,7 +92,7 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
         FileKind.BOOTSTRAP,
         *((METADATA_LOG,) if numbers(version) >= (3,) else ()),
     )
-    named = "is no name of a partition directory"  # the LogManager fails on a directory, whoever reads the file
+    named = "is not a valid partition directory name"  # the LogManager fails on a directory, whoever reads the file
     reasons = tuple(reason for reason in start.reasons if reason.endswith(named) or not reason.startswith(others))
     if start.reasons and start.reasons[0].startswith(f"{META_PROPERTIES} is missing"):  # the last of what ends a start
         return start._replace(outcome=Outcome.OFFLINE if reasons else Outcome.OK, reasons=reasons)

@@ -18,7 +18,7 @@ from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import begin
+from kcheck.startup.log_manager import directory_load_of
 from kcheck.startup.partition import start_partition
 from tests.damage import IN_PARTITIONS
 from tests.oracle.ask import SEED, SWEEP, Ask
@@ -82,9 +82,9 @@ def predicted(path: Path, version: str) -> PartitionPrediction:
     """Return what is predicted of a log."""
     directory = PartitionDirectory(CLUSTER_METADATA, 0, DirectoryState.CURRENT, canonical=True)
     context = Context(Settings(), Mode.KRAFT, release(version))
-    begun = begin(NAME, directory, LoadInputs(clean=False), context)
-    assert begun is not None
-    return start_partition(str(path), NAME, directory, *begun)
+    directory_load = directory_load_of(NAME, directory, LoadInputs(clean=False), context)
+    assert directory_load is not None
+    return start_partition(str(path), NAME, directory, *directory_load)
 
 
 def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What holds for every input."""
+"""Properties that hold for every input."""

@@ -1,4 +1,4 @@
-"""How long the properties are tried: KCHECK_SWEEP multiplies the number of examples."""
+"""How many examples each property gets: KCHECK_SWEEP multiplies their number."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Slow and obvious twins of what kcheck does fast."""
+"""Slow and obvious versions of kcheck's fast functions."""
 
 from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 from kcheck.model.release import CheckpointReader
@@ -32,7 +32,7 @@ def lines(text: str) -> list[str]:
 
 
 def fields(line: str) -> list[str]:
-    """Split a line character by character; runs of white space are one separator, trailing empty fields go."""
+    """Split a line character by character; white space is one separator, trailing empty fields do not count."""
     found, in_white_space = [""], False
     for character in line:
         if character not in WHITE_SPACE:
@@ -68,7 +68,7 @@ def read_checkpoint(data: bytes, width: int, reader: CheckpointReader) -> Entrie
 
 
 def decoded(data: bytes, *, strict: bool) -> tuple[str | None, bool]:
-    """Return the text before the first error (None: nothing of it is seen), and whether the end cuts a character."""
+    """Return the text before the first error (None if Java sees none of it), and whether the end cuts a character."""
     if not strict:
         return data.decode("utf-8", "replace"), False
     for size in range(len(data), -1, -1):
@@ -84,7 +84,7 @@ def decoded(data: bytes, *, strict: bool) -> tuple[str | None, bool]:
 
 
 def _begins_a_character(rest: bytes) -> bool:
-    """Whether Java waits for more bytes; of three-byte sequences it looks at the second for overlong ones alone."""
+    """Whether Java waits for more bytes; in a three-byte sequence it only checks the second byte for overlong forms."""
     if any(not 0x80 <= byte < 0xC0 for byte in rest[1:]):
         return False
     second = rest[1] if len(rest) > 1 else None
@@ -134,7 +134,7 @@ def _counted(found: list[str], read: Entries | str, reader: CheckpointReader) ->
 
 
 def varint(data: bytes, at: int, size_max: int) -> tuple[int, int]:
-    """Read a number group by group; return it and where it ends (ByteUtils.readVarint, readVarlong)."""
+    """Read a number group by group; return it and its end (ByteUtils.readVarint, readVarlong)."""
     raw, bits = 0, {5: 32, 10: 64}[size_max]
     for number in range(size_max):
         raw |= (data[at + number] & 127) << 7 * number
@@ -152,7 +152,7 @@ def _nullable(data: bytes, at: int) -> tuple[int, int]:
 
 
 def record(data: bytes, at: int) -> tuple[int, int, int]:
-    """Read the record at a place; return its timestamp delta, its offset delta and where it ends (DefaultRecord)."""
+    """Read the record at a position; return its timestamp delta, its offset delta and its end (DefaultRecord)."""
     size, begin = varint(data, at, 5)
     data[begin]
     timestamp, at = varint(data, begin + 1, 10)

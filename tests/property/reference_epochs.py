@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the epoch cache, written beside `LeaderEpochFileCache`, and of where two logs part."""
+"""Slow and obvious versions of LeaderEpochFileCache, and of the fork of two logs."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ Entries = list[tuple[int, int]]
 
 
 def end_offset_for(cache: Entries, requested: int, log_end: int, lookup: Lookup) -> tuple[int | None, int]:
-    """Part the cache in two, as endOffsetFor does from 0.11 to 2.6."""
+    """Split the cache in two, as endOffsetFor does from 0.11 to 2.6."""
     below = [entry for entry in cache if entry[0] <= requested]
     above = [entry for entry in cache if entry[0] > requested]
     latest = cache[-1][0] if cache else -1
@@ -31,7 +31,7 @@ def end_offset_for(cache: Entries, requested: int, log_end: int, lookup: Lookup)
 
 
 def assign(cache: Entries, epoch: int, start: int, how: Assign) -> Entries | None:
-    """Return the cache after an assignment, None where it is refused."""
+    """Return the cache after an assignment; None if it is refused."""
     last_epoch, last_start = cache[-1] if cache else (-1, -1)
     if how is Assign.IGNORE:
         if epoch < 0:
@@ -50,21 +50,21 @@ def assign(cache: Entries, epoch: int, start: int, how: Assign) -> Entries | Non
 
 
 def truncate_from_end(cache: Entries, end: int) -> Entries:
-    """Drop what starts at the end or behind it, if the last entry does."""
+    """Drop the entries that start at or above the end, if the last one does."""
     if end >= 0 and cache and cache[-1][1] >= end:
         return [(epoch, start) for epoch, start in cache if start < end]
     return cache
 
 
 def truncate_from_start(cache: Entries, start: int) -> Entries:
-    """Take the entries away that start at or below `start`, and put the last of them back, starting there (2.0.1)."""
+    """Remove the entries that start at or below `start`, and put the last one back at `start` (2.0.1)."""
     taken = [entry for entry in cache if entry[1] <= start]
     left = [entry for entry in cache if entry[1] > start]
     return [(taken[-1][0], start), *left] if taken else cache
 
 
 def clear_earliest(cache: Entries, start: int) -> Entries:
-    """Do the same as clearAndFlushEarliest does it up to 2.0.0: an entry at `start` is not taken away."""
+    """Do the same as clearAndFlushEarliest up to 2.0.0, which keeps an entry at `start`."""
     taken = [entry for entry in cache if entry[1] < start]
     if start < 0 or not cache or cache[0][1] >= start:
         return cache
@@ -73,7 +73,7 @@ def clear_earliest(cache: Entries, start: int) -> Entries:
 
 
 def end_of_epoch(log: Sequence[int], requested: int) -> tuple[int, int]:
-    """Return the largest epoch not above `requested` that a log has records of, and where the next larger begins."""
+    """Return the largest epoch of a record not above `requested`, and the offset where the next larger one begins."""
     known = [epoch for epoch in log if epoch <= requested]
     above = [offset for offset, epoch in enumerate(log) if epoch > requested]
     if not above:

@@ -1,4 +1,4 @@
-"""Many partitions compared at once: the same rows as when core compares the replicas of one after the other."""
+"""Comparing many partitions at once gives the same rows as comparing them one by one with core."""
 
 from itertools import pairwise
 from random import Random
@@ -17,7 +17,7 @@ from tests.strategies import caches
 
 
 def partitions_batch(groups: list[dict[str, Any]]) -> pa.RecordBatch:
-    """Return partitions as the comparison takes them."""
+    """Return partitions in the form that the comparison takes."""
     known = replicas_schema()
     replica = pa.struct([known.field(name) for name in FIELDS])
     fields = [*(known.field(name) for name in KEY), ("replicas_of_topic", pa.int64()), ("replicas", pa.list_(replica))]
@@ -26,7 +26,7 @@ def partitions_batch(groups: list[dict[str, Any]]) -> pa.RecordBatch:
 
 @st.composite
 def replicas(draw: st.DrawFn, broker_id: int) -> dict[str, Any]:
-    """Return a replica, now and then one that is odd."""
+    """Return a replica, sometimes an odd one."""
     cache = draw(caches())
     end = draw(st.integers(0, 45))
     rises = all(a.epoch < b.epoch and a.start_offset < b.start_offset for a, b in pairwise(cache))
@@ -56,7 +56,7 @@ def replicas(draw: st.DrawFn, broker_id: int) -> dict[str, Any]:
 
 @st.composite
 def groups(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Return some partitions; in many the replicas have one history."""
+    """Return some partitions; in many of them the replicas share one history."""
     found = []
     for number in range(draw(st.integers(1, 4))):
         ids = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4, unique=draw(st.integers(0, 9)) > 0))
@@ -81,7 +81,7 @@ def rows_of(batch: pa.RecordBatch, name: str) -> list[list[tuple[object, ...]]]:
 
 @given(groups(), st.sampled_from(["4.3", "3.0", "2.8.0", "2.4", "1.1", "0.10.2"]))
 def test_many_at_once_as_one_by_one(some: list[dict[str, Any]], kafka: str) -> None:
-    """Plans, what is at risk, and findings, of every kind of replica."""
+    """Plans, risks and findings are equal for every kind of replica."""
     chosen = release(kafka)
     (found,) = compare([partitions_batch(some)], chosen)
     expected = [compared(each, chosen) for each in some]
@@ -93,7 +93,7 @@ def test_many_at_once_as_one_by_one(some: list[dict[str, Any]], kafka: str) -> N
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_fleet_at_once_as_one_by_one(seed: int) -> None:
-    """Replicas that follow, lag, part, lose their first segments or their entries, as those of a fleet do."""
+    """Replicas that follow, lag, diverge, or lose their first segments or entries, as in a fleet."""
     chance = Random(seed)
     some = [_partition(chance, number) for number in range(250)]
     chosen = release("4.3")
@@ -109,7 +109,7 @@ def test_a_fleet_at_once_as_one_by_one(seed: int) -> None:
 
 
 def _partition(chance: Random, number: int) -> dict[str, Any]:
-    """Return a partition of which each replica is a history of its own making."""
+    """Return a partition whose replicas each have their own history."""
     epochs = sorted(chance.sample(range(40), chance.randrange(1, 9)))
     starts = [0, *sorted(chance.sample(range(1, 90), len(epochs) - 1))]
     several = []
@@ -143,7 +143,7 @@ def _partition(chance: Random, number: int) -> dict[str, Any]:
 
 
 def test_what_is_plain_is_decided_at_once(monkeypatch: Any) -> None:
-    """No partition is looked at by itself where nothing is wrong, in the releases that most have."""
+    """In common releases no sound partition takes the slow path."""
     monkeypatch.setattr(cross, "compared", None)
     monkeypatch.setattr(cross, "findings_of", None)
     entries = [{"epoch": 0, "start_offset": 0}, {"epoch": 3, "start_offset": 7}]

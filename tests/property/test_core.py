@@ -1,4 +1,4 @@
-"""What holds for every epoch cache, and for every two logs that share a prefix."""
+"""Properties of every epoch cache, and of every two logs that share a prefix."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcheck.core.dialogue import Leader, Replica, Status, Truncation
+from kcheck.core.dialogue import Dialogue, Leader, Replica, Status
 from kcheck.core.leader_epochs import (
     around,
     assign,
@@ -52,7 +52,7 @@ def test_an_end_offset_is_found_as_by_parting_the_cache(
 def test_the_entries_around_an_epoch_decide_about_its_end(
     cache: EpochEntries, requested: int, log_end: int, lookup: Lookup
 ) -> None:
-    """The entries of a cache that rises which alone decide about an epoch."""
+    """The few entries that decide about an epoch give the answer of the cache."""
     found = around(cache, requested)
     assert len(found) <= 4
     assert end_offset_for(cache, requested, log_end_offset=log_end, lookup=lookup) == end_offset_for(
@@ -73,7 +73,7 @@ def test_an_epoch_is_assigned_as_entry_by_entry(cache: EpochEntries, epoch: int,
 
 @given(cache=strategies.caches(), found=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12), how=st.sampled_from(Assign))
 def test_many_epochs_are_assigned_as_one_by_one(cache: EpochEntries, found: list[tuple[int, int]], how: Assign) -> None:
-    """What is assigned to it many times is not copied; entries of a file that do not rise are looked at one by one."""
+    """Assigning in place equals assigning to copies, also for files whose entries do not rise."""
     entries, loose = [*cache], unsorted(cache, how)
     for epoch, start in found:
         with suppress(ValueError):
@@ -92,7 +92,7 @@ def test_a_cache_is_cut_as_entry_by_entry(cache: EpochEntries, offset: int, how:
 
 @given(both=strategies.histories(), requested=st.integers(-1, EPOCH_OF_THE_ELECTION))
 def test_a_complete_cache_answers_for_the_records(both: Histories, requested: int) -> None:
-    """The end of an epoch is where the records of a larger one begin."""
+    """An epoch ends where the records of the next larger one begin."""
     log = both.leader
     found = end_offset_for(complete_cache(log), requested, log_end_offset=len(log), lookup=Lookup.L3)
     expected = reference.end_of_epoch(log, requested) if requested >= 0 else (-1, -1)
@@ -103,7 +103,7 @@ def test_a_complete_cache_answers_for_the_records(both: Histories, requested: in
 
 @given(both=strategies.histories(), offset=st.integers(0, 40))
 def test_a_cache_is_cut_as_its_log_is(both: Histories, offset: int) -> None:
-    """What is left of a complete cache is the cache of what is left of the log."""
+    """A truncated complete cache is the complete cache of the truncated log."""
     log = both.leader
     assert truncate_from_end(complete_cache(log), offset) == complete_cache(log[:offset])
     if offset < len(log):
@@ -114,7 +114,7 @@ def test_a_cache_is_cut_as_its_log_is(both: Histories, offset: int) -> None:
 
 @given(cache=strategies.caches(), epoch=st.integers(0, 42), start=st.integers(0, 42))
 def test_both_ways_of_removing_agree_on_a_rising_cache(cache: EpochEntries, epoch: int, start: int) -> None:
-    """2.7 removes from the end what 2.0.1 looked for everywhere."""
+    """2.7 removes entries from the end; 2.0.1 searched them all."""
     rising = read_lines([entry for entry in cache if entry.epoch >= 0 and entry.start_offset >= 0], P5)
     assert assign(rising, epoch, start, how=Assign.FILTER) == assign(rising, epoch, start, how=Assign.POP)
 
@@ -125,7 +125,7 @@ def test_both_ways_of_removing_agree_on_a_rising_cache(cache: EpochEntries, epoc
 def test_a_loaded_cache_is_loaded_again_as_it_is(
     cache: EpochEntries, log_start: int, size: int, chosen: Release
 ) -> None:
-    """A restart changes nothing more where there are records; from 2.7 the cache rises and lies within the log.
+    """A second restart changes nothing if there are records; from 2.7 the cache rises and lies within the log.
 
     Before, lines that fall stay as they are, and a cut at the end looks at the last of them alone.
     """
@@ -147,20 +147,20 @@ def test_a_loaded_cache_is_loaded_again_as_it_is(
         assert all(log_start <= entry.start_offset < max(log_end, log_start + 1) for entry in once)
 
 
-def _plan(both: Histories, caches: tuple[EpochEntries, EpochEntries], mark: int, chosen: Release) -> Truncation:
+def _plan(both: Histories, caches: tuple[EpochEntries, EpochEntries], mark: int, chosen: Release) -> Dialogue:
     follower, log = caches
     leader = elected(Leader(cache=log, log_end_offset=len(both.leader)), EPOCH_OF_THE_ELECTION, release=chosen)
     replica = Replica(cache=follower, log_end_offset=len(both.follower), high_watermark=mark)
     return plan_truncation(replica, leader, release=chosen)
 
 
-def _cut_count(found: Truncation) -> int:
+def _cut_count(found: Dialogue) -> int:
     return sum(getattr(step, "truncate_to", None) is not None for step in found.steps)
 
 
 @given(both=strategies.histories(), mark=st.integers(0, 30), chosen=st.sampled_from([P3, P4, P5, P5_280]))
 def test_complete_caches_lead_to_the_fork(both: Histories, mark: int, chosen: Release) -> None:
-    """From 2.0.1 on: exactly, with no more truncations than the follower has entries, and the cache is complete."""
+    """From 2.0.1 exactly there, with at most one truncation for each entry of the follower, and a complete cache."""
     caches = complete_cache(both.follower), complete_cache(both.leader)
     found = _plan(both, caches, min(mark, both.fork), chosen)
     assert (found.after.log_end_offset, found.status) == (both.fork, Status.OK)
@@ -170,7 +170,7 @@ def test_complete_caches_lead_to_the_fork(both: Histories, mark: int, chosen: Re
 
 @st.composite
 def with_silent_elections(draw: st.DrawFn) -> tuple[Histories, tuple[EpochEntries, EpochEntries]]:
-    """Return two logs and their caches, each perhaps with a last epoch that has no record."""
+    """Return two logs and their caches; each cache may end with an epoch without records."""
     both = draw(strategies.histories())
     taken = {*both.follower, *both.leader}
     caches = []
@@ -189,7 +189,7 @@ def with_silent_elections(draw: st.DrawFn) -> tuple[Histories, tuple[EpochEntrie
 def test_asking_and_fetching_end_at_the_same_offset(
     case: tuple[Histories, tuple[EpochEntries, EpochEntries]], mark: int
 ) -> None:
-    """Truncation on fetch found another way to the same end, also where an election left no record."""
+    """Truncation on fetch reaches the same end, also after an election without records."""
     both, caches = case
     asked, fetched = (_plan(both, caches, min(mark, both.fork), chosen) for chosen in (P4, P5))
     assert (asked.after.log_end_offset, asked.status) == (fetched.after.log_end_offset, fetched.status)
@@ -200,7 +200,7 @@ def test_asking_and_fetching_end_at_the_same_offset(
 
 @given(both=strategies.histories(), mark=st.integers(0, 30), chosen=st.sampled_from(RELEASES))
 def test_every_dialogue_ends(both: Histories, mark: int, chosen: Release) -> None:
-    """No release grows the follower's log, and what is kept, lost and fetched again lies within it."""
+    """No release extends the follower's log; the ranges kept, lost and fetched again lie within it."""
     caches = complete_cache(both.follower), complete_cache(both.leader)
     before = len(both.follower)
     found = _plan(both, caches, min(mark, before), chosen)
@@ -227,7 +227,7 @@ def _fork_of_caches(both: Histories) -> Fork:
 
 
 def _batches(draw: st.DrawFn, log: Sequence[int]) -> list[Batch]:
-    """Return the log in batches, none of two epochs."""
+    """Return the log as batches of one epoch each."""
     found: list[Batch] = []
     base = 0
     for offset, epoch in enumerate(log):
@@ -239,7 +239,7 @@ def _batches(draw: st.DrawFn, log: Sequence[int]) -> list[Batch]:
 
 @given(both=strategies.histories(), data=st.data())
 def test_caches_and_batches_tell_the_same_fork(both: Histories, data: st.DataObject) -> None:
-    """The first offset where the epochs of the records differ; however the records lie in batches."""
+    """The first offset where the epochs of the records differ, however they are batched."""
     differ = both.fork if both.fork < min(len(both.follower), len(both.leader)) else None
     assert _fork_of_caches(both) == Fork(both.fork, differ)
     lineages = [lineage_of_batches(_batches(data.draw, log)) for log in (both.follower, both.leader)]
@@ -248,7 +248,7 @@ def test_caches_and_batches_tell_the_same_fork(both: Histories, data: st.DataObj
 
 @given(both=strategies.histories(), lost=st.integers(0, 8))
 def test_entries_that_are_missing_never_give_a_wrong_fork(both: Histories, lost: int) -> None:
-    """A cache without its first entries leaves the beginning open: then nobody says where the logs part."""
+    """A cache without its first entries leaves the start open; the fork is then unknown."""
     caches = complete_cache(both.follower)[lost:], complete_cache(both.leader)
     ours, theirs = (
         lineage_of_cache(cache, log_start_offset=0, log_end_offset=len(log))

@@ -1,4 +1,4 @@
-"""What every parser promises, whatever the bytes."""
+"""Properties of every parser, for any bytes."""
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ FORMATS = {
 }
 RELEASES = [release(row.last) for row in TABLE]
 READERS = [release(name) for name in ("0.9.0", "0.10.2", "0.11.0", "1.1", "2.8", "4.3")]
-"""One for each reader of the checkpoints."""
+"""One release for each checkpoint reader."""
 
 
 def _offset_file(entries: list[OffsetEntry]) -> bytes:
@@ -70,7 +70,7 @@ def test_every_format_has_its_files() -> None:
 @pytest.mark.parametrize("kind", sorted(FORMATS))
 @given(data=st.data())
 def test_no_bytes_raise(kind: str, data: st.DataObject) -> None:
-    """A parser keeps what it can read and tells what it could not, within bounds; so does every broker's reader."""
+    """A parser keeps what it can read and lists its defects, within limits; so does every broker's reader."""
     form = FORMATS[kind]
     file = data.draw(strategies.damaged(FILES[kind]) | st.binary(max_size=200))
     assert form.parse is not None
@@ -94,7 +94,7 @@ def test_no_bytes_raise(kind: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("kind", sorted(FORMATS))
 @given(data=st.data())
 def test_what_is_without_defect_is_written_back(kind: str, data: st.DataObject) -> None:
-    """Nothing is lost of a file that a broker wrote: what has no defect is written as it was."""
+    """A file without defects is serialized to the same bytes."""
     form = FORMATS[kind]
     file = data.draw(strategies.damaged(FILES[kind]))
     assert form.parse is not None
@@ -127,13 +127,13 @@ OLDEST_WITH_FILE = {
     "producer-snapshot": (0, 11),
     "transaction-index": (0, 11),
 }
-"""The first release that reads what the newest does, or makes the same of it; every release where none is named."""
+"""The first release whose reader agrees with the newest; without an entry every release does."""
 
 
 @pytest.mark.parametrize("kind", sorted(kind for kind, form in FORMATS.items() if form.broker_reads is not None))
 @given(data=st.data())
 def test_an_accepted_defect_is_accepted_by_every_broker(kind: str, data: st.DataObject) -> None:
-    """A file with no other defects has the value for all of them that it has for kcheck."""
+    """For a file without other defects all of them return kcheck's value."""
     form = FORMATS[kind]
     file = data.draw(strategies.damaged(FILES[kind]))
     assert form.parse is not None
@@ -149,7 +149,7 @@ def test_an_accepted_defect_is_accepted_by_every_broker(kind: str, data: st.Data
 
 
 def _plain(value: object) -> object:
-    """Return a value as it can be compared: columns as entries, properties without their comments."""
+    """Return a value in a comparable form: columns as entries, properties without comments."""
     match value:
         case offset_checkpoint.OffsetCheckpoint() | leader_epoch_checkpoint.LeaderEpochCheckpoint():
             return tuple(value.entries)
@@ -159,13 +159,13 @@ def _plain(value: object) -> object:
 
 
 def _alone(file: bytes) -> bytes:
-    """Leave no bytes that begin a character and do not end it: Java and Python count those differently."""
+    """Drop incomplete characters: Java and Python count those differently."""
     return file.replace(b"\xed\xa0", b"\xff").replace(b"\xc3", b"\xfe")
 
 
 @given(file=strategies.damaged(FILES["offset-checkpoint"]), chosen=st.sampled_from(READERS))
 def test_offset_checkpoints_are_read_as_line_by_line(file: bytes, chosen: Release) -> None:
-    """Each reader: the entries, of a repeated partition the last, or the class of the exception."""
+    """Each reader returns the entries, the last one of a repeated partition, or the class of the exception."""
     if chosen.reader not in (CheckpointReader.R5, CheckpointReader.R6):
         file = _alone(file)
     expected = reference.read_checkpoint(file, 3, chosen.reader)
@@ -180,7 +180,7 @@ def test_offset_checkpoints_are_read_as_line_by_line(file: bytes, chosen: Releas
 
 @given(file=strategies.damaged(FILES["leader-epoch-checkpoint"]), chosen=st.sampled_from(READERS[2:]))
 def test_leader_epoch_checkpoints_are_read_as_line_by_line(file: bytes, chosen: Release) -> None:
-    """Each reader from 0.11 on: every line in its order, or the class of the exception."""
+    """Each reader from 0.11 returns every line in order, or the class of the exception."""
     if chosen.reader not in (CheckpointReader.R5, CheckpointReader.R6):
         file = _alone(file)
     expected = reference.read_checkpoint(file, 2, chosen.reader)
@@ -206,7 +206,7 @@ def test_lines_and_fields_are_split_as_character_by_character(text: str) -> None
 
 @given(data=st.binary(max_size=60) | strategies.checkpoint_texts(), front=st.sampled_from([0, 8190, 8191, 8192, 16384]))
 def test_the_reader_sees_a_beginning_of_the_lines(data: bytes, front: int) -> None:
-    """What is decoded strictly is a beginning of what is decoded with replacements, all of it where all is UTF-8."""
+    """Strict decoding gives a prefix of decoding with replacements, and all of it for valid UTF-8."""
     file = b"\n" * front + data
     strict = utf8_lines(file)
     seen, every = list(strict.lines), list(utf8_lines_replaced(file))
@@ -235,7 +235,7 @@ def test_every_window_has_an_answer(window: bytes, remaining: int) -> None:
     | st.binary(max_size=30).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
 )
 def test_every_name_has_an_answer(name: str) -> None:
-    """The newest broker accepts just the directories that are told; a file has some kind."""
+    """The newest broker accepts exactly the directories that `parse_directory` does; every file has a kind."""
     directory = parse_directory(name)
     accepted = broker_accepts(name, release("4.3"))
     assert (directory is None) is (accepted is None)

@@ -1,4 +1,4 @@
-"""Records of internal topics: no bytes are too strange to be read or refused."""
+"""Records of internal topics: any bytes are either read or refused."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ BYTES = st.binary(max_size=60)
     value=st.none() | st.builds(bytes.__add__, VERSIONS | FRAMES, BYTES),
 )
 def test_a_record_is_read_or_told(kind: str, key: bytes | None, value: bytes | None) -> None:
-    """There is data, or a problem; what is not damaged and not read is not known."""
+    """A record gives data or a problem; one that is neither damaged nor read is unknown."""
     for found in decoder(kind)(key, value):
         if found is not None:
             assert (found.data is None) == (found.problem is not None)

@@ -1,4 +1,4 @@
-"""What holds for the records of every batch: read side by side they are what they are one by one."""
+"""Records of many batches read together equal those read one by one."""
 
 from itertools import accumulate, pairwise
 
@@ -12,12 +12,12 @@ from tests import strategies
 from tests.property import reference
 
 BEFORE = b"\x0c\x00\x00\x00\x01\x01\x00"
-"""What stands around the bodies is a record too: whoever reads too far finds one."""
+"""The bytes around the bodies are records too, so that a read too far finds one."""
 
 
 @pytest.fixture(autouse=True, params=[1, 20, 2**31], ids=["side by side", "both", "one by one"])
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every way to step gives the same; so do pieces of any size."""
+    """Every way to step, and pieces of any size, give the same."""
     monkeypatch.setattr(lockstep, "_SIDE_BY_SIDE_MIN", request.param)
     monkeypatch.setattr(lockstep, "_PIECE_COUNT", 7 if request.param == 20 else 1 << 15)
 
@@ -25,7 +25,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=strategies.seeds())
 def test_records_are_those_that_a_plain_reader_finds(seed: int) -> None:
-    """The same places and deltas, and the same first record that cannot be read."""
+    """Equal positions and deltas, and the same first record that cannot be read."""
     made = strategies.bodies_of(seed)
     buffer = BEFORE + b"".join(body for body, _ in made)
     edges = list(accumulate((len(body) for body, _ in made), initial=len(BEFORE)))

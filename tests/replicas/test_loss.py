@@ -6,8 +6,8 @@ import pytest
 
 from kcheck.core.lineage import EpochRange
 from kcheck.core.truncation_plans import CutPosition
-from kcheck.disk.read import UnreadableError
 from kcheck.model.entries import Offset
+from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loss import Amount, amount, cut_at, lineage, shared
 from kcheck.replicas.replica import LogFile
 from tests.builders import Made, batch, log, message, run, write

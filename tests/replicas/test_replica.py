@@ -214,7 +214,7 @@ def test_a_corrupt_batch_ends_a_clean_start(tmp_path: Path) -> None:
         stream.write(bytes(100))
     problem = str(state_of(tmp_path / "data").problem)
     assert "the broker aborts" in problem
-    assert f"{LAST} holds no batch at position 1000" in problem
+    assert f"{LAST} has no valid batch at position 1000" in problem
 
 
 @pytest.mark.parametrize(("kafka", "count"), [("1.1", 1), ("4.3", 0)])
@@ -227,9 +227,9 @@ def test_segments_that_are_parts_of_a_file_are_not_read(tmp_path: Path, kafka: s
 
 
 def test_a_start_that_cannot_be_told_keeps_the_replica_away(tmp_path: Path) -> None:
-    """A directory stands under the name of a file."""
+    """A FIFO has the name of a segment."""
     path = three_segments(tmp_path / "data")
-    (path / "00000000000000000300.log").mkdir()
+    os.mkfifo(path / "00000000000000000300.log")
     assert "00000000000000000300.log is no regular file" == state_of(tmp_path / "data").problem
 
 

@@ -139,18 +139,19 @@ def log_dir(
 
 
 def found_by(rule: Rule, view: object, kafka: Release | str = NEWEST) -> tuple[Finding, ...]:
-    """Return what one rule finds; each of them carries the rule's id and name."""
+    """Return what one rule finds; each of them carries the rule's id and name, and meets its precondition."""
     chosen = release(kafka) if isinstance(kafka, str) else kafka
     shown = not isinstance(view, FileView) or view.kind in rule.kinds
     found = tuple(rule.check(view, chosen)) if shown else ()
     assert all((finding.id, finding.name) == (rule.id, rule.name) for finding in found)
+    assert not found or rule.when is None or rule.when(view)
     return found
 
 
 def found_by_all(view: object, scope: Scope, kafka: str = "4.3") -> tuple[Finding, ...]:
-    """Return what all rules of that scope find; faulty segments and partitions that were read are shown to more."""
+    """Return what all rules of that scope find; segments and partitions that were read are shown to more."""
     scopes = {scope}
-    if isinstance(view, SegmentView) and not view.sound:
+    if isinstance(view, SegmentView):
         scopes.add(Scope.FAULTY_SEGMENT)
     if isinstance(view, PartitionView) and view.read is not None:
         scopes.add(Scope.READ_PARTITION)

@@ -64,7 +64,7 @@ def test_one_id_for_two_topics() -> None:
     """The topic with fewer partitions is the place; one that has two ids is told already."""
     views = (held(D1, "t-0", "t-1", topic_id="a"), held(D2, "u-0", topic_id="a"), held(D2, "v-0", topic_id="b"))
     (found,) = found_by(KC303, views)
-    assert found.message.startswith("t and u have one topic id: a")
+    assert found.message.startswith("t and u share the topic id a")
     assert (found.where.log_dir, found.where.dir) == (D2, "u-0")
     (found,) = found_by(KC303, (*views, held(D2, "u-1", topic_id="b")))
     assert found.message.startswith("partitions of u have 2 topic ids")
@@ -105,7 +105,7 @@ def test_two_future_directories() -> None:
 def test_two_metadata_logs() -> None:
     """KRaft accepts it in one log dir only."""
     (found,) = found_by(KC304, (held(D1, "__cluster_metadata-0"), held(D2, "__cluster_metadata-0")))
-    assert "in its metadata log dir only" in found.effect
+    assert "only in its metadata log dir" in found.effect
 
 
 def test_log_dirs_of_one_broker() -> None:
@@ -173,9 +173,7 @@ def test_a_log_dir_whose_file_is_empty() -> None:
     for kafka, count in (("2.7", 0), ("2.8", 1), ("3.6", 1), ("3.7", 0)):
         found = found_by(KC305, (owned(D1, ZOOKEEPER, kafka), owned(D2, b"", kafka)), kafka)
         assert count == len(found)
-        assert all(
-            "nothing stands in the meta.properties of /data/d2, but in /data/d1" in each.message for each in found
-        )
+        assert all("empty meta.properties in /data/d2, but in /data/d1" in each.message for each in found)
 
 
 def test_two_log_dirs_with_one_directory_id() -> None:

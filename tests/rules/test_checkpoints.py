@@ -78,7 +78,7 @@ def test_a_duplicate_in_an_unreadable_file_is_no_second_finding() -> None:
         ("replication", "4.3", "starts with the high watermark at the log start"),
         ("replication", "2.3", "keeps a negative high watermark"),
         ("cleaner", "4.3", "cleans the log from its start"),
-        ("copy.txt", "4.3", "reads it as it stands"),
+        ("copy.txt", "4.3", "uses it unchanged"),
     ],
 )
 def test_a_negative_offset(name: str, kafka: str, words: str) -> None:
@@ -89,7 +89,7 @@ def test_a_negative_offset(name: str, kafka: str, words: str) -> None:
     assert found.where.line == 4
     assert "line 4: t-1 has the offset -5 (and 1 further entry)" in found.message
     assert words in found.effect
-    assert ("Only if" in found.advice) is (name == "replication")
+    assert ("Remove it only if" in found.advice) is (name == "replication")
 
 
 def test_no_negative_offset() -> None:

@@ -79,9 +79,9 @@ def test_a_name_that_is_longer_than_any_is_shortened() -> None:
 @pytest.mark.parametrize(
     ("name", "kafka", "words"),
     [
-        ("replication", "4.3", "does not look them up"),
-        ("recovery-point", "0.10.2", "does not look them up"),
-        ("cleaner", "4.0", "may use them in place"),
+        ("replication", "4.3", "ignores them"),
+        ("recovery-point", "0.10.2", "ignores them"),
+        ("cleaner", "4.0", "may use them instead"),
         ("cleaner", "4.1", "loses every cleaner thread"),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_log_dir_in_use() -> None:
     assert found.severity is Severity.WARNING
     assert "process 4711 holds .lock" in found.message
     (found,) = found_by(KC308, log_dir(locked_by=0))
-    assert "outside of this container" in found.message
+    assert "outside this container" in found.message
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_names_that_brokers_write_or_refuse() -> None:
     ("kafka", "severity", "words"),
     [
         ("3.2", Severity.ERROR, "fails to publish"),
-        ("3.6", Severity.WARNING, "goes on"),
+        ("3.6", Severity.WARNING, "keeps running"),
         ("3.7.0", Severity.FATAL, "does not start"),
         ("3.7.1", Severity.ERROR, "will RENAME THE DIRECTORY to -stray"),
         ("4.3", Severity.ERROR, "will RENAME THE DIRECTORY to -stray"),

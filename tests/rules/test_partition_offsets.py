@@ -1,20 +1,17 @@
 """KC211 to KC216: the checkpoints' values against the log."""
 
-from random import Random
-
 import pytest
 
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.rules._contract import Scope
-from kcheck.rules._partition import is_plain, is_plain_file
 from kcheck.rules.kc204_epochs_missing import RULE as KC204
 from kcheck.rules.kc211_log_start_above_log_end import RULE as KC211
 from kcheck.rules.kc212_recovery_point_above_log_end import RULE as KC212
 from kcheck.rules.kc213_high_watermark_above_log_end import RULE as KC213
 from kcheck.rules.kc215_recovery_point_missing import RULE as KC215
 from kcheck.rules.kc216_high_watermark_missing import RULE as KC216
-from tests.rules.build import batch, epochs, file_view, found_by, found_by_all, ids, partition
+from tests.rules.build import batch, epochs, found_by, found_by_all, ids, partition
 
 
 @pytest.mark.parametrize("clean", [True, None])
@@ -34,52 +31,6 @@ def test_a_stopped_partition_is_clean(clean: bool | None) -> None:
     assert [f.id for f in found_by_all(view, Scope.PARTITION) if f.id != "KC203"] == []
     assert not found_by_all(partition(epoch_file=file, last_batch=last, log_end=100, clean=clean), Scope.PARTITION)
     assert not found_by_all(partition(recovery_point=9, high_watermark=9, log_start=9, clean=clean), Scope.PARTITION)
-
-
-def test_no_rule_finds_anything_in_a_plain_partition() -> None:
-    """So they need not be asked about it, whatever its offsets and epochs are, and whatever the release."""
-    chance, plain = Random(7), 0
-    values: list[int | None] = [None, *range(6)]
-
-    def some() -> int | None:
-        return values[chance.randrange(len(values))]
-
-    for _ in range(6000):
-        lines = sorted((chance.randrange(3), chance.randrange(-1, 5)) for _ in range(chance.randrange(4)))
-        text = "".join(f"{epoch} {offset}\n" for epoch, offset in lines)
-        first, kafka = chance.randrange(6), chance.choice(("1.1.1", "2.1", "2.6", "2.8", "4.3"))
-        view = partition(
-            epoch_file=epochs(f"0\n{len(lines)}\n{text}".encode(), kafka), log_end=some(), log_start=some(),
-            recovery_point=some(), high_watermark=some(), first_segment=chance.choice((0, 0, 2)),
-            last_batch=chance.choice((None, batch(first, first + 1, some()))),
-            clean=chance.choice((True, True, False, None)), segment_sizes=(700,) * chance.randrange(1, 3),
-        )  # fmt: skip
-        if is_plain(view):
-            plain += 1
-            assert not found_by_all(view, Scope.PARTITION, kafka)
-    assert plain > 100
-    assert not is_plain(partition(log_end=5))
-
-
-def test_no_rule_finds_anything_in_a_plain_file() -> None:
-    """So they need not be asked about it, whatever stands in it, and whatever the release."""
-    chance, plain = Random(7), 0
-    for _ in range(6000):
-        kafka = chance.choice(("0.10.2", "1.1.1", "2.1", "2.6", "2.8", "3.0", "4.3"))
-        lines = [f"{chance.randrange(-1, 4)} {chance.randrange(-1, 40)}\n" for _ in range(chance.randrange(4))]
-        text = f"0\n{chance.choice((len(lines), len(lines), 1))}\n{''.join(sorted(lines))}"
-        kind = name = "leader-epoch-checkpoint"
-        if chance.random() < 0.3:
-            kind, name = "partition-metadata", "partition.metadata"
-            text = "version: 0\ntopic_id: MkU3OEVBNTcwNTJENDM2Qg\n"
-        at = chance.randrange(-20, len(text))
-        data = (text if at < 0 else chance.choice((text[:at], text[:at] + "7" + text[at + 1 :]))).encode()
-        view = file_view(kind, name, data, kafka, dir="t-0", topic="t", partition=0)
-        if is_plain_file(view):
-            plain += 1
-            assert not found_by_all(view, Scope.FILE, kafka)
-    assert plain > 500
-    assert not is_plain_file(epochs(b"0\n0\n"))
 
 
 def test_a_new_partition_is_clean() -> None:
@@ -111,7 +62,7 @@ def test_a_log_without_records_has_nothing_to_lose() -> None:
     """It starts empty at the log start."""
     (found,) = found_by(KC211, partition(log_start=500, log_end=0, segment_sizes=(0,)))
     assert found.severity is Severity.WARNING
-    assert "starts the log, which has no records, empty at 500" in found.effect
+    assert "starts the log, which has no records, at offset 500" in found.effect
 
 
 @pytest.mark.parametrize("state", [DirectoryState.DELETED, DirectoryState.STRAY])
@@ -127,7 +78,7 @@ def test_directories_that_wait_for_their_end_are_left_alone(state: DirectoryStat
 @pytest.mark.parametrize(
     ("clean", "point", "words"),
     [
-        (True, 200, "ignores it, because the last stop was clean"),
+        (True, 200, "ignores it, because the last shutdown was clean"),
         (False, 200, "scans only the last segment"),
         (None, 200, "scans only the last segment"),
         (False, 2**63 - 1, "scans nothing"),
@@ -147,7 +98,7 @@ def test_a_high_watermark_above_the_log_end() -> None:
     (found,) = found_by(KC213, partition(high_watermark=151, log_end=150))
     assert found.severity is Severity.WARNING
     assert "lowers it to 150" in found.effect
-    assert "offset 150 as committed" in found.effect
+    assert "Committed and missing here: offset 150." in found.effect
 
 
 @pytest.mark.parametrize(("point", "words"), [(None, "has no entry for it"), (99, "says 99, in its first segment")])
@@ -195,11 +146,10 @@ def test_a_directory_that_stands_alone_has_no_high_watermark_to_miss() -> None:
     ],
 )
 def test_a_log_is_too_large(size: int, kafka: str, expected: tuple[Severity, str] | None) -> None:
-    """In whichever segment; no rule about it is left out because all else is plain."""
+    """In whichever segment, though all else agrees."""
     file = epochs(b"0\n1\n0 0\n", kafka)
     view = partition(epoch_file=file, log_end=200, log_start=0, segment_sizes=(700, size), last_batch=batch(0, 199, 0))
     found = [each for each in found_by_all(view, Scope.PARTITION, kafka) if each.id == "KC230"]
-    assert is_plain(view) == (expected is None)
     told = [(each.where.file, each.severity, each.effect) for each in found]
     if expected is None:
         assert [] == told

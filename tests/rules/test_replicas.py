@@ -77,7 +77,7 @@ def test_batches_that_differ_are_counted() -> None:
         different = Different(*places, Offset(5), Offset(9), Epoch(3), batches)
         (told,) = found_by_all(ReplicasView((replica(1), replica(2)), (different,)), Scope.REPLICAS)
         assert ids([told]) == ["KC401"]
-        assert told.message == f"offsets 5 to 9 of epoch 3 are not those of broker 1{more}"
+        assert told.message == f"offsets 5 to 9 of epoch 3 differ from broker 1{more}"
 
 
 def test_log_starts_that_differ_are_told() -> None:

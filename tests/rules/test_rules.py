@@ -30,18 +30,21 @@ def test_ids_and_names_are_unique() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
 
 
-def test_a_module_is_named_after_its_rule() -> None:
-    """kc201_epoch_order holds KC201, epoch-order."""
+def test_a_module_gives_its_rule_id_name_and_page() -> None:
+    """kc201_epoch_order holds KC201, epoch-order; its docstring is the page, before what several pages share."""
     for info in pkgutil.iter_modules(kcheck.rules.__path__):
         if not info.name.startswith("_"):
-            rule = importlib.import_module(f"kcheck.rules.{info.name}").RULE
+            module = importlib.import_module(f"kcheck.rules.{info.name}")
+            rule = module.RULE
+            assert module.__name__ == rule.check.__module__
+            assert re.fullmatch(r"KC\d{3}", rule.id)
             assert info.name == f"{rule.id.lower()}_{rule.name.replace('-', '_')}"
+            assert f"{module.__doc__}{rule.shared_page}" == rule.page
 
 
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
 def test_a_rule_has_a_page(rule: Rule) -> None:
     """Its first line is one sentence; then what is wrong, what the broker does, what to do."""
-    assert rule.page is not None
     first, blank, *rest = rule.page.splitlines()
     assert first.endswith(".")
     assert ". " not in first

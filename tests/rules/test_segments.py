@@ -2,6 +2,7 @@
 
 from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,10 @@ from kcheck.model.finding import Location, Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.segments import (
     Aborted,
+    BatchFault,
     End,
     EntryFault,
+    FaultyBatch,
     FaultyEntry,
     FaultyRecord,
     Gap,
@@ -23,8 +26,7 @@ from kcheck.model.segments import (
 )
 from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Scope
-from kcheck.rules._segments import is_plain_segment
-from tests.rules.build import found_by_all, partition
+from tests.rules.build import found_by_all, partition, rules
 
 VIEW = SegmentView(
     where=Location(dir="t-0", file="00000000000000000000.log"), base_offset=Offset(0), size=500, valid_size=500,
@@ -61,26 +63,39 @@ def test_a_sound_segment_has_no_finding() -> None:
     assert not found_by_all(VIEW, Scope.SEGMENT)
 
 
-def test_no_rule_finds_anything_in_a_plain_segment() -> None:
-    """So they need not be asked about it, whatever stands in it and wherever it stands, and whatever the release."""
-    chance, plain = Random(7), 0
+def test_a_rule_finds_nothing_where_its_precondition_does_not_hold() -> None:
+    """`found_by` asserts it: here for faults of every kind, alone and together, and for several releases."""
+    chance, seen = Random(7), set[str]()
+    batches = [FaultyBatch(fault, 0, 99, Offset(0), Offset(9), 0, 10, 2, 3) for fault in BatchFault]
+    records = [FaultyRecord(fault, 0, Offset(0), Offset(9), 0, "wrong") for fault in RecordFault]
+    entries = [FaultyEntry(fault, 0, Offset(9), 500) for fault in EntryFault]
+
+    def some(faults: list[Any]) -> tuple[Any, ...]:
+        return tuple(chance.sample(faults, chance.choice((0, 0, 0, 1, 2))))
+
+    def index(last_timestamp: int | None = None) -> IndexView | None:
+        faults, torn = some(entries), chance.choice((0, 0, 3))
+        counts = Counter(entry.fault for entry in faults)
+        view = OFFSETS._replace(room=chance.choice((0, 8)), torn=torn, faults=faults, counts=counts)
+        return chance.choice((None, view._replace(last_timestamp=last_timestamp)))
+
     for _ in range(4000):
-        offsets, times = (
-            chance.choice(
-                (None, index, index, index._replace(room=chance.choice((0, 8)), torn=chance.choice((0, 0, 3))))
-            )
-            for index in (OFFSETS, OFFSETS._replace(last_timestamp=chance.choice((None, 4, 5))))
-        )
-        aborted = chance.choice(((), (), (Aborted(8, Offset(2), Offset(6)),)))
+        faults, inside = some(batches), some(records)
+        aborted = some([Aborted(8, Offset(2), Offset(6))] * 2)
         view = VIEW._replace(
-            offset_index=offsets, time_index=times, active=chance.choice((True, False)), batches=chance.choice((0, 1)),
-            scanned=chance.choice((None, False, True)), end=chance.choice((End.WHOLE, End.WHOLE, End.TORN)),
-            transactions=chance.choice((None, Transactions(aborted, {}, {}), Transactions(aborted, {}, {}))),
+            faults=faults, counts=Counter(batch.fault for batch in faults), end=chance.choice((End.WHOLE, *End)),
+            records=RecordsView(1, inside, Counter(record.fault for record in inside)),
+            offset_index=index(), time_index=index(chance.choice((None, 4, 5))), active=chance.choice((True, False)),
+            batches=chance.choice((0, 1)), scanned=chance.choice((None, False, True)),
+            transactions=Transactions(aborted, {}, {}),
         )  # fmt: skip
-        if is_plain_segment(view):
-            plain += 1
-            assert not found_by_all(view, Scope.SEGMENT, chance.choice(("0.10.2", "2.1", "4.3")))
-    assert plain > 100
+        indexes = [name for name, read in ((".index", view.offset_index), (".timeindex", view.time_index)) if read]
+        files = frozenset(name for name in VIEW.files if name.endswith((".log", *indexes)))
+        view = view._replace(zeros=view.end is End.TORN and chance.random() < 0.5, files=files)
+        kafka = chance.choice(("0.10.2", "2.1", "4.3"))
+        seen.update(finding.id for finding in found_by_all(view, Scope.SEGMENT, kafka))
+    of_segments = (Scope.SEGMENT, Scope.FAULTY_SEGMENT)
+    assert {rule.id for rule in rules() if rule.when is not None and rule.scope in of_segments} <= seen
 
 
 def test_a_segment_that_shrinks_is_told_as_that_alone() -> None:

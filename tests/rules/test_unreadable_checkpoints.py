@@ -41,11 +41,11 @@ def test_other_kinds_are_no_checkpoints() -> None:
         (RP, "0.11.0", WARNING, "treats the file as empty"),
         (RP, "1.0", FATAL, "takes the whole log dir offline"),
         (RP, "2.8", FATAL, "takes the whole log dir offline"),
-        (RP, "3.0", FATAL, "the whole start is aborted instead"),
-        (RP, "4.3", FATAL, "the whole start is aborted instead"),
-        (START, "0.11.0", ERROR, "can be read again"),
+        (RP, "3.0", FATAL, "the whole start aborts instead"),
+        (RP, "4.3", FATAL, "the whole start aborts instead"),
+        (START, "0.11.0", ERROR, "become readable again"),
         (START, "2.8", FATAL, "takes the whole log dir offline"),
-        (START, "4.3", FATAL, "the whole start is aborted instead"),
+        (START, "4.3", FATAL, "the whole start aborts instead"),
         (HW, "0.10.2", ERROR, "each LeaderAndIsr request fails"),
         (HW, "1.0", FATAL, "takes the whole log dir offline"),
         (HW, "4.3", FATAL, "takes the whole log dir offline"),
@@ -74,7 +74,7 @@ def test_a_refused_line_of_leader_epochs(kafka: str, severity: Severity, words: 
     (found,) = found_by(KC101, epochs(b"0\n2\n0 0\n", kafka), kafka)
     assert severity is found.severity
     assert words in found.effect
-    assert ("aborted instead" in found.effect) is (kafka == "3.2.1")
+    assert ("aborts instead" in found.effect) is (kafka == "3.2.1")
 
 
 def test_0_10_reads_no_leader_epochs() -> None:
@@ -89,7 +89,7 @@ def test_a_renamed_copy_has_no_certain_effect() -> None:
     view = file_view("offset-checkpoint", "copy.txt", BAD_COUNT)
     (found,) = found_by(KC101, view)
     assert found.severity is FATAL
-    assert "depends on the file's name" in found.effect
+    assert "depends on its name" in found.effect
     assert "Find out which checkpoint it was" in found.advice
     (found,) = found_by(KC102, file_view("offset-checkpoint", "copy.txt", BAD_NUMBER))
     assert found.severity is ERROR
@@ -127,7 +127,7 @@ def test_bytes_that_are_no_text() -> None:
         (RP, "0.9.0", WARNING, "treats the file as empty"),
         (RP, "3.1", WARNING, "treats the file as empty"),
         (RP, "4.3", WARNING, "treats the file as empty"),
-        (START, "4.3", ERROR, "can be read again"),
+        (START, "4.3", ERROR, "become readable again"),
         (HW, "0.9.0", ERROR, "each LeaderAndIsr request fails"),
         (HW, "3.1", ERROR, "In KRaft mode"),
         (HW, "4.3", ERROR, "half initialised"),

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcheck.formats._record import Record, read_records
 from kcheck.model.finding import Location
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
+from kcheck.model.source import BytesFiles
 from kcheck.segments import batch_records as records
 from kcheck.segments import header_columns as window
 from kcheck.segments.segment import examine
@@ -30,11 +30,11 @@ def _window(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(records, "_POOL_SIZE", request.param)
 
 
-def inside(folder: Path, *made: Made, reads_zstd: bool = True) -> RecordsView:
+def inside(*made: Made, reads_zstd: bool = True) -> RecordsView:
     """Return what is told of the records of a segment."""
-    path = folder / "00000000000000000000.log"
-    path.write_bytes(log(made))
-    found = examine(str(path), Location(file=path.name), 0, verify=True, look_inside=True, reads_zstd=reads_zstd)
+    name = "00000000000000000000.log"
+    files = BytesFiles({name: log(made)})
+    found = examine(files, name, Location(file=name), 0, verify=True, look_inside=True, reads_zstd=reads_zstd)
     assert found.records is not None
     return found.records
 
@@ -45,7 +45,7 @@ def packed(base: int, codec: int, *parts: bytes, **how: int) -> Made:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_sound_records(codec: int, tmp_path: Path) -> None:
+def test_sound_records(codec: int) -> None:
     """Headers, nulls, gaps of compaction: nothing is told."""
     parts = [
         record(0, 0, key=b"k", headers=[(b"a", b"1"), (b"", None)]),
@@ -53,17 +53,17 @@ def test_sound_records(codec: int, tmp_path: Path) -> None:
         record(64, 70, key=b"x" * 70, value=bytes(300)),
     ]
     made = [packed(base, codec, *parts, last_offset=base + 99, max_timestamp=FIRST_TIMESTAMP + 70) for base in (0, 100)]
-    assert RecordsView(6, (), {}) == inside(tmp_path, *made)
+    assert RecordsView(6, (), {}) == inside(*made)
 
 
-def test_times_of_the_broker_are_not_compared(tmp_path: Path) -> None:
+def test_times_of_the_broker_are_not_compared() -> None:
     """LogAppendTime: every record has the time of the header."""
-    assert RecordsView(1, (), {}) == inside(tmp_path, batch_of(0, record(0, 9), attributes=8, max_timestamp=5))
+    assert RecordsView(1, (), {}) == inside(batch_of(0, record(0, 9), attributes=8, max_timestamp=5))
 
 
-def test_a_batch_that_was_emptied(tmp_path: Path) -> None:
+def test_a_batch_that_was_emptied() -> None:
     """The cleaner leaves the header."""
-    assert RecordsView(0, (), {}) == inside(tmp_path, batch(0, 0, last_offset=9), batch(10, 0, last_offset=9))
+    assert RecordsView(0, (), {}) == inside(batch(0, 0, last_offset=9), batch(10, 0, last_offset=9))
 
 
 A, B = record(0), record(1)
@@ -92,76 +92,76 @@ FAULTS: list[tuple[bytes, bytes, RecordFault, int | None, str, int]] = [
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("number", range(len(FAULTS)))
-def test_a_fault_is_told_once(number: int, codec: int, tmp_path: Path) -> None:
+def test_a_fault_is_told_once(number: int, codec: int) -> None:
     """With its place; the batches around it are read."""
     first, second, fault, at, problem, decoded = FAULTS[number]
-    found = inside(tmp_path, packed(0, codec, first, second), packed(2, codec, A, B))
+    found = inside(packed(0, codec, first, second), packed(2, codec, A, B))
     assert RecordsView(decoded + 2, (FaultyRecord(fault, 0, 0, 1, at, problem),), {fault: 1}) == found
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_batches_without_a_byte_of_records(codec: int, tmp_path: Path) -> None:
+def test_batches_without_a_byte_of_records(codec: int) -> None:
     """As many as are stepped side by side: nothing is there to be read."""
     made = (batch(base, 1, payload=CODECS[codec](b""), attributes=codec) for base in range(150))
-    assert {FRAMING: 150} == inside(tmp_path, *made).counts
+    assert {FRAMING: 150} == inside(*made).counts
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4, 5])
-def test_what_does_not_decompress(codec: int, tmp_path: Path) -> None:
+def test_what_does_not_decompress(codec: int) -> None:
     """The codec is named."""
-    found = inside(tmp_path, batch_of(0, A, payload=b"none of these", attributes=codec), batch_of(1, A))
+    found = inside(batch_of(0, A, payload=b"none of these", attributes=codec), batch_of(1, A))
     (fault,) = found.faults
     name = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd", 5: "codec 5"}[codec]
     assert (RecordFault.COMPRESSION, name, 1) == (fault.fault, fault.problem.partition(":")[0], found.decoded)
 
 
-def test_zstd_is_not_known_to_every_release(tmp_path: Path) -> None:
-    (fault,) = inside(tmp_path, packed(0, 4, A), packed(1, 1, A), reads_zstd=False).faults
+def test_zstd_is_not_known_to_every_release() -> None:
+    (fault,) = inside(packed(0, 4, A), packed(1, 1, A), reads_zstd=False).faults
     assert (RecordFault.COMPRESSION, 0) == (fault.fault, fault.position)
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_a_batch_that_names_no_record_is_passed(codec: int, tmp_path: Path) -> None:
+def test_a_batch_that_names_no_record_is_passed(codec: int) -> None:
     """Whatever stands in it."""
-    found = inside(tmp_path, batch(0, 0, last_offset=0, payload=CODECS[codec](A), attributes=codec), batch_of(1, A))
+    found = inside(batch(0, 0, last_offset=0, payload=CODECS[codec](A), attributes=codec), batch_of(1, A))
     assert ({RecordFault.PASSED: 1}, 1) == (found.counts, found.decoded)
 
 
-def test_records_of_a_wrong_crc_are_not_looked_into(tmp_path: Path) -> None:
+def test_records_of_a_wrong_crc_are_not_looked_into() -> None:
     made = batch_of(0, A)
     data = made.data[:-1] + b"\x7f"
-    assert RecordsView(0, (), {}) == inside(tmp_path, Made(data=data, base_offset=0, last_offset=0))
+    assert RecordsView(0, (), {}) == inside(Made(data=data, base_offset=0, last_offset=0))
 
 
-def test_faults_are_counted_and_some_are_kept(tmp_path: Path) -> None:
+def test_faults_are_counted_and_some_are_kept() -> None:
     count = FAULT_COUNT_MAX + 20
     made = [batch_of(base, A, max_timestamp=1) for base in range(count)]
     made += [batch_of(base, A, payload=b"no gzip", attributes=1) for base in range(count, 2 * count)]
-    found = inside(tmp_path, *made)
+    found = inside(*made)
     assert {RecordFault.TIMESTAMP: count, RecordFault.COMPRESSION: count} == found.counts
     assert 2 * FAULT_COUNT_MAX == len(found.faults)
 
 
-def test_messages_and_wrappers(tmp_path: Path) -> None:
+def test_messages_and_wrappers() -> None:
     """Of magic 0 and 1; offsets in a wrapper of magic 1 begin at 0."""
     old = gzip(log([message(1, magic=0), message(2, magic=0)]))
     new = gzip(log([message(0), message(1)]))
     made = [message(0, magic=0), message(2, old, magic=0, codec=1), message(3), message(5, new, codec=1)]
-    assert RecordsView(6, (), {}) == inside(tmp_path, *made)
+    assert RecordsView(6, (), {}) == inside(*made)
 
 
 BOMB = record(0, value=bytes(records.BODY_SIZE_MAX))
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_a_bomb_is_not_read(codec: int, tmp_path: Path) -> None:
+def test_a_bomb_is_not_read(codec: int) -> None:
     """Nor a plain batch of that size; the records of the others are."""
-    found = inside(tmp_path, packed(0, codec, BOMB), batch_of(1, A))
+    found = inside(packed(0, codec, BOMB), batch_of(1, A))
     assert ({RecordFault.SIZE: 1}, 1) == (found.counts, found.decoded)
 
 
-def test_a_bomb_in_a_wrapper_is_not_read(tmp_path: Path) -> None:
-    found = inside(tmp_path, message(0, gzip(bytes(records.BODY_SIZE_MAX + 1)), codec=1))
+def test_a_bomb_in_a_wrapper_is_not_read() -> None:
+    found = inside(message(0, gzip(bytes(records.BODY_SIZE_MAX + 1)), codec=1))
     assert {RecordFault.SIZE: 1} == found.counts
 
 
@@ -179,11 +179,10 @@ def test_a_bomb_in_a_wrapper_is_not_read(tmp_path: Path) -> None:
         (record(headers=[(b"", None)] * 30_000), 1),
     ],
 )
-def test_hostile_bytes_take_no_longer_than_others(body: bytes, count: int, tmp_path: Path) -> None:
+def test_hostile_bytes_take_no_longer_than_others(body: bytes, count: int) -> None:
     """A number that a header states costs nothing, and positions that overflow lead nowhere."""
     start = time.process_time()
     found = inside(
-        tmp_path,
         *(batch(base, count, last_offset=base, payload=body, max_timestamp=FIRST_TIMESTAMP) for base in range(3)),
     )
     assert time.process_time() - start < 10
@@ -191,9 +190,9 @@ def test_hostile_bytes_take_no_longer_than_others(body: bytes, count: int, tmp_p
     assert ({} if sound else {FRAMING: 3}) == {fault: many for fault, many in found.counts.items() if fault is FRAMING}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=strategies.seeds(), codec=st.sampled_from([*CODECS]))
-def test_batches_are_whole_where_the_plain_reader_says_so(seed: int, codec: int, tmp_path: Path) -> None:
+def test_batches_are_whole_where_the_plain_reader_says_so(seed: int, codec: int) -> None:
     """The reader of `dump --records` stops where a fault is told; a batch of no records has no bytes."""
     batches = [
         batch(base, count, last_offset=base, payload=CODECS[codec](body), attributes=codec | 8)
@@ -205,7 +204,7 @@ def test_batches_are_whole_where_the_plain_reader_says_so(seed: int, codec: int,
         found = list(read_records(each.data))
         if not isinstance(found[-1], Record):
             expected[each.base_offset] = len(found) - 1
-    view = inside(tmp_path, *batches)
+    view = inside(*batches)
     framing = [fault for fault in view.faults if fault.fault is RecordFault.FRAMING]
     assert len(expected) == view.counts.get(RecordFault.FRAMING, 0)
     assert [*expected][:FAULT_COUNT_MAX] == sorted(fault.base_offset for fault in framing)

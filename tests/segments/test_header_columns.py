@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from kcheck.disk.read import opened
 from kcheck.formats.record_batch import body_from, checksum
 from kcheck.model.entries import Batch
 from kcheck.model.segments import End
+from kcheck.model.source import BytesSource
 from kcheck.segments import batch_boundaries as framing
 from kcheck.segments import header_columns as read
 from kcheck.segments.batches import Walk
@@ -36,17 +36,16 @@ class Told(NamedTuple):
     end: End
 
 
-def told(path: Path, *, size: int | None = None, verify: bool = True) -> Told:
+def told(data: bytes, *, size: int | None = None, verify: bool = True) -> Told:
     """Return what the reader tells of a file."""
     rows: list[Row] = []
     valid: list[bool] = []
-    with opened(str(path)) as (descriptor, whole):
-        reader = HeaderReader(descriptor, whole if size is None else size, verify=verify)
-        for columns in reader:
-            assert len(columns.position) > 0
-            rows.extend(rows_of(columns))
-            if columns.valid is not None:
-                valid.extend(columns.valid.tolist())
+    reader = HeaderReader(BytesSource(data), size, verify=verify)
+    for columns in reader:
+        assert len(columns.position) > 0
+        rows.extend(rows_of(columns))
+        if columns.valid is not None:
+            valid.extend(columns.valid.tolist())
     return Told(rows, valid, reader.position, reader.end)
 
 
@@ -66,12 +65,10 @@ def rows_of(columns: HeaderColumns) -> list[Row]:
     return list(zip(*(field.tolist() for field in fields), strict=True))
 
 
-def walked(path: Path) -> Told:
+def walked(data: bytes) -> Told:
     """Return what the walk tells of a file, and the CRC of each batch by itself."""
-    data = path.read_bytes()
-    with opened(str(path)) as (descriptor, size):
-        walk = Walk(descriptor, size)
-        found = list(walk)
+    walk = Walk(BytesSource(data))
+    found = list(walk)
     silent = End.WHOLE if walk.position == len(data) else End.TORN
     end = silent if walk.corrupt is None else End.CORRUPT
     return Told([row_of(each) for each in found], [valid_of(each, data) for each in found], walk.position, end)
@@ -148,40 +145,34 @@ def test_there_are_logs_of_all_magics() -> None:
     assert {1, 2} <= found
 
 
-def test_columns_of_real_logs_are_what_the_walk_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.log"
+def test_columns_of_real_logs_are_what_the_walk_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in logs():
-        path.write_bytes(data)
-        expected = walked(path)
+        expected = walked(data)
         assert all(expected.valid)
         for window in WINDOWS:
             monkeypatch.setattr(read, "WINDOW_SIZE", window)
-            assert expected == told(path)
+            assert expected == told(data)
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_columns_of_damaged_logs_are_what_the_walk_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_columns_of_damaged_logs_are_what_the_walk_finds(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """In one window or in many, and the CRC of each batch is judged as if it stood alone."""
     random = Random(seed)
-    path = tmp_path / "a.log"
     others = logs()
     small = [message(0, magic=0), message(1), message(9, magic=0, codec=1), message(19, magic=1, codec=2)]
     others += [log(small), log(run(0, 99)), log([*run(0, 19), *small, *run(20, 39)])]
     for _ in range(100):
-        path.write_bytes(mutated(random.choice(others), random, others))
-        expected = walked(path)
+        data = mutated(random.choice(others), random, others)
+        expected = walked(data)
         for window in WINDOWS:
             monkeypatch.setattr(read, "WINDOW_SIZE", window)
-            assert expected == told(path), path.read_bytes().hex()
+            assert expected == told(data), data.hex()
 
 
-def windows(path: Path, starts: Column | None) -> tuple[list[list[list[int] | None]], int, End]:
+def windows(data: bytes, starts: Column | None) -> tuple[list[list[list[int] | None]], int, End]:
     """Return every column of every window, where valid data ends, and why."""
-    with opened(str(path)) as (descriptor, size):
-        reader = HeaderReader(descriptor, size, verify=True, starts=starts)
-        found = [[None if column is None else column.tolist() for column in columns] for columns in reader]
+    reader = HeaderReader(BytesSource(data), verify=True, starts=starts)
+    found = [[None if column is None else column.tolist() for column in columns] for columns in reader]
     return found, reader.position, reader.end
 
 
@@ -205,33 +196,30 @@ def misleading(positions: list[int], random: Random) -> Column:
 
 @pytest.mark.parametrize("least", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_starts_change_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, least: int) -> None:
+def test_starts_change_no_answer(monkeypatch: pytest.MonkeyPatch, seed: int, least: int) -> None:
     """Whatever stands in the log and whatever they say, side by side or one after the other, named or looked for."""
     monkeypatch.setattr(framing, "_SIDE_BY_SIDE_MIN", least)
     monkeypatch.setattr(framing, "_ENTRIES_A_WAY", least)
     random = Random(seed)
-    path = tmp_path / "a.log"
     small = [message(0, magic=0), message(1), message(9, magic=0, codec=1)]
     uneven = [batch(base, payload=random.randbytes(random.randrange(300))) for base in range(300)]
     others = [log(run(0, 2999)), log(uneven), log([*run(0, 999), *small, *run(1000, 1999)]), log(small * 50)]
     for _ in range(40):
         sound = random.choice(others)
-        path.write_bytes(mutated(sound, random, others) if random.random() < 0.7 else sound)
-        known = positions(bytearray(random.choice((sound, path.read_bytes()))))
+        data = mutated(sound, random, others) if random.random() < 0.7 else sound
+        known = positions(bytearray(random.choice((sound, data))))
         for window in (4 << 20, 5000, 300):
             monkeypatch.setattr(read, "WINDOW_SIZE", window)
             starts = misleading(known, random)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(framing, "_side_by_side", lambda *_: None)
-                serial = windows(path, None)
-            assert serial == windows(path, None) == windows(path, starts), (path.read_bytes().hex(), starts)
+                serial = windows(data, None)
+            assert serial == windows(data, None) == windows(data, starts), (data.hex(), starts)
 
 
 @pytest.mark.parametrize("starts", [np.arange(1000, 200_000, 1000), None], ids=["named", "looked for"])
-def test_sound_starts_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starts: Column | None) -> None:
+def test_sound_starts_are_used(monkeypatch: pytest.MonkeyPatch, starts: Column | None) -> None:
     """Only the end of a window is walked through batch by batch."""
-    path = tmp_path / "a.log"
-    path.write_bytes(log(run(0, 19_999)))
     chase, begins = framing._chase, list[int]()
 
     def watched(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool) -> object:
@@ -239,15 +227,13 @@ def test_sound_starts_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         return chase(buffer, at, filled, remaining, lax=lax)
 
     monkeypatch.setattr(framing, "_chase", watched)
-    windows(path, starts)
+    windows(log(run(0, 19_999)), starts)
     assert begins[0] > 190_000
     assert len(begins) == 1
 
 
-def test_without_verification_nothing_is_summed(tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
-    path.write_bytes(damaged(run(0, 99), 3))
-    found = told(path, verify=False)
+def test_without_verification_nothing_is_summed() -> None:
+    found = told(damaged(run(0, 99), 3), verify=False)
     assert ([], 10, End.WHOLE) == (found.valid, len(found.rows), found.end)
 
 
@@ -272,59 +258,43 @@ def damaged(made: list[Made], *numbers: int) -> bytes:
     [(), (0,), (1,), (1999,), (3999,), (0, 3999), (7, 8), (3998, 3999)],
     ids=lambda numbers: "-".join(map(str, numbers)) or "none",
 )
-def test_wrong_crcs_among_thousands_are_found(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+def test_wrong_crcs_among_thousands_are_found(numbers: tuple[int, ...]) -> None:
     """All batches of a window are summed by one call."""
-    path = tmp_path / "a.log"
-    path.write_bytes(damaged(run(0, 39_999), *numbers))
-    found = told(path)
+    found = told(damaged(run(0, 39_999), *numbers))
     assert len(found.valid) == 4000
     assert list(numbers) == [number for number, valid in enumerate(found.valid) if not valid]
 
 
 @pytest.mark.parametrize("at", range(17, 21))
-def test_a_wrong_crc_of_the_header_is_found_in_its_batch(tmp_path: Path, at: int) -> None:
+def test_a_wrong_crc_of_the_header_is_found_in_its_batch(at: int) -> None:
     """The CRC that a header names takes part in the call over all of them: the batch behind is not blamed."""
     data = bytearray(log(run(0, 99)))
     data[300 + at] ^= 0xFF
-    path = tmp_path / "a.log"
-    path.write_bytes(data)
-    assert [3] == np.flatnonzero(~np.array(told(path).valid)).tolist()
+    assert [3] == np.flatnonzero(~np.array(told(data).valid)).tolist()
 
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("size", [0, 200, 240, 1000, 200_000])
 @pytest.mark.parametrize("wrong", [False, True])
-def test_a_batch_by_itself_is_summed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int, size: int, *, wrong: bool
-) -> None:
+def test_a_batch_by_itself_is_summed(monkeypatch: pytest.MonkeyPatch, window: int, size: int, *, wrong: bool) -> None:
     """In a window, as large as one, or read piece by piece."""
     monkeypatch.setattr(read, "WINDOW_SIZE", window)
     data = bytearray(batch(0, 5, payload=os.urandom(size)).data)
     data[-1] ^= wrong
-    path = tmp_path / "a.log"
-    path.write_bytes(data)
-    found = told(path)
+    found = told(data)
     assert ([not wrong], len(data), End.WHOLE) == (found.valid, found.position, found.end)
 
 
 @pytest.mark.parametrize("left", [0, 30, 100, 150, 299])
 @pytest.mark.parametrize("window", WINDOWS)
-def test_a_file_that_shrinks_ends_the_columns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int, window: int
-) -> None:
+def test_a_file_that_shrinks_ends_the_columns(monkeypatch: pytest.MonkeyPatch, left: int, window: int) -> None:
     """Somebody cuts it after its size was asked for."""
     monkeypatch.setattr(read, "WINDOW_SIZE", window)
-    path = tmp_path / "a.log"
-    path.write_bytes(log(run(0, 29))[:left])
-    found = told(path, size=300)
+    found = told(log(run(0, 29))[:left], size=300)
     assert (0, End.SHRUNK) == (found.position, found.end)
 
 
-def test_a_file_that_shrinks_behind_a_window_keeps_what_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_shrinks_behind_a_window_keeps_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read, "WINDOW_SIZE", 300)
-    path = tmp_path / "a.log"
-    path.write_bytes(log(run(0, 99))[:550])
-    found = told(path, size=1000)
+    found = told(log(run(0, 99))[:550], size=1000)
     assert (3, 300, End.SHRUNK) == (len(found.rows), found.position, found.end)

@@ -2,29 +2,26 @@
 
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from pathlib import Path
+from itertools import pairwise, zip_longest
 from random import Random
 
 import pytest
 
 from kcheck.core.releases import release
 from kcheck.formats.producer_snapshot import FORMAT, Producer, ProducerSnapshot, serialize
-from kcheck.model.depth import Depth
 from kcheck.model.entries import Offset
-from kcheck.model.finding import Finding, Location
+from kcheck.model.finding import Location
+from kcheck.model.names import log_name
 from kcheck.model.producers import FaultySequence, ProducersView, SequenceFault, SnapshotFault
-from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
-from kcheck.model.views import PartitionView
+from kcheck.model.source import BytesFiles
+from kcheck.model.views import FileView
 from kcheck.segments import header_columns as columns
 from kcheck.segments import plain_segment as small
 from kcheck.segments import producer_tracking as following
-from kcheck.segments.producer_snapshots import SnapshotChecker
-from kcheck.verbs.check import check
-from kcheck.views import survey as look
+from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
+from kcheck.segments.segment import examine
 from kcheck.views.partition import view_of
-from tests.builders import Made, batch, flip_byte, partition_dir
+from tests.builders import Made, batch, flipped, log
 
 ID = 7
 NONE = -1
@@ -53,30 +50,24 @@ def entry(
 
 
 def followed(
-    folder: Path, *segments: Sequence[Made], snapshots: dict[int, Sequence[Producer]] | None = None,
-    depth: Depth = Depth.HEADERS,
+    *segments: Sequence[Made], snapshots: dict[int, Sequence[Producer]] | None = None, verify: bool = False,
+    damaged: int | None = None,
 ) -> ProducersView:  # fmt: skip
-    """Return what is told of a partition of these segments and snapshots."""
-    partition_dir(folder, segments)
+    """Return what is told of a partition of these segments and snapshots; `damaged` is a byte of the first segment."""
+    views: dict[str, FileView] = {}
     for offset, entries in (snapshots or {}).items():
-        (folder / f"{offset:020d}.snapshot").write_bytes(serialize(ProducerSnapshot(1, tuple(entries))))
-    return again(folder, depth=depth)
-
-
-def again(folder: Path, *, depth: Depth = Depth.HEADERS) -> ProducersView:
-    """Return what is told of a partition that is there."""
-    seen: list[PartitionView] = []
-
-    def kept(view: PartitionView, _: Release) -> tuple[Finding, ...]:
-        seen.append(view)
-        return ()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(look, "check_partition", kept)
-        check([str(folder)], depth=depth, as_kind=None, wanted=PartitionFilter(), release=release())
-    (view,) = seen
-    assert view.producers is not None
-    return view.producers
+        name = f"{offset:020d}.snapshot"
+        views[name] = view_of(serialize(ProducerSnapshot(1, tuple(entries))), FORMAT, Location(file=name), release())
+    checker, offsets = SnapshotChecker(views), snapshot_offsets(views)
+    bases = [Offset(segment[0].base_offset) for segment in segments]
+    for base, behind, batches in zip_longest(bases, bases[1:], segments):
+        name, data = log_name(base), log(batches)
+        if damaged is not None and base == bases[0]:
+            data = flipped(data, damaged)
+        inside = cuts(offsets, base, behind)
+        segment = examine(BytesFiles({name: data}), name, Location(file=name), base, verify=verify, cuts=inside)
+        checker.take(segment.producers, base)
+    return checker.view()
 
 
 def told(found: ProducersView) -> list[tuple[int, SnapshotFault, int, int, int]]:
@@ -120,12 +111,10 @@ AT_26 = (entry(19, 4, epoch=1), entry(14, 4, of=8), entry(25, 4, of=9, txn=21))
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("cut", [0, 2, 4], ids=["one segment", "in a segment", "in transactions"])
-def test_what_a_snapshot_states(
-    entries: tuple[Producer, ...], expected: list[tuple[object, ...]], cut: int, tmp_path: Path
-) -> None:
+def test_what_a_snapshot_states(entries: tuple[Producer, ...], expected: list[tuple[object, ...]], cut: int) -> None:
     """Wherever the segments part."""
     segments = [part for part in (LOG[:cut], LOG[cut:]) if part]
-    found = followed(tmp_path / "t-0", *segments, snapshots={26: entries})
+    found = followed(*segments, snapshots={26: entries})
     assert [(26, *each) for each in expected] == told(found)
     assert (3, 1) == (found.known, found.open)
 
@@ -140,41 +129,41 @@ def test_what_a_snapshot_states(
     ],
     ids=["read again", "seen whole", "older"],
 )
-def test_a_marker_that_the_cleaner_emptied(stated: Producer, expected: list[object], cut: int, tmp_path: Path) -> None:
+def test_a_marker_that_the_cleaner_emptied(stated: Producer, expected: list[object], cut: int) -> None:
     """Who reads the log again learns nothing of it; who saw it whole knows its epoch and that the transaction ended."""
     log = (made(0, txn=True), made(5, epoch=1, marker=True, emptied=True))
     segments = [part for part in (log[:cut], log[cut:]) if part]
-    assert expected == told(followed(tmp_path / "t-0", *segments, snapshots={6: (stated,)}))
+    assert expected == told(followed(*segments, snapshots={6: (stated,)}))
 
 
-def test_a_snapshot_inside_of_a_segment_is_of_what_is_below_it(tmp_path: Path) -> None:
+def test_a_snapshot_inside_of_a_segment_is_of_what_is_below_it() -> None:
     """One below the first segment is of what nobody sees; the newest one up to the log end is loaded."""
     snapshots = {
         3: (entry(2, 0),), 10: (entry(9, 9),), 15: (entry(9, 9), entry(14, 4, of=8, txn=10)),
         20: (entry(19, 4, epoch=1), entry(14, 4, of=8, txn=10)), 21: (entry(9, 9),), 26: AT_26, 30: (),
     }  # fmt: skip
-    found = followed(tmp_path / "t-0", LOG[1:4], LOG[4:], snapshots=snapshots)
+    found = followed(LOG[1:4], LOG[4:], snapshots=snapshots)
     assert [(21, SnapshotFault.EPOCH, 7, 0, 1)] == told(found)
     assert [26] == [each.offset for each in found.snapshots if each.newest]
 
 
-def test_nothing_is_missing_where_offsets_are(tmp_path: Path) -> None:
+def test_nothing_is_missing_where_offsets_are() -> None:
     """The cleaner may have taken the batch, or the marker. What contradicts a batch that is there is told."""
     log = (LOG[0], LOG[2], made(30, of=9, txn=True))
     at_32 = (entry(29, 4), entry(28, 4, of=1), entry(14, 4, of=8), entry(27, 0, of=9))
-    (fault,) = told(followed(tmp_path / "t-0", log, snapshots={35: at_32}))
+    (fault,) = told(followed(log, snapshots={35: at_32}))
     assert (35, SnapshotFault.OLDER, 9, 27, 34) == fault
 
 
-def test_a_damaged_batch_is_nobodys(tmp_path: Path) -> None:
+def test_a_damaged_batch_is_nobodys() -> None:
     """Where the CRCs are looked at: what it says is not believed, and what it was is not known."""
     whole = batch(5, 5)
     log = (batch(0, 5), made(5), whole)
     at_15 = (entry(4, 4), entry(3, 3, of=2))
-    assert 2 == len(told(followed(tmp_path / "t-0", log[:1], log[1:2], snapshots={10: at_15})))
-    assert not told(again(tmp_path / "t-0", depth=Depth.CRC))
-    flip_byte(tmp_path / "t-0" / "00000000000000000000.log", len(log[0].data) - 1)
-    assert 0 == again(tmp_path / "t-0", depth=Depth.CRC).known
+    assert 2 == len(told(followed(log[:1], log[1:2], snapshots={10: at_15})))
+    assert not told(followed(log[:1], log[1:2], snapshots={10: at_15}, verify=True))
+    damaged = followed(log[:1], log[1:2], verify=True, damaged=len(log[0].data) - 1)
+    assert 0 == damaged.known
 
 
 @pytest.mark.parametrize("cut", [0, 1])
@@ -192,11 +181,11 @@ def test_a_damaged_batch_is_nobodys(tmp_path: Path) -> None:
         (made(7, sequence=3), SequenceFault.REPEATED),
     ],
 )
-def test_sequences(second: Made, expected: SequenceFault | None, cut: int, tmp_path: Path) -> None:
+def test_sequences(second: Made, expected: SequenceFault | None, cut: int) -> None:
     """A gap is none where offsets are missing too; 0 begins again, and is what a group coordinator writes."""
     log = (made(0), second)
     segments = [part for part in (log[:cut], log[cut:]) if part]
-    found = followed(tmp_path / "t-0", *segments)
+    found = followed(*segments)
     assert ([] if expected is None else [expected]) == [each.fault for each in found.sequences]
     assert ({} if expected is None else {expected: 1}) == found.counts
     if found.sequences:
@@ -204,26 +193,26 @@ def test_sequences(second: Made, expected: SequenceFault | None, cut: int, tmp_p
         assert found.sequences == (FaultySequence(found.sequences[0].fault, 7, 0, second.base_offset, sequence, 4, 4),)
 
 
-def test_sequences_wrap(tmp_path: Path) -> None:
+def test_sequences_wrap() -> None:
     top = 2**31
     log = [made(0, sequence=top - 5), made(5, sequence=0), made(10, of=8, sequence=top - 3), made(15, of=8, sequence=2)]
-    assert not followed(tmp_path / "t-0", log).sequences
+    assert not followed(log).sequences
 
 
-def test_too_many_producers_are_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_producers_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded, and nothing is said but what the snapshot says by itself."""
     monkeypatch.setattr(small, "SIZE_MAX", -1)
     monkeypatch.setattr(following, "PRODUCER_COUNT_MAX", 3)
     log = [made(5 * n, of=n) for n in range(5)]
-    found = followed(tmp_path / "t-0", log, snapshots={25: (entry(2, 2, of=4), entry(25, 1))})
+    found = followed(log, snapshots={25: (entry(2, 2, of=4), entry(25, 1))})
     assert [(25, SnapshotFault.BEYOND, 7, 25, 25)] == told(found)
     assert (None, None) == (found.known, found.open)
 
 
-def test_many_snapshots_in_a_segment(tmp_path: Path) -> None:
+def test_many_snapshots_in_a_segment() -> None:
     """Only the last ones are held against it."""
     wrong = {n: (entry(0, 1),) for n in range(1, 40)}
-    found = followed(tmp_path / "t-0", [made(n, 1, sequence=n) for n in range(40)], snapshots=wrong)
+    found = followed([made(n, 1, sequence=n) for n in range(40)], snapshots=wrong)
     assert list(range(24, 40)) == sorted(each.offset for each in found.snapshots if each.faults)
     assert len(wrong) == len(found.snapshots)
 
@@ -292,7 +281,7 @@ def replayed(log: Sequence[Made], offset: int) -> Iterator[Producer]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_a_broker_writes_is_never_contradicted(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_broker_writes_is_never_contradicted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the cleaner took since, wherever segments and windows part, and whoever expired."""
     random = Random(seed)
     monkeypatch.setattr(columns, "WINDOW_SIZE", random.choice((200, 400, 4 << 20)))
@@ -305,7 +294,7 @@ def test_what_a_broker_writes_is_never_contradicted(seed: int, tmp_path: Path, m
     left = [each for each in log if random.random() < 0.7] if seed % 2 else log
     cuts = sorted({0, *(random.randrange(len(left) + 1) for _ in range(3)), len(left)})
     segments = [left[a:b] for a, b in pairwise(cuts)]
-    found = followed(tmp_path / "t-0", *segments, snapshots={**snapshots})
+    found = followed(*segments, snapshots={**snapshots})
     assert not told(found)
     assert not found.sequences
     assert len(snapshots) == len(found.snapshots)

@@ -63,7 +63,17 @@ def test_a_start_of_many_disks() -> None:
     def start(count: int) -> Callable[[], object]:
         part = PartitionPrediction("t-0", directory, Outcome.STRAY, None)
         disks = [
-            LogDirPrediction(f"/d{number}", 1, Outcome.OK, (), True, Mode.KRAFT, None, (part,), broker=1)
+            LogDirPrediction(
+                path=f"/d{number}",
+                broker_id=1,
+                outcome=Outcome.OK,
+                reasons=(),
+                clean=True,
+                mode=Mode.KRAFT,
+                uncertain=None,
+                partitions=(part,),
+                broker=1,
+            )
             for number in range(count)
         ]
         return lambda: combined_starts(disks, release("4.3"))

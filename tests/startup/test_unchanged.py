@@ -15,7 +15,7 @@ from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import begin
+from kcheck.startup.log_manager import directory_load_of
 from kcheck.startup.partition import start_partition
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
@@ -43,12 +43,12 @@ def both(
                 log_dir.view.clean_shutdown if clean is None else clean, view.log_start_checkpoint,
                 view.recovery_point or 0, view.high_watermark,
             )  # fmt: skip
-            begun = begin(name, directory, stored, context)
-            if begun is not None and len(log_dir.findings) == before:
+            directory_load = directory_load_of(name, directory, stored, context)
+            if directory_load is not None and len(log_dir.findings) == before:
                 at = join(str(path), name)
                 yield (
-                    unchanged_prediction(at, name, directory, view, *begun),
-                    start_partition(at, name, directory, *begun),
+                    unchanged_prediction(at, name, directory, view, *directory_load),
+                    start_partition(at, name, directory, *directory_load),
                 )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases import release
+from kcheck.disk.read import FilesOf
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import tables_of
 from kcheck.fleet.steps import ScanOptions, identify, list_items, look_at_broker, scan_batches
@@ -44,7 +45,8 @@ def test_a_partition_and_what_is_in_it(data: Path) -> None:
     size = t.size // 2
     last = (10, 20, size, 1, t.segments[1].max_timestamp)
     assert [(0, None, size, None, None), last] == [*segments.rows(t)]
-    first = examine(str(data / "t-0" / "00000000000000000000.log"), t.where, t.segments[0].base_offset, verify=False)
+    files, base = FilesOf(str(data / "t-0")), t.segments[0].base_offset
+    first = examine(files, "00000000000000000000.log", t.where, base, verify=False)
     assert [(0, 10, size, 1, first.max_timestamp), last] == [*segments.rows(t._replace(read=(first,)))]
 
 

@@ -342,12 +342,16 @@ def test_a_segment_that_becomes_shorter_says_so(tmp_path: Path, monkeypatch: pyt
     next(rows)
     os.truncate(path, 150)
     assert [100] == [row["position"] for row in rows]
-    assert ["no valid batch in the last 800 bytes: the file was truncated while kcheck read it"] == [each["message"] for each in found["damage"]]
+    assert ["no valid batch in the last 800 bytes: the file was truncated while kcheck read it"] == [
+        each["message"] for each in found["damage"]
+    ]
     files = dump([path], as_kind=None, wanted=ALL).report().body["files"]
     found = next(files)
     os.truncate(path, 50)
     assert not list(found["batches"])
-    assert ["no valid batch in the last 150 bytes: the file was truncated while kcheck read it"] == [each["message"] for each in found["damage"]]
+    assert ["no valid batch in the last 150 bytes: the file was truncated while kcheck read it"] == [
+        each["message"] for each in found["damage"]
+    ]
 
 
 def test_damage_is_bounded_and_the_end_is_told_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

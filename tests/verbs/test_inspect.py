@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.views import survey as look
 from tests.builders import (
     batch,

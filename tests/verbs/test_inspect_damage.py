@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Directory
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 from kcheck.verbs import inspect
 from kcheck.views import log_dir as host
 from tests.builders import (

@@ -24,7 +24,7 @@ def test_the_log_of_kraft_needs_to_know_its_election(tmp_path: Path) -> None:
     assert (row["outcome"], "quorum-state cannot be read" in row["reason"]) == ("abort", True)
     row, partition = one(tmp_path / "d", asked=wish("3.7", mode="kraft"))
     assert (row["outcome"], partition["outcome"]) == ("ok", "repaired")
-    assert "quorum-state is removed, and what it said of the last election forgotten" in partition["reason"]
+    assert "the broker removes quorum-state and forgets the last election" in partition["reason"]
     assert partition["files"]["unknown"] == ["quorum-state"]
 
 
@@ -44,10 +44,10 @@ def test_names_of_snapshots_are_read_where_they_should_be(tmp_path: Path) -> Non
     copy, beyond = f"{5:020d}-{0:010d} (1).checkpoint", f"{50:020d}-{3:010d}.checkpoint"
     old = wish("3.7", mode="kraft")
     metadata_log(tmp_path / "e", copy)
-    assert f"{copy} is looked for as" in one(tmp_path / "e", asked=wish("4.2"))[0]["reason"]
+    assert f"the broker looks for {copy} under the name" in one(tmp_path / "e", asked=wish("4.2"))[0]["reason"]
     assert ["ok", "ok"] == [one(tmp_path / "e", asked=asked)[0]["outcome"] for asked in (old, wish("4.3"))]
     metadata_log(tmp_path / "f", copy, beyond)
-    assert f"{copy} is looked for as" in one(tmp_path / "f", asked=old)[0]["reason"]
+    assert f"the broker looks for {copy} under the name" in one(tmp_path / "f", asked=old)[0]["reason"]
 
 
 def test_the_newest_snapshot_is_read_first(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_rules_know_which_indexes_a_start_makes_anew(case: str, kafka: str) 
     report = check([path], depth=Depth.HEADERS, as_kind=None, wanted=PartitionFilter(), release=release(kafka))
     told = {each.effect.partition(" rebuilds all")[1] != "" for each in report.findings if each.id == case[:5].upper()}
     (row,) = said(Path(path), asked=wish(kafka))
-    recovered = {"the segment is recovered" in (part["reason"] or "") for part in row["partitions"]}
+    recovered = {"the broker recovers the segment" in (part["reason"] or "") for part in row["partitions"]}
     assert {release(kafka).checks_indexes} == told == recovered
 
 
@@ -88,7 +88,9 @@ def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
     (path / "t-0" / INDEX).unlink(missing_ok=True)
     write(path / "t-0", {TIME_INDEX: b""})
     found = predicted(path, kafka)
-    assert found["reason"].endswith("its segment is recovered" if recovers else f"{INDEX} is missing: it is made empty")
+    assert found["reason"].endswith(
+        "recovers its segment" if recovers else f"{INDEX} is missing: the broker creates an empty one"
+    )
 
 
 @pytest.mark.parametrize(

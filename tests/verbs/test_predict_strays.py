@@ -25,8 +25,8 @@ BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1"
 METADATA = "__cluster_metadata-0"
 GONE = "aJBZ6LPXTKqwH3e51WNfxQ"
 """The topic `gone` of the scene `tiered`, which the record at offset 96 removes."""
-NO_TOPIC = f"the cluster has no topic of the id {GONE}"
-OLDER = "those metadata may be older than the directory"
+NO_TOPIC = f"the cluster has no topic with id {GONE}"
+OLDER = "this copy of the metadata may be older than the directory"
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def strays(*paths: Path, kafka: str = "4.3", **settings: str) -> list[tuple[str,
 
 def batches(path: Path) -> list[Batch]:
     """Return the batches of a log, or of a snapshot."""
-    with opened(str(path)) as (source, size):
-        return list(Walk(source, size))
+    with opened(str(path)) as source:
+        return list(Walk(source))
 
 
 def test_what_the_only_controller_has_removed_is_set_aside(log_dir: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_replica_of_other_brokers(tmp_path: Path) -> None:
     for name, there in (("codecs-0", "stopped/broker-2"), ("whole-0", "tiered/broker-1")):
         shutil.copytree(BROKERS / there / "data1" / name, tmp_path / "d" / name)
     assert strays(tmp_path / "d") == [
-        ("codecs-0", "stray", "broker 3 is no replica of it in the cluster", None),
-        ("whole-0", "stray", "the cluster has no topic of the id 0umoUjHlR8OQ3GEeloSlMw", OLDER),
+        ("codecs-0", "stray", "the cluster has no replica of it on broker 3", None),
+        ("whole-0", "stray", "the cluster has no topic with id 0umoUjHlR8OQ3GEeloSlMw", OLDER),
     ]
 
 
@@ -148,11 +148,13 @@ def test_what_several_controllers_have_not_committed(log_dir: Path) -> None:
     copy = read_copy(str(log_dir / METADATA), 1)
     assert copy is not None
     assert (copy.epoch, copy.end, copy.snapshot, sorted(copy.voters)) == (1, 116, 0, [1])
-    asked = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
-    _, doubt = asked.stray(GONE, 0) or ("", "")
-    assert doubt == "offset 96 of those metadata may not be committed"
-    _, doubt = asked._replace(copy=asked.copy._replace(snapshot=97)).stray(GONE, 0) or ("", "")
-    assert doubt is None
+    detector = StrayDetector(copy._replace(voters=frozenset({1, 2, 3})), 1, own=True)
+    replica = detector.stray(GONE, 0)
+    assert replica is not None
+    assert replica.uncertain == "offset 96 of this copy of the metadata may not be committed"
+    committed = detector._replace(copy=copy._replace(snapshot=97)).stray(GONE, 0)
+    assert committed is not None
+    assert committed.uncertain is None
 
 
 def test_a_log_of_kraft_that_is_cut(log_dir: Path) -> None:
@@ -198,7 +200,7 @@ def test_a_future_log_where_the_cluster_believes_the_replica_to_be(tmp_path: Pat
     (old,) = other.glob("orders-0.*-delete")
     old.rename(other / "orders-0")
     (one / "orders-0").rename(one / f"orders-0.{0:032x}-future")
-    replaced = ("orders-0", "deleted", f"its future log in {one} takes its place", None)
+    replaced = ("orders-0", "deleted", f"its future log in {one} replaces it", None)
     for kafka, expected in (("4.3", [replaced]), ("3.7.0", [])):
         found = strays(one, other, kafka=kafka, mode="kraft")
         assert [each for each in found if not each[0].startswith("gone")] == expected

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.walk import Listing, list_directory
 from kcheck.errors import NotALogDirError, UsageError
+from kcheck.model.unreadable import UnreadableError
 from kcheck.views import targets as inputs
 from kcheck.views.targets import Target, TargetKind, replica_targets, targets
 from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write

@@ -1,6 +1,6 @@
 """The fleet scan on Apache Spark: the same steps as on one machine, run by executors.
 
-In: the roots and options of a scan. Out: the same tables as from one machine. This is the only package that imports pyspark.
+In: the roots and options of a scan. Out: the same tables as from one machine. No other package imports pyspark.
 
 - `submit`: which spark-submit command runs a scan on a cluster? `package` makes the zip of kcheck for it.
 - `session`: which Spark runs the scan: spark-submit, this process, or Spark Connect? `java` finds a JVM.

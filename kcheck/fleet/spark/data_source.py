@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from kcheck.core.releases import NEWEST_TESTED, release
 from kcheck.disk.output import reading
-from kcheck.disk.read import UnreadableError, read_whole
+from kcheck.disk.read import read_whole
 from kcheck.disk.remote import mounted
 from kcheck.disk.walk import join, split
 from kcheck.errors import UsageError
@@ -30,6 +30,7 @@ from kcheck.fleet.steps import Identified, ScanOptions
 from kcheck.model.depth import parse_depth
 from kcheck.model.finding import Finding
 from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,6 @@ from operator import itemgetter
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcheck.disk.read import UnreadableError
 from kcheck.disk.remote import is_url, mounted
 from kcheck.disk.walk import drop_listing, hold_listing, is_directory
 from kcheck.errors import KcheckError
@@ -24,6 +23,7 @@ from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, iden
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Workers
 from kcheck.model.finding import Finding, Location
+from kcheck.model.unreadable import UnreadableError
 from kcheck.tables._arrow import batch_of, to_bytes
 from kcheck.views.rule_runner import all_rules
 

@@ -11,7 +11,7 @@ from functools import cache
 from math import isfinite
 from typing import NamedTuple, TypeAlias
 
-from kcheck.formats._messages.schema import Field, Schema
+from kcheck.formats._messages.schema import Schema, SchemaField
 from kcheck.model.java import java_text, wrapped
 
 STRING_SIZE_MAX = 0x7FFF
@@ -215,7 +215,7 @@ def _items(cursor: _Cursor, start: int, count: int, item: _Read) -> list[Value]:
     return items
 
 
-def _reader(field: Field, version: int, *, flexible: bool) -> _Read:
+def _reader(field: SchemaField, version: int, *, flexible: bool) -> _Read:
     """Return the reader of a field. A nullable structure begins with a byte, or with a varint if it is tagged."""
     kind, nullable = field.type.removeprefix("[]"), version in field.nullable
     item = FIXED.get(kind)
@@ -237,7 +237,9 @@ def _message(schema: Schema, version: int) -> Callable[[_Cursor], dict[str, Valu
     return _structure(schema.fields, version, flexible=version in schema.flexible)
 
 
-def _structure(fields: tuple[Field, ...], version: int, *, flexible: bool) -> Callable[[_Cursor], dict[str, Value]]:
+def _structure(
+    fields: tuple[SchemaField, ...], version: int, *, flexible: bool
+) -> Callable[[_Cursor], dict[str, Value]]:
     """Return the reader of these fields, followed by the tagged ones if the version is flexible."""
     present = [field for field in fields if version in field.versions]
     plain = [(f.name, _reader(f, version, flexible=flexible)) for f in present if version not in f.tagged]
@@ -282,7 +284,7 @@ def _skip(cursor: _Cursor, start: int, unknown: UnknownTag, *, valid: bool) -> N
     cursor.unknown.append(unknown)
 
 
-def _default(field: Field, version: int) -> Value:
+def _default(field: SchemaField, version: int) -> Value:
     """Return the default value of a field."""
     if field.default == "null":
         return None

@@ -28,7 +28,7 @@ class Versions(NamedTuple):
 NO_VERSIONS = Versions(1, 0)
 
 
-class Field(NamedTuple):
+class SchemaField(NamedTuple):
     """One field of a message or of a structure."""
 
     name: str
@@ -45,7 +45,7 @@ class Field(NamedTuple):
     """The versions in which it is tagged."""
     default: str
     """Its default as text; empty for the default of its type."""
-    fields: tuple["Field", ...]
+    fields: tuple["SchemaField", ...]
     """The fields of a `struct`."""
 
 
@@ -60,7 +60,7 @@ class Schema(NamedTuple):
     """The versions of the message."""
     flexible: Versions
     """The flexible versions: compact sizes and tagged fields."""
-    fields: tuple[Field, ...]
+    fields: tuple[SchemaField, ...]
     """The fields, in order."""
 
     def __hash__(self) -> int:
@@ -91,7 +91,7 @@ def parse_table(table: str) -> Mapping[str, Schema]:
     return schemas
 
 
-def _fields(lines: list[str], depth: int) -> tuple[Field, ...]:
+def _fields(lines: list[str], depth: int) -> tuple[SchemaField, ...]:
     """Return the fields of one structure, given its lines and those of its nested structures."""
     starts = [number for number, line in enumerate(lines) if line[depth] != " "]
     return tuple(
@@ -100,11 +100,11 @@ def _fields(lines: list[str], depth: int) -> tuple[Field, ...]:
     )
 
 
-def _field(words: list[str], fields: tuple[Field, ...]) -> Field:
+def _field(words: list[str], fields: tuple[SchemaField, ...]) -> SchemaField:
     name, kind, versions = words[:3]
     options = dict(word.split("=") for word in words[3:])
     tag = options.get("tag")
-    return Field(
+    return SchemaField(
         name=name,
         type=kind,
         versions=parse_versions(versions),

@@ -1,0 +1,1 @@
+"""Scripts that measure, and the test that runs each of them on next to nothing."""
