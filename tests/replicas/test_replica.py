@@ -197,7 +197,7 @@ def test_a_negative_epoch_ends_the_broker(tmp_path: Path, how: str) -> None:
     write(path, {"leader-epoch-checkpoint": b"0\n1\n-2 0\n"})
     problem = str(state_of(tmp_path / "data", how=how).problem)
     assert problem.startswith("the broker aborts")
-    assert "epoch -2 from offset 0" in problem
+    assert "leader-epoch-checkpoint has epoch -2 from offset 0" in problem
 
 
 def test_an_unreadable_topic_id_keeps_the_replica_away(tmp_path: Path) -> None:
