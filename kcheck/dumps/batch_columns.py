@@ -24,7 +24,7 @@ from kcheck.formats.record_batch import (
 from kcheck.model.java import INT_MAX
 from kcheck.model.report import Block, Rows, RowSlice
 from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
-from kcheck.segments.record_columns import Bodies, Buffer, Fields, fields, step
+from kcheck.segments.record_columns import BatchBodies, Buffer, RecordFields, decode_fields, record_positions
 
 RECORD_COUNT = 1 << 15
 """Maximum number of records held at a time (by their headers' count), plus one batch."""
@@ -98,10 +98,10 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
         buffer, rows, begin, end, stop = _unpacked(columns, memoryview(window), rows, begin, end)
         del parts[stop:]
     batches = HeaderColumns._make(None if column is None else column[rows] for column in columns)
-    bodies = Bodies(begin, end, batches.record_count)
-    steps = step(buffer, bodies)
+    bodies = BatchBodies(begin, end, batches.record_count)
+    steps = record_positions(buffer, bodies)
     intact = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
-    pieces = list(fields(buffer, steps))
+    pieces = list(decode_fields(buffer, steps))
     for piece in pieces:
         intact[piece.batch[~piece.sound]] = False
     blocks = _record_blocks(batches, buffer, pieces, intact, shown)
@@ -141,12 +141,12 @@ def _unpacked(
 
 
 def _record_blocks(
-    batches: HeaderColumns, buffer: Buffer, pieces: list[Fields], intact: Mask, shown: DumpDetail
+    batches: HeaderColumns, buffer: Buffer, pieces: list[RecordFields], intact: Mask, shown: DumpDetail
 ) -> Iterator[Block]:
     for piece in pieces:
         good = intact[piece.batch]
         if good.any():
-            yield _record_block(batches, buffer, Fields._make(column[good] for column in piece), shown)
+            yield _record_block(batches, buffer, RecordFields._make(column[good] for column in piece), shown)
 
 
 def _damaged(block: Block) -> Iterator[int]:
@@ -155,7 +155,7 @@ def _damaged(block: Block) -> Iterator[int]:
     return (position for position, *said in rows if any(problem_of(decoded) is not None for decoded in said))
 
 
-def _record_block(batches: HeaderColumns, buffer: Buffer, piece: Fields, shown: DumpDetail) -> Block:
+def _record_block(batches: HeaderColumns, buffer: Buffer, piece: RecordFields, shown: DumpDetail) -> Block:
     batch, delta = piece.batch, piece.offset_delta
     appended, sequence = _appended(batches), batches.base_sequence.astype(np.int64)[batch]
     created = batches.base_timestamp.astype(np.int64)[batch] + piece.timestamp_delta

@@ -1,4 +1,4 @@
-"""The records inside of batches: decompressed, decoded, and held against what the header says of them."""
+"""The records inside of batches: decompressed, decoded, and compared with the batch header."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -23,47 +23,56 @@ from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
 from kcheck.model.source import Source
 from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
-from kcheck.segments.record_columns import Bodies, Buffer, Fields, Steps, fields, step
+from kcheck.segments.record_columns import (
+    BatchBodies,
+    Buffer,
+    RecordFields,
+    RecordPositions,
+    decode_fields,
+    record_positions,
+)
 
 BODY_SIZE_MAX = 10 << 20
-"""So many bytes of records are looked into of one batch, after decompression."""
+"""kcheck does not decode a batch with more bytes of records than this, after decompression."""
 _POOL_SIZE = 4 << 20
-"""Batches are decompressed until they have so many bytes together, and then stepped side by side."""
+"""Batches are decompressed until they have this many bytes together, and then decoded in parallel."""
 _MARKER_SIZE = 78
 _MARKER_PLACES = (66, 70, 71)
-"""Where in a marker the version of its key begins, the size of its value stands, and the version of that begins."""
+"""The positions in a transaction marker of the key version, the value size and the value version."""
 _MARKER_VALUE_SIZE = 6 << 1
 _NEVER = 2**31
 
 
-class _BatchBodies:
-    """Some batches of a window: which rows of its columns they are, and where their records stand in a buffer."""
+class _DecodedBatches:
+    """Some batches of a window: their rows in its columns, and where their records are in a buffer."""
 
-    def __init__(self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, bodies: Bodies) -> None:
+    def __init__(
+        self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, bodies: BatchBodies
+    ) -> None:
         self.columns, self.rows, self.buffer, self.bodies = columns, rows, buffer, bodies
         self.stamps = stamps[rows]
         self.reach = columns.last_offset[rows] - columns.base_offset[rows]
-        """The largest offset delta that a record may have; any, where the header itself makes no sense."""
+        """The largest offset delta that a record may have; unbounded if the header itself is wrong."""
         self.reach[self.reach < 0] = _NEVER
         self.last = np.full(rows.size, -1, np.int64)
-        """The offset delta of the last record seen."""
+        """The offset delta of the last record so far."""
         self.highest = np.full(rows.size, -1, np.int64)
-        """The largest timestamp of its records. A leader names none below -1, whatever the producer said."""
+        """The largest timestamp of its records so far. A leader writes -1 for any lower one."""
         self.broken = np.full(rows.size, _NEVER, np.int64)
         """The number of the first record that cannot be decoded."""
-        self.told = np.zeros(rows.size, np.bool_)
-        """Whether an offset of it was told to be wrong."""
+        self.is_reported = np.zeros(rows.size, np.bool_)
+        """Whether a wrong offset in it has been reported."""
 
 
-Say = Callable[[int], tuple[int | None, str]]
-"""Tells of one of some batches which record is wrong, and how."""
+Describe = Callable[[int], tuple[int | None, str]]
+"""Returns which record of a batch is wrong (None: the batch itself), and how, in words."""
 
 
-class Records:
-    """Looks into the batches of a segment, window by window."""
+class RecordCheck:
+    """Decodes and checks the records of a segment, window by window."""
 
     def __init__(self, source: Source, *, reads_zstd: bool) -> None:
-        """Take the open file: batches larger than a window are read anew; and whether the release knows zstd."""
+        """Take the open file, for batches larger than a window, and whether the release can read zstd."""
         self._source = source
         self._reads_zstd = reads_zstd
         self._count = 0
@@ -71,11 +80,11 @@ class Records:
         self._counts: Counter[RecordFault] = Counter()
 
     def view(self) -> RecordsView:
-        """Return what was found."""
+        """Return the result."""
         return RecordsView(self._count, tuple(self._faults), dict(self._counts))
 
     def take(self, columns: HeaderColumns, window: bytearray) -> None:
-        """Look into the batches of one window, which begins with the first of them; only where the CRC matches."""
+        """Check the batches of one window, which starts with the first of them; skip those with a wrong CRC."""
         at = columns.position - columns.position[0]
         stamps = columns.base_timestamp.astype(np.int64)
         begin, end = at + HEADER.size, at + columns.size
@@ -83,25 +92,25 @@ class Records:
         if int(end[-1]) > len(window) - PADDING:
             size = int(end[0] - begin[0])
             if size > BODY_SIZE_MAX:
-                self._tell_row(RecordFault.SIZE, columns, 0, f"it has {size} bytes of records")
+                self._report_row(RecordFault.SIZE, columns, 0, f"it has {size} bytes of records")
                 return
             buffer = self._source.pread(size + HEADER.size, int(columns.position[0]))
             end = np.array([len(buffer)])
         sound = np.ones(at.size, np.bool_) if columns.valid is None else columns.valid
         wanted = sound & (columns.magic == 2) & (columns.record_count >= 0)
         for row in np.flatnonzero(sound & (columns.magic >= 0) & (columns.magic < 2)).tolist():
-            self._look_into_messages(columns, row, memoryview(buffer)[int(at[row]) : int(end[row])])
+            self._check_messages(columns, row, memoryview(buffer)[int(at[row]) : int(end[row])])
         for row in np.flatnonzero(wanted & _odd_controls(columns, buffer, at)).tolist():
             batch = bytearray(buffer[int(at[row]) : int(end[row])])
-            batch[MAGIC_AT] = 2  # A link of the CRCs may stand there.
-            found = control_problem(memoryview(batch), BODY_SIZE_MAX)
-            if found is not None:
-                self._tell_row(found.fault, columns, row, found.problem, found.record)
+            batch[MAGIC_AT] = 2  # `HeaderReader` overwrites the bytes that no CRC covers.
+            problem = control_problem(memoryview(batch), BODY_SIZE_MAX)
+            if problem is not None:
+                self._report_row(problem.fault, columns, row, problem.problem, problem.record)
         packed = columns.attributes & CODEC_MASK != 0
         rows = np.flatnonzero(wanted & ~packed)
         if rows.size:
-            bodies = Bodies(begin[rows], end[rows], columns.record_count[rows])
-            self._look(_BatchBodies(columns, stamps, rows, buffer, bodies))
+            bodies = BatchBodies(begin[rows], end[rows], columns.record_count[rows])
+            self._check(_DecodedBatches(columns, stamps, rows, buffer, bodies))
         rows = np.flatnonzero(wanted & packed)
         if rows.size:
             self._unpack(columns, stamps, rows, buffer, begin, end)
@@ -109,7 +118,7 @@ class Records:
     def _unpack(
         self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, begin: Column, end: Column
     ) -> None:
-        """Decompress batch by batch, and look into as many at a time as fit into the pool."""
+        """Decompress batch by batch, and check as many at a time as fit into the pool."""
         source = memoryview(buffer)
         pool, packed, bounds = bytearray(), list[int](), [0]
         codecs = columns.attributes & CODEC_MASK
@@ -118,16 +127,16 @@ class Records:
         ):
             if codec == ZSTD and not self._reads_zstd:
                 unknown = f"{COMPRESSION[codec]}: no release before 2.1 knows it"
-                self._tell_row(RecordFault.COMPRESSION, columns, row, unknown)
+                self._report_row(RecordFault.COMPRESSION, columns, row, unknown)
                 continue
             data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
             if problem is not None:
                 name = COMPRESSION[codec] if codec < len(COMPRESSION) else f"codec {codec}"
                 fault = RecordFault.SIZE if problem == too_large(BODY_SIZE_MAX) else RecordFault.COMPRESSION
-                self._tell_row(fault, columns, row, f"{name}: {problem}")
+                self._report_row(fault, columns, row, f"{name}: {problem}")
                 continue
             if packed and len(pool) + len(data) > _POOL_SIZE:
-                self._look(_unpacked(columns, stamps, packed, pool, bounds))
+                self._check(_unpacked(columns, stamps, packed, pool, bounds))
                 pool, packed, bounds = bytearray(), [], [0]
             if packed or not isinstance(data, bytearray):
                 pool += data
@@ -136,15 +145,15 @@ class Records:
             packed.append(row)
             bounds.append(len(pool))
         if packed:
-            self._look(_unpacked(columns, stamps, packed, pool, bounds))
+            self._check(_unpacked(columns, stamps, packed, pool, bounds))
 
-    def _look(self, batches: _BatchBodies) -> None:
+    def _check(self, batches: _DecodedBatches) -> None:
         """Decode the records of batches, and compare them with their headers."""
         columns, rows, bodies = batches.columns, batches.rows, batches.bodies
-        steps = step(batches.buffer, bodies)
-        for piece in fields(batches.buffer, steps):
+        steps = record_positions(batches.buffer, bodies)
+        for piece in decode_fields(batches.buffer, steps):
             self._take_piece(batches, piece)
-            del piece  # Its columns make room in the cache for those of the next one.
+            del piece  # Its columns make room in the CPU cache for the next ones.
         broken = np.where(steps.found < bodies.stated, np.minimum(batches.broken, steps.found), batches.broken)
         self._count += int(np.minimum(broken, steps.found).sum())
         whole = broken == _NEVER
@@ -153,18 +162,18 @@ class Records:
             return _framing(steps, bodies, at, int(broken[at]))
 
         wrong, empty = ~whole | (steps.behind != bodies.end), bodies.stated == 0
-        self._tell(RecordFault.FRAMING, batches, wrong & ~empty, framing)
-        self._tell(RecordFault.PASSED, batches, wrong & empty, framing)
+        self._report(RecordFault.FRAMING, batches, wrong & ~empty, framing)
+        self._report(RecordFault.PASSED, batches, wrong & empty, framing)
         stated = columns.max_timestamp[rows]
 
         def timestamp(at: int) -> tuple[int | None, str]:
             return None, f"the largest timestamp is {stated[at]} in its header and {batches.highest[at]} in its records"
 
         created = (columns.attributes[rows] & LOG_APPEND_TIME == 0) & (bodies.stated > 0)
-        self._tell(RecordFault.TIMESTAMP, batches, whole & created & (batches.highest != stated), timestamp)
+        self._report(RecordFault.TIMESTAMP, batches, whole & created & (batches.highest != stated), timestamp)
 
-    def _take_piece(self, batches: _BatchBodies, piece: Fields) -> None:
-        """Compare records with the one before each, and gather what is compared with the header."""
+    def _take_piece(self, batches: _DecodedBatches, piece: RecordFields) -> None:
+        """Compare each record with the one before, and gather what is compared with the header."""
         batch, number, delta, stamp = piece.batch, piece.number, piece.offset_delta, piece.timestamp_delta
         if not piece.sound.all():
             bad = ~piece.sound
@@ -187,14 +196,14 @@ class Records:
             self._take_offsets(batches, batch[wrong], number[wrong], delta[wrong], before[wrong])
 
     def _take_offsets(
-        self, batches: _BatchBodies, batch: Column, number: Column, delta: Column, before: Column
+        self, batches: _DecodedBatches, batch: Column, number: Column, delta: Column, before: Column
     ) -> None:
-        """Tell of each batch the first of these records, whose offsets are wrong."""
-        places, each = np.unique(batch, return_index=True)
-        first = dict(zip(places.tolist(), each.tolist(), strict=True))
+        """Report the first record with a wrong offset of each batch."""
+        places, first_rows = np.unique(batch, return_index=True)
+        first = dict(zip(places.tolist(), first_rows.tolist(), strict=True))
         fresh = np.zeros(batches.rows.size, np.bool_)
-        fresh[places] = ~batches.told[places]
-        batches.told[places] = True
+        fresh[places] = ~batches.is_reported[places]
+        batches.is_reported[places] = True
 
         def offset(at: int) -> tuple[int | None, str]:
             record = first[at]
@@ -206,35 +215,35 @@ class Records:
                 return int(number[record]), f"it has offset {own}, and the one before it {previous}"
             return 0, f"it has offset {own}, and the batch begins at {base}"
 
-        self._tell(RecordFault.OFFSET, batches, fresh, offset)
+        self._report(RecordFault.OFFSET, batches, fresh, offset)
 
-    def _tell(self, fault: RecordFault, batches: _BatchBodies, wrong: Mask, say: Say) -> None:
-        """Count the batches that are wrong, and keep the first of them with what is to be said of each."""
-        found = np.flatnonzero(wrong)
-        if found.size:
+    def _report(self, fault: RecordFault, batches: _DecodedBatches, wrong: Mask, describe: Describe) -> None:
+        """Count the wrong batches, and keep the first of them with a description."""
+        numbers = np.flatnonzero(wrong)
+        if numbers.size:
             room = max(FAULT_COUNT_MAX - self._counts[fault], 0)
-            self._counts[fault] += found.size
-            for at in found[:room].tolist():
-                self._faults.append(_faulty(fault, batches.columns, int(batches.rows[at]), *say(at)))
+            self._counts[fault] += numbers.size
+            for at in numbers[:room].tolist():
+                self._faults.append(_faulty(fault, batches.columns, int(batches.rows[at]), *describe(at)))
 
-    def _tell_row(
+    def _report_row(
         self, fault: RecordFault, columns: HeaderColumns, row: int, problem: str, record: int | None = None
     ) -> None:
-        """Tell what is wrong with one batch."""
+        """Report what is wrong with one batch."""
         self._counts[fault] += 1
         if self._counts[fault] <= FAULT_COUNT_MAX:
             self._faults.append(_faulty(fault, columns, row, record, problem))
 
-    def _look_into_messages(self, columns: HeaderColumns, row: int, entry: memoryview) -> None:
-        """Look into a message of magic 0 or 1, or a wrapper of them."""
-        found = look_into(entry, BODY_SIZE_MAX)
-        self._count += found.decoded
-        if found.fault is not None:
-            self._tell_row(found.fault, columns, row, found.problem, found.record)
+    def _check_messages(self, columns: HeaderColumns, row: int, entry: memoryview) -> None:
+        """Check a message of magic 0 or 1, or a wrapper of them."""
+        messages = look_into(entry, BODY_SIZE_MAX)
+        self._count += messages.decoded
+        if messages.fault is not None:
+            self._report_row(messages.fault, columns, row, messages.problem, messages.record)
 
 
 def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Column) -> Mask:
-    """Return which control batches are not the end of a transaction as every broker writes it."""
+    """Return which control batches differ from the transaction marker that every broker writes."""
     odd: Mask = columns.attributes & CONTROL != 0
     marked = (columns.marker == ABORT_MARKER) | (columns.marker == COMMIT_MARKER)
     plain = np.flatnonzero(marked & (columns.size == _MARKER_SIZE) & (columns.producer_id >= 0))
@@ -250,8 +259,8 @@ def _faulty(fault: RecordFault, columns: HeaderColumns, row: int, record: int | 
     return FaultyRecord(fault, int(columns.position[row]), base, last, record, problem)
 
 
-def _framing(steps: Steps, bodies: Bodies, at: int, broken: int) -> tuple[int | None, str]:
-    """Return which record of a batch is framed wrongly, and how."""
+def _framing(steps: RecordPositions, bodies: BatchBodies, at: int, broken: int) -> tuple[int | None, str]:
+    """Return the first record whose length or fields are invalid, and why, in words."""
     begin, end, count = int(bodies.begin[at]), int(bodies.end[at]), int(bodies.stated[at])
     behind, found = int(steps.behind[at]), int(steps.found[at])
     if broken == _NEVER:
@@ -264,7 +273,11 @@ def _framing(steps: Steps, bodies: Bodies, at: int, broken: int) -> tuple[int | 
     return broken, f"its length, at byte {behind - begin} of {end - begin}, cannot be"
 
 
-def _unpacked(columns: HeaderColumns, stamps: Column, rows: list[int], pool: Buffer, bounds: list[int]) -> _BatchBodies:
-    """Return batches that stand one behind the other in a buffer."""
+def _unpacked(
+    columns: HeaderColumns, stamps: Column, rows: list[int], pool: Buffer, bounds: list[int]
+) -> _DecodedBatches:
+    """Return batches whose decompressed records follow each other in a buffer."""
     edges, which = np.array(bounds), np.array(rows)
-    return _BatchBodies(columns, stamps, which, pool, Bodies(edges[:-1], edges[1:], columns.record_count[which]))
+    return _DecodedBatches(
+        columns, stamps, which, pool, BatchBodies(edges[:-1], edges[1:], columns.record_count[which])
+    )

@@ -1,4 +1,4 @@
-"""Walking the batches of a `.log` in windows of bounded memory, and finding where a log ends from its tail."""
+"""The batch headers of a `.log` one by one, and where to start reading to find the end of a log."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,21 +13,21 @@ from kcheck.model.unreadable import UnreadableError
 
 _WINDOW_SIZE = 64 << 10
 _INDEX_TRIES = 8
-"""So many entries from the end of an index are tried before the log is walked from its start."""
+"""How many entries from the end of an index are tried before the `.log` is read from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
 
 
 class Walk:
-    """The batches from a position on, as FileLogInputStream finds them; iterate once.
+    """The batches from a position, as FileLogInputStream finds them; iterate once.
 
-    Afterwards `position` is where valid data ends, `corrupt` why (None: the file ends there, or in an entry that it
-    cuts short). With `verify` a batch whose CRC does not match ends the walk too, as in LogSegment.recover.
+    Afterwards `position` is where valid data ends. `corrupt` says why: None if the file ends there, or if the last
+    batch is torn. With `verify` a wrong CRC ends the walk too, as in LogSegment.recover.
     """
 
     def __init__(
         self, source: Source, size: int | None = None, *, position: int = 0, verify: bool = False, window: bytes = b""
     ) -> None:
-        """Take an open file and the size up to which it counts; `window` has been read from the position on."""
+        """Take an open file, of which `size` bytes count; `window` has the bytes at `position`, already read."""
         self.position = max(position, 0)
         self.corrupt: str | None = None
         self._source = source
@@ -36,7 +36,7 @@ class Walk:
         self._window = window
 
     def __iter__(self) -> Iterator[Batch]:
-        """Yield batch after batch; memory is one window, whatever the sizes of batches."""
+        """Yield each batch; memory is bounded by one window, whatever the sizes of batches."""
         window, start = self._window, self.position
         while True:
             at, remaining = self.position - start, self._size - self.position
@@ -44,7 +44,7 @@ class Walk:
                 start, at = self.position, 0
                 window = self._source.pread(min(_WINDOW_SIZE, remaining), start) if remaining > 0 else b""
                 if len(window) < min(HEADER.size, remaining):
-                    return  # The file has become shorter.
+                    return  # The file became shorter.
             total = entry_size(window, at, remaining=remaining)
             if total is None:
                 return
@@ -60,15 +60,15 @@ class Walk:
             yield batch
 
     def _matches(self, batch: Batch, window: bytes, at: int) -> bool:
-        """Whether the CRC of the batch matches; a batch beyond the window is read piece by piece."""
+        """Whether the CRC of the batch matches; a batch larger than the window is read piece by piece."""
         if at + batch.size <= len(window):
             body = memoryview(window)[at + body_from(batch.magic) : at + batch.size]
             return checksum(body, batch.magic) == batch.crc
-        return crc_on_disk(self._source, batch.position, batch.size, batch.magic) == batch.crc
+        return batch_crc(self._source, batch.position, batch.size, batch.magic) == batch.crc
 
 
-def crc_on_disk(source: Source, position: int, size: int, magic: int) -> int | None:
-    """Return the CRC of a batch that is read piece by piece, None where the file ends before it."""
+def batch_crc(source: Source, position: int, size: int, magic: int) -> int | None:
+    """Return the CRC of a batch, read piece by piece; None if the file ends within it."""
     at, end, running = position + body_from(magic), position + size, 0
     while at < end:
         part = source.pread(min(_WINDOW_SIZE, end - at), at)
@@ -80,40 +80,41 @@ def crc_on_disk(source: Source, position: int, size: int, magic: int) -> int | N
 
 
 class TailStart(NamedTuple):
-    """Where to begin to find the end of a log: the position of its last sane index entry, else 0.
-
-    `window` are the bytes that were read there. `index_size` is None unless the last entry is sane, and a start finds
-    it in the index; `offset` is then the one that it names, the base offset of the segment where there is none.
-    """
+    """Where to start reading a segment to find the end of the log."""
 
     position: int = 0
+    """The position of the last sane index entry; 0 if there is none."""
     window: bytes = b""
+    """The bytes at that position, already read."""
     index_size: int | None = None
+    """The size of the index in bytes; None unless its last entry is sane and a binary search finds it."""
     offset: Offset = Offset(0)
+    """The offset of that entry; the base offset of the segment if the index has no entry."""
 
 
-def tail_of(files: Files, log: Source, base_offset: Offset) -> TailStart:
-    """Return where to begin to find the end of a log; 0 where its index cannot be opened.
+def tail_start(files: Files, log: Source, base_offset: Offset) -> TailStart:
+    """Return where to start reading a segment to find the end of the log; the start if its index cannot be opened.
 
-    Sane is an entry above the base offset, within the file, where a batch stands whose offsets fit.
+    An entry is sane if it is within the file, not below the base offset, and a batch with fitting offsets is there.
     """
     try:
         with files.open(segment_prefix(base_offset) + ".index") as index:
             slots = _Slots(index, base_offset)
             used = slots.used()
             for slot in range(used - 1, max(used - 1 - _INDEX_TRIES, -1), -1):
-                found = slots.entry(slot)
-                window = b"" if found is None else _window_at(log, found, base_offset)
-                if found is not None and window:
-                    followed = slot == slots.count - 1 == slots.floor(found.offset)
-                    return TailStart(found.position, window, index.size if followed else None, found.offset)
+                last_entry = slots.entry(slot)
+                window = b"" if last_entry is None else _window_at(log, last_entry, base_offset)
+                if last_entry is not None and window:
+                    followed = slot == slots.count - 1 == slots.floor(last_entry.offset)
+                    size = index.size if followed else None
+                    return TailStart(last_entry.position, window, size, last_entry.offset)
             return TailStart(index_size=None if slots.count else index.size, offset=base_offset)
     except UnreadableError:
         return TailStart()
 
 
 class _Slots:
-    """The slots of an offset index; those at its end, which a search looks at first, are read at once."""
+    """The slots of an offset index; the last ones, where a binary search starts, are read at once."""
 
     def __init__(self, source: Source, base_offset: Offset) -> None:
         self.count = source.size // _SLOT
@@ -127,14 +128,14 @@ class _Slots:
         return self._source.pread(_SLOT, slot * _SLOT) if at < 0 else self._last[at : at + _SLOT]
 
     def entry(self, slot: int) -> OffsetPosition | None:
-        """Return what a slot says, None where the file has become shorter."""
+        """Return the entry in a slot; None if the file became shorter."""
         data = self._slot(slot)
         return entry(data, 0, self._base) if len(data) == _SLOT else None
 
     def used(self) -> int:
-        """Return how many stand before the zeros that a running broker keeps ahead: entries rise, zeros follow."""
+        """Return how many slots are used: entries ascend, then come the zeros that a running broker preallocates."""
         if self.count and any(self._slot(self.count - 1)):
-            return self.count  # Its broker has closed it.
+            return self.count  # The broker closed the index, which cuts off the zeros.
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
@@ -145,7 +146,7 @@ class _Slots:
         return low
 
     def floor(self, offset: Offset) -> int:
-        """Return the slot that a search for an offset ends at."""
+        """Return the slot at which the binary search for an offset ends."""
         return floor_slot(self._key, self.count, offset - self._base, entry_size=_SLOT)
 
     def _key(self, slot: int) -> int:
@@ -154,13 +155,13 @@ class _Slots:
         return int.from_bytes(data[:_KEY], "big", signed=True)
 
 
-def _window_at(log: Source, found: OffsetPosition, base_offset: Offset) -> bytes:
-    """Return what stands where an entry leads to, nothing if that is no batch whose offsets fit."""
-    if not (0 <= found.position < log.size and found.offset >= base_offset):
+def _window_at(log: Source, target: OffsetPosition, base_offset: Offset) -> bytes:
+    """Return the bytes at the position of an entry; nothing unless they start a batch whose offsets fit."""
+    if not (0 <= target.position < log.size and target.offset >= base_offset):
         return b""
-    remaining = log.size - found.position
-    window = log.pread(min(_WINDOW_SIZE, remaining), found.position)
+    remaining = log.size - target.position
+    window = log.pread(min(_WINDOW_SIZE, remaining), target.position)
     total = entry_size(window, 0, remaining=remaining) if len(window) >= min(HEADER.size, remaining) else None
-    batch = batch_at(window, 0, position=found.position, total=total) if total and total > 0 else None
-    sane = batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= found.offset
+    batch = batch_at(window, 0, position=target.position, total=total) if total and total > 0 else None
+    sane = batch is not None and batch.magic in (0, 1, 2) and base_offset <= batch.base_offset <= target.offset
     return window if sane else b""

@@ -1,4 +1,4 @@
-"""Whole batches behind damage: what stands there is a batch only if its CRC says so."""
+"""Intact batches after damaged bytes: kcheck accepts a batch there only if its CRC matches."""
 
 import numpy as np
 
@@ -7,19 +7,19 @@ from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.java import LONG_MAX
 from kcheck.model.segments import Beyond
 from kcheck.model.source import Source
-from kcheck.segments.batches import Walk, crc_on_disk
+from kcheck.segments.batches import Walk, batch_crc
 
 _PIECE_SIZE = 1 << 20
 _TRY_SIZE = 4 << 10
-"""What a try costs at least, beside the bytes that it reads."""
+"""The least that a try counts, as bytes read."""
 _TRIED_SIZE_MAX = 64 << 20
-"""So many bytes are read in the search: what looks like headers may be made to look so."""
+"""The search gives up after reading this many bytes: hostile bytes may look like many headers."""
 
 
 def intact_batches(source: Source, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
-    """Return the first run of batches of magic 2 behind `position` whose CRCs match, None where there is none.
+    """Return the first run of batches of magic 2 after `position` whose CRCs match; None if there is none.
 
-    Their offsets must lie above `after` and within the segment of `base`.
+    Their offsets must be above `after`, and in range for a segment with the base offset `base`.
     """
     low, high = max(base, after + 1), min(base + RELATIVE_OFFSET_MAX, LONG_MAX)
     left = _TRIED_SIZE_MAX
@@ -34,14 +34,14 @@ def intact_batches(source: Source, position: int, size: int, *, base: Offset, af
             left -= max(batch.size, _TRY_SIZE)
             if left < 0:
                 return None
-            if crc_on_disk(source, batch.position, batch.size, batch.magic) == batch.crc:
+            if batch_crc(source, batch.position, batch.size, batch.magic) == batch.crc:
                 return _run(source, size, batch, high=high)
         start += max(len(piece) - HEADER.size + 1, 1)
     return None
 
 
 def _headers(piece: bytes, remaining: int, *, low: int, high: int) -> list[int]:
-    """Return where in a piece bytes stand that can be the header of a batch: its magic, its length, its offsets."""
+    """Return the positions in a piece of bytes that may be a batch header, by magic, size and offsets."""
     whole = np.ndarray((len(piece) - HEADER.size + 1,), f"V{HEADER.size}", piece, strides=(1,))
     magic = np.frombuffer(piece, np.uint8)[MAGIC_AT : MAGIC_AT + len(whole)]
     at = np.flatnonzero(magic == 2)
@@ -50,12 +50,12 @@ def _headers(piece: bytes, remaining: int, *, low: int, high: int) -> list[int]:
     headers = whole[at].view(np.dtype(places))  # type: ignore[call-overload]  # numpy's stubs lack this form
     offset, length, delta = (headers[name].astype(np.int64) for name in names)
     fits = (length >= HEADER.size - OVERHEAD.size) & (length <= remaining - at - OVERHEAD.size) & (delta >= 0)
-    found: list[int] = at[fits & (offset >= low) & (offset <= high) & (delta <= high - offset)].tolist()
-    return found
+    positions: list[int] = at[fits & (offset >= low) & (offset <= high) & (delta <= high - offset)].tolist()
+    return positions
 
 
 def _run(source: Source, size: int, first: Batch, *, high: int) -> Beyond:
-    """Return the batches from `first` on, as far as their CRCs match and their offsets rise up to `high`."""
+    """Return the run of batches from `first`, as long as CRCs match and offsets ascend to at most `high`."""
     last, count = first.last_offset, 1
     for batch in Walk(source, size, position=first.position + first.size, verify=True):
         if batch.last_offset > high or batch.base_offset <= last:
@@ -69,7 +69,7 @@ def _total(piece: bytes, at: int) -> int:
 
 
 def only_zeros(source: Source, position: int, size: int) -> bool:
-    """Whether nothing but zeros stands from `position` to the end of a file."""
+    """Whether only zeros follow, from `position` to the end of the file."""
     while position < size:
         begin = source.next_data(position)
         if begin is None:

@@ -1,4 +1,4 @@
-"""A segment of any size, and whatever is wrong in it: its batches as columns, and its indexes against them."""
+"""A segment of any size with any fault: its batches as columns, and whether its indexes agree with them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,31 +24,31 @@ from kcheck.model.source import Filled, Source
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader, Mask, highest_before, newest
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
-from kcheck.segments.producer_tracking import FollowingProducers
-from kcheck.segments.transactions import Following
+from kcheck.segments.producer_tracking import SegmentProducers
+from kcheck.segments.transactions import SegmentTransactions
 
 if TYPE_CHECKING:
-    from kcheck.segments.batch_records import Records
+    from kcheck.segments.batch_records import RecordCheck
 
 _EPOCH_COUNT_MAX = 10_000
 
 
-def whole(
+def read_columnar(
     source: Source,
     indexes: Mapping[str, Filled | None],
     where: Location,
     base: Offset,
     *,
     verify: bool,
-    records: "Records | None",
+    records: "RecordCheck | None",
     cuts: Sequence[Offset],
 ) -> SegmentView:
-    """Return what `examine` of `segments/segment.py` returns of an open `.log`.
+    """Return the facts about the segment of an open `.log`.
 
-    `indexes` are those beside it by their endings, None where one cannot be read; `records` takes every batch.
+    `indexes` are its indexes by file extension, None for one that cannot be read. `records` decodes every batch.
     """
     size = source.size
-    batches, transactions, producers = _BatchChecks(base), Following(), FollowingProducers(cuts)
+    batches, transactions, producers = _BatchChecks(base), SegmentTransactions(), SegmentProducers(cuts)
     checks = {ending: _index_check(indexes[ending], where, base, ending) for ending in _CHECKS}
     index = checks[".index"]
     starts = index.position if isinstance(index, OffsetIndexCheck) else None
@@ -106,13 +106,13 @@ def _index_check(data: Filled | None, where: Location, base: Offset, ending: str
 
 
 class _BatchChecks:
-    """What the batches of a segment say together, and which of them have a fault."""
+    """The totals over the batches of a segment, and which batches have a fault."""
 
     def __init__(self, base: Offset) -> None:
         self.count = 0
         self.records = 0
         self.first_offset: Offset | None = None
-        self.last_offset = Offset(LONG_MIN)  # Before the first batch: below every offset.
+        self.last_offset = Offset(LONG_MIN)  # Below every offset: there is no batch yet.
         self.max_timestamp = -1
         self.epochs: list[EpochRun] = []
         self.faults: list[FaultyBatch] = []
@@ -126,7 +126,7 @@ class _BatchChecks:
 
     @property
     def holes(self) -> int:
-        """How many offsets up to the last one have no record, as far as the headers tell."""
+        """How many offsets up to the last one have no record, by the headers."""
         return self.last_offset + 1 - self._base - self.records if self.count else 0
 
     def take(self, columns: HeaderColumns) -> None:
@@ -138,7 +138,7 @@ class _BatchChecks:
         self.records += int(columns.record_count.sum(dtype=np.int64))
         for fault, mask, context in self._faults(columns, before):
             if mask.any():
-                self._tell(fault, columns, mask, context)
+                self._report(fault, columns, mask, context)
         self.last_offset = Offset(int(columns.last_offset[-1]))
         if self.holes and len(self.gaps) < GAPS_KEPT:
             self._take_gaps(columns, before)
@@ -146,7 +146,7 @@ class _BatchChecks:
         self._take_epochs(columns)
 
     def _faults(self, columns: HeaderColumns, before: Column) -> Iterator[tuple[BatchFault, Mask, Column]]:
-        """Yield each fault with the batches that have it."""
+        """Yield each fault, the mask of the batches that have it, and for each batch what came before it."""
         base, last, epoch = columns.base_offset, columns.last_offset, columns.epoch
         if columns.valid is not None:
             yield BatchFault.CRC, ~columns.valid, before
@@ -163,11 +163,11 @@ class _BatchChecks:
         highest = highest_before(self._highest_epoch, epoch)
         yield BatchFault.EPOCH, (epoch != -1) & (epoch < highest[:-1]), highest[:-1]
 
-    def _tell(self, fault: BatchFault, columns: HeaderColumns, mask: Mask, before: Column) -> None:
-        found = mask.nonzero()[0]
+    def _report(self, fault: BatchFault, columns: HeaderColumns, mask: Mask, before: Column) -> None:
+        rows = mask.nonzero()[0]
         room = FAULT_COUNT_MAX - self.counts[fault]
-        self.counts[fault] += len(found)
-        for at in found[: max(room, 0)].tolist():
+        self.counts[fault] += len(rows)
+        for at in rows[: max(room, 0)].tolist():
             self.faults.append(
                 FaultyBatch(
                     fault=fault,
@@ -183,17 +183,17 @@ class _BatchChecks:
             )
 
     def _take_gaps(self, columns: HeaderColumns, before: Column) -> None:
-        """Keep the first gaps; below magic 2 a header does not tell with which offset it begins."""
-        behind = (columns.base_offset > before + 1) & (before >= self._base) & (columns.magic >= 2)
-        found = behind.nonzero()[0][: GAPS_KEPT - len(self.gaps)].tolist()
-        self.gaps += (Gap(Offset(int(before[at]) + 1), Offset(int(columns.base_offset[at]))) for at in found)
+        """Keep the first gaps; below magic 2 a header does not name the first offset."""
+        has_gap = (columns.base_offset > before + 1) & (before >= self._base) & (columns.magic >= 2)
+        rows = has_gap.nonzero()[0][: GAPS_KEPT - len(self.gaps)].tolist()
+        self.gaps += (Gap(Offset(int(before[at]) + 1), Offset(int(columns.base_offset[at]))) for at in rows)
 
     def _take_epochless(self, columns: HeaderColumns) -> None:
-        found = ((columns.epoch == -1) & (columns.magic >= 2)).nonzero()[0]
-        if found.size:
-            first = Epochless(0, int(columns.position[found[0]]), Offset(int(columns.base_offset[found[0]])))
+        rows = ((columns.epoch == -1) & (columns.magic >= 2)).nonzero()[0]
+        if rows.size:
+            first = Epochless(0, int(columns.position[rows[0]]), Offset(int(columns.base_offset[rows[0]])))
             before = self.epochless or first
-            self.epochless = before._replace(batches=before.batches + len(found))
+            self.epochless = before._replace(batches=before.batches + len(rows))
 
     def _take_epochs(self, columns: HeaderColumns) -> None:
         epoch, base, last = columns.epoch, columns.base_offset, columns.last_offset
@@ -205,7 +205,7 @@ class _BatchChecks:
         if not epoch.size:
             return
         begins = [0, *((epoch[1:] != epoch[:-1]).nonzero()[0] + 1).tolist()]
-        for begin, end in zip(begins, [*(each - 1 for each in begins[1:]), epoch.size - 1], strict=True):
+        for begin, end in zip(begins, [*(begin - 1 for begin in begins[1:]), epoch.size - 1], strict=True):
             run = EpochRun(Epoch(int(epoch[begin])), Offset(int(base[begin])), Offset(int(last[end])))
             if self._epochs_are_whole and self.epochs and self.epochs[-1].epoch == run.epoch:
                 self.epochs[-1] = self.epochs[-1]._replace(last_offset=run.last_offset)

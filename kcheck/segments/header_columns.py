@@ -1,4 +1,4 @@
-"""The batch headers of a `.log` as columns, window by window: memory is bounded, one CRC call serves many batches.
+"""The batch headers of a `.log` as columns, window by window: memory is bounded, and one CRC call checks many batches.
 
 `kcheck.segments.batches` reads the same headers one by one.
 """
@@ -28,61 +28,73 @@ from kcheck.formats.record_batch import (
 )
 from kcheck.model.segments import End
 from kcheck.model.source import Source
-from kcheck.segments.batch_boundaries import NOWHERE, entries
-from kcheck.segments.batches import crc_on_disk
+from kcheck.segments.batch_boundaries import NO_POSITIONS, batch_starts
+from kcheck.segments.batches import batch_crc
 
 WINDOW_SIZE = 4 << 20
 _FEW = 10_000
-"""A window that holds fewer batches costs more to begin than to go through: the next ones are twice as large."""
+"""If a window has fewer batches, its fixed cost dominates: the next windows are twice as large."""
 _UNSUMMED = body_from(2)
-"""So many bytes of a batch stand before those that its CRC covers."""
+"""How many bytes of a batch precede those that its CRC covers."""
 _LINK = 0x5F35254C
-"""The register of CRC-32C that 21 zero bytes turn into 0xffffffff, where every CRC begins."""
+"""The CRC-32C register that 21 zero bytes turn into 0xffffffff, the initial value of every CRC."""
 _CHAIN = np.dtype([("link", "<u4"), ("zeros", f"V{_UNSUMMED - 4}")])
 
 MARKER_RECORD = Layout(
     (("size", "i8"), ("attributes", "i8"), ("deltas", "i16"), ("key_size", "i8"), ("version", "i16"), ("type", "i16"))
 )
-"""The record of a marker as every broker writes it: lengths and deltas are varints of one byte."""
+"""The record of a transaction marker as every broker writes it: lengths and deltas are varints of one byte."""
 _KEY_SIZE = 4 << 1
-"""A varint, zigzag: the key has 4 bytes."""
+"""The key has 4 bytes, as a zigzag varint."""
 PADDING = HEADER.size + MARKER_RECORD.size
-"""The last entry of a window may be shorter than what is gathered from its place."""
+"""The last batch of a window may be shorter than the bytes gathered at its position."""
 _LOW_ATTRIBUTES_AT = _UNSUMMED + 1
-"""Where the byte of the attributes stands that any release has used."""
+"""The position of the only attributes byte that any release uses."""
 
 Column = npt.NDArray[Any]
-"""Whole numbers of any size; those that are rarely looked at stay as the file has them."""
+"""Integers of any width; rarely used ones stay in the byte order of the file."""
 Mask = npt.NDArray[np.bool_]
 _TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
 
 
 class HeaderColumns(NamedTuple):
-    """Headers, one item a batch; a message of magic 0 or 1, or a wrapper of messages, is a batch.
+    """Batch headers, one item for each batch; a message of magic 0 or 1, or a wrapper of messages, counts as a batch.
 
-    `position` and `size` are bytes in the `.log`. -1 is unknown: below magic 2 `epoch`, `producer_id`, `record_count`,
-    in magic 0 `max_timestamp`. Without a producer id its epoch and sequence mean nothing. `base_offset` below magic 2
-    is the last offset, `base_timestamp` means nothing. `valid` tells whether the CRC matches, None where it was not
-    computed. `crc` is the one that the header names, `marker` the type of a transaction marker, NO_MARKER for every
-    other batch.
+    -1 means unknown.
     """
 
     position: Column
+    """Its position in the `.log`."""
     size: Column
+    """Its size in bytes."""
     magic: Column
+    """The message format."""
     base_offset: Column
+    """Its first offset; below magic 2 its last one."""
     last_offset: Column
+    """Its last offset."""
     epoch: Column
+    """Its leader epoch; -1 below magic 2."""
     record_count: Column
+    """How many records it has; -1 for a compressed message below magic 2."""
     base_timestamp: Column
+    """The timestamp from which those of its records count; meaningless below magic 2."""
     max_timestamp: Column
+    """Its largest timestamp; -1 in magic 0."""
     attributes: Column
+    """The lower byte of its attributes: codec, timestamp type, transactional, control."""
     producer_id: Column
+    """The producer's id; -1 below magic 2."""
     producer_epoch: Column
+    """The producer's epoch; meaningless without a producer id."""
     base_sequence: Column
+    """Its first sequence number; meaningless without a producer id."""
     marker: Column
+    """The type of a transaction marker; NO_MARKER for any other batch."""
     crc: Column
+    """The CRC in the header."""
     valid: Mask | None
+    """Whether the CRC matches; None if it was not computed."""
 
 
 class HeaderReader:
@@ -100,27 +112,27 @@ class HeaderReader:
         lax: bool = False,
         patches: Patches = (),
     ) -> None:
-        """Take a file of `size` bytes; `verify` computes CRCs, `grow` takes larger windows of large batches.
+        """Take an open file, of which `size` bytes count; `position` is that of the first batch.
 
-        `position` is where the first batch begins. With `lax` a batch of magic 2 that is smaller than its header is one
-        too, as to a broker that looks at no CRC: the fields of its header stand in what follows it.
-
-        `starts` are positions where batches may begin, as an index names them: they save time, and change no answer.
+        `verify` computes CRCs. `grow` allows larger windows for large batches. `lax` accepts a batch of magic 2 that is
+        smaller than its header, as a broker does that checks no CRC: it reads header fields from the bytes that follow.
+        `patches` change bytes as they are read. `starts` are positions where batches may begin, from an index: they
+        save time and change no answer.
         """
         self.position = position
         self.end = End.WHOLE
         self.window = bytearray()
-        """Holds the batches of the last columns from its begin on; of the headers only what their CRC covers."""
+        """The bytes of the batches in the last columns; of their headers only what the CRC covers is unchanged."""
         self._source = source
         self._size = source.size if size is None else size
         self._verify = verify
         self._grow = grow
         self._lax = lax
         self._patches = patches
-        self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else NOWHERE
+        self._starts = starts if starts is not None and (np.diff(starts) > 0).all() else NO_POSITIONS
 
     def __iter__(self) -> Iterator[HeaderColumns]:
-        """Yield the headers of each window of the file that holds any."""
+        """Yield the headers of each window that has any."""
         buffer = self.window = bytearray(min(WINDOW_SIZE, max(self._size - self.position, 0)) + PADDING)
         while (remaining := self._size - self.position) > 0:
             wanted = min(len(buffer) - PADDING, remaining)
@@ -131,14 +143,14 @@ class HeaderReader:
             patch(memoryview(buffer)[:wanted], self.position, self._patches)
             begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
             starts = self._starts[begin:behind] - self.position
-            found, size, end = entries(buffer, filled, remaining, starts, lax=self._lax)
-            if found.size:
-                columns = _columns(buffer, found, self.position)
+            begins, size, end = batch_starts(buffer, filled, remaining, starts, lax=self._lax)
+            if begins.size:
+                columns = _columns(buffer, begins, self.position)
                 if self._verify:
                     columns = columns._replace(valid=_valid(buffer, columns, self.position))
                 self.position += size
                 yield columns
-                if self._grow and found.size < _FEW and len(buffer) == WINDOW_SIZE + PADDING:
+                if self._grow and begins.size < _FEW and len(buffer) == WINDOW_SIZE + PADDING:
                     buffer = self.window = bytearray(min(2 * WINDOW_SIZE, self._size) + PADDING)
             elif end is None:
                 large = self._large(buffer)
@@ -151,23 +163,23 @@ class HeaderReader:
                 return
 
     def _large(self, buffer: bytearray) -> HeaderColumns | None:
-        """Return the one batch at `position` that is larger than a window, None where the file ends in it by now.
+        """Return the batch at `position`, which is larger than a window; None if the file now ends within it.
 
-        To verify it, it is read piece by piece.
+        Its CRC is computed piece by piece.
         """
         columns = _columns(buffer, np.zeros(1, np.int64), self.position)
         size, magic = int(columns.size[0]), int(columns.magic[0])
         if not self._source.pread(1, self.position + size - 1):
             return None
         if self._verify:
-            found = crc_on_disk(self._source, self.position, size, magic)
-            columns = columns._replace(valid=np.array([found == columns.crc[0]]))
+            crc = batch_crc(self._source, self.position, size, magic)
+            columns = columns._replace(valid=np.array([crc == columns.crc[0]]))
         self.position += size
         return columns
 
 
 def _columns(buffer: bytearray, at: Column, start: int) -> HeaderColumns:
-    """Return the headers at these places of a window that begins at position `start`."""
+    """Return the headers at these indices of a window that begins at position `start`."""
     new = _gather(buffer, at, HEADER)
     magic = new["magic"].copy()
     base = new["base_offset"].astype(np.int64)
@@ -210,7 +222,7 @@ def _columns(buffer: bytearray, at: Column, start: int) -> HeaderColumns:
 
 
 def _markers(buffer: bytearray, at: Column, headers: Any, attributes: Column) -> Column:
-    """Return the types of the transaction markers: one plain record whose key is a version and a type."""
+    """Return the types of the transaction markers: one uncompressed record whose key is a version and a type."""
     rows = np.flatnonzero((attributes & (MARKER | CODEC_MASK)) == MARKER)
     found = np.full(at.shape, NO_MARKER, np.int16)
     if rows.size:
@@ -222,19 +234,19 @@ def _markers(buffer: bytearray, at: Column, headers: Any, attributes: Column) ->
 
 
 def _gather(buffer: bytearray, at: Column, layout: Layout) -> Any:
-    """Return the fields of a layout at each place of a buffer."""
+    """Return the fields of a layout at each index of a buffer."""
     whole = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
     return whole[at].view(dtype_of(layout))
 
 
 def highest_before(before: int, column: Column) -> Column:
-    """Return the largest value up to each place of a column, behind `before`, which stands first."""
+    """Return the running maximum of a column, with `before` as its first item."""
     whole = np.concatenate(([before], column))
     return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
 
 
 def newest(columns: HeaderColumns) -> Column:
-    """Return the largest timestamp of each batch, -1 of one that the cleaner emptied: time indexes may leave it out."""
+    """Return the largest timestamp of each batch; -1 for an emptied one, which time indexes may omit."""
     emptied = columns.record_count == 0
     return np.where(emptied, -1, columns.max_timestamp) if emptied.any() else columns.max_timestamp
 
@@ -246,7 +258,7 @@ def dtype_of(layout: Layout) -> Any:
 
 
 def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
-    """Return which batches of a window have the CRC that their header names; what no CRC covers is overwritten."""
+    """Return which batches of a window have a matching CRC; overwrites the bytes that no CRC covers."""
     at = columns.position - start
     ends = at + columns.size
     if columns.magic.min() >= 2 and _chained(buffer, at, int(ends[-1]), columns.crc):
@@ -257,10 +269,10 @@ def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
 
 
 def _chained(buffer: bytearray, at: Column, end: int, crc: Column) -> bool:
-    """Whether every batch of a window has its CRC, by one call over all of them.
+    """Whether every batch of a window has a matching CRC, by one CRC call over all of them.
 
-    Before each body but the first, the bytes that no CRC covers are overwritten by ones that take the register from the
-    end of the batch before, if its CRC is what it says, to where every CRC begins. One wrong batch is always seen.
+    No CRC covers the first bytes of a batch. There, in each batch but the first, bytes are written that turn the CRC of
+    the batch before, if it matches its header, into the initial value of a CRC. A single wrong batch always shows.
     """
     links = np.zeros(len(at) - 1, _CHAIN)
     links["link"] = crc[:-1] ^ np.uint32(0xFFFFFFFF ^ _LINK)

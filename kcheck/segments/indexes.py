@@ -1,9 +1,9 @@
-"""The offset index and the time index of a segment against its batches, which pass by window after window.
+"""Whether the offset index and the time index of a segment agree with its batches, which come window by window.
 
-An entry names an offset, and where to begin to look for it or how large timestamps are up to there. Which batch of an
-append it was written for differs by release and by who appended, so only this is asked: the batch that holds the offset
-lies at or behind the position, where a batch begins; and its largest timestamp is that of the entry (OffsetIndex,
-TimeIndex, LogSegment.append 0.8 to 4.3.1).
+An entry names an offset, and either a position from which to search for it, or the largest timestamp so far. Which
+batch of an append gets the entry differs by release, and between leader and follower. So kcheck checks only this: a
+batch begins at the position, and the batch with the offset is there or later; its largest timestamp is that of the
+entry (OffsetIndex, TimeIndex, LogSegment.append 0.8 to 4.3.1).
 """
 
 from collections import Counter
@@ -23,48 +23,48 @@ from kcheck.segments.header_columns import Column, HeaderColumns, Mask, dtype_of
 
 
 class OffsetIndexCheck:
-    """Checks an offset index: `take` every window of the segment, then `view`; `position` is what its entries say."""
+    """Checks an offset index: `take` every window of the segment, then `view`. `position` has its positions."""
 
     def __init__(self, data: Filled, where: Location, base: Offset) -> None:
-        """Take the file."""
+        """Take the content of the file."""
         self._entries = _Entries(data, OFFSET_INDEX_ENTRY, where, base)
         self.position = self._entries.values("position")
         offset, position = self._entries.offset, self.position
-        self._entries.tell(
+        self._entries.report(
             EntryFault.ORDER,
             (_steps(offset) <= 0) | (_steps(position) <= 0) | (position < 0) | (offset < base),
             position,
         )
-        self._looked = 0
+        self._checked = 0
 
     def take(self, columns: HeaderColumns) -> None:
-        """Check the entries that point into this window, and those whose offset is in it."""
+        """Check the entries whose position or offset is in this window."""
         entries = self._entries
-        found, batch = entries.reached(columns, self.position)
-        entries.tell(EntryFault.SKIPS, columns.position[batch] < self.position[found], self.position, found.start)
+        reached, batch = entries.reached(columns, self.position)
+        entries.report(EntryFault.SKIPS, columns.position[batch] < self.position[reached], self.position, reached.start)
         if entries.sound:
             end = int(self.position.searchsorted(columns.position[-1] + columns.size[-1]))
-            stated = self.position[self._looked : end]
+            stated = self.position[self._checked : end]
             at = columns.position.searchsorted(stated, "right") - 1
             missed = (at < 0) | (columns.position[at] != stated)
-            entries.tell(EntryFault.NO_BATCH, missed, self.position, self._looked)
-            self._looked = end
+            entries.report(EntryFault.NO_BATCH, missed, self.position, self._checked)
+            self._checked = end
 
     def view(self) -> IndexView:
-        """Return what was found, when all batches have passed."""
+        """Return the result, after the last window."""
         entries = self._entries
-        return entries.view(self._looked, self.position, None)
+        return entries.view(self._checked, self.position, None)
 
 
 class TimeIndexCheck:
     """Checks a time index: `take` every window of the segment, then `view`."""
 
     def __init__(self, data: Filled, where: Location, base: Offset) -> None:
-        """Take the file."""
+        """Take the content of the file."""
         self._entries = _Entries(data, TIME_INDEX_ENTRY, where, base)
         self._timestamp = self._entries.values("timestamp")
         offset, timestamp = self._entries.offset, self._timestamp
-        self._entries.tell(
+        self._entries.report(
             EntryFault.ORDER,
             (_steps(timestamp) <= 0) | (_steps(offset) < 0) | (timestamp < 0) | (offset < base),
             timestamp,
@@ -74,21 +74,21 @@ class TimeIndexCheck:
     def take(self, columns: HeaderColumns) -> None:
         """Check the entries whose offset is in this window."""
         largest = highest_before(self._largest, newest(columns))
-        found, batch = self._entries.reached(columns, self._timestamp)
-        stated = self._timestamp[found]
-        # A message of magic 0 has no timestamp, and a leader up to 0.10.2 indexed the one that it had taken out of it.
+        reached, batch = self._entries.reached(columns, self._timestamp)
+        stated = self._timestamp[reached]
+        # A message of magic 0 has no timestamp; up to 0.10.2 a leader indexed the one that it removed from the message.
         wrong = (columns.magic[batch] != 0) & ((columns.max_timestamp[batch] != stated) | (largest[batch] >= stated))
-        self._entries.tell(EntryFault.TIMESTAMP, wrong, self._timestamp, found.start)
+        self._entries.report(EntryFault.TIMESTAMP, wrong, self._timestamp, reached.start)
         self._largest = int(largest[-1])
 
     def view(self) -> IndexView:
-        """Return what was found, when all batches have passed."""
+        """Return the result, after the last window."""
         last = int(self._timestamp[-1]) if self._timestamp.size else None
         return self._entries.view(len(self._timestamp), self._timestamp, last)
 
 
 class _Entries:
-    """The entries of an index, how far the batches have reached, and the faults."""
+    """The entries of an index, which of them the windows have reached, and the faults."""
 
     def __init__(self, file: Filled, layout: Layout, where: Location, base: Offset) -> None:
         data, size = file
@@ -106,30 +106,30 @@ class _Entries:
 
     @property
     def sound(self) -> bool:
-        """Whether the entries rise: others cannot be looked up."""
+        """Whether the entries ascend; otherwise they cannot be searched."""
         return not self._counts[EntryFault.ORDER]
 
     def values(self, name: str) -> Column:
-        """Return a column of the file."""
+        """Return a column of the entries."""
         return self._rows[name].astype(np.int64)
 
     def reached(self, columns: HeaderColumns, values: Column) -> tuple[slice, Column]:
-        """Return the entries whose offset is in a window, and for each the batch that holds it."""
+        """Return the entries whose offset is in a window, and for each the batch that has it."""
         last = highest_before(self._last, columns.last_offset)
         begin, self._last = self._next, int(last[-1])
         if self.sound:
             self._next = int(self.offset.searchsorted(last[-1], "right"))
-        found = slice(begin, self._next)
-        offset = self.offset[found]
+        reached = slice(begin, self._next)
+        offset = self.offset[reached]
         batch = last[1:].searchsorted(offset)
         base = columns.base_offset[batch]
         if columns.magic.min() < 2:
             base = np.where(columns.magic[batch] < 2, last[batch] + 1, base)
-        self.tell(EntryFault.GAP, offset < base, values, begin)
-        return found, batch
+        self.report(EntryFault.GAP, offset < base, values, begin)
+        return reached, batch
 
-    def tell(self, fault: EntryFault, mask: Mask, values: Column, begin: int = 0) -> None:
-        """Keep faulty entries, up to a bound, and count them all; the mask begins with entry number `begin`."""
+    def report(self, fault: EntryFault, mask: Mask, values: Column, begin: int = 0) -> None:
+        """Keep the first faulty entries and count all; the mask starts at entry number `begin`."""
         count = int(np.count_nonzero(mask))
         if not count:
             return
@@ -139,25 +139,25 @@ class _Entries:
             offset = Offset(int(self.offset[number]))
             self._faults.append(FaultyEntry(fault, number, offset, int(values[number])))
 
-    def view(self, looked: int, values: Column, last_timestamp: int | None) -> IndexView:
-        """Return what was found; from `looked` on, or from the offset that no batch reached, entries point to none."""
+    def view(self, checked: int, values: Column, last_timestamp: int | None) -> IndexView:
+        """Return the result; entries from number `checked` on, or above the last offset, point past the last batch."""
         if self.sound:
-            begin = min(looked, self._next)
-            self.tell(EntryFault.BEYOND, np.ones(len(self.offset) - begin, np.bool_), values, begin)
+            begin = min(checked, self._next)
+            self.report(EntryFault.BEYOND, np.ones(len(self.offset) - begin, np.bool_), values, begin)
         return IndexView(
             where=self._where,
             size=self._size,
             entries=len(self.offset),
             room=self._room,
             torn=self._torn,
-            faults=tuple(sorted(self._faults, key=lambda found: (found.number, found.fault))),
+            faults=tuple(sorted(self._faults, key=lambda entry: (entry.number, entry.fault))),
             counts={fault: count for fault, count in self._counts.items() if count},
             last_timestamp=last_timestamp,
         )
 
 
 def _steps(column: Column) -> Column:
-    """Return by how much each value lies above the one before it, 1 for the first."""
+    """Return the difference of each value to the one before it; 1 for the first."""
     steps = np.ones_like(column)
     steps[1:] = column[1:] - column[:-1]
     return steps

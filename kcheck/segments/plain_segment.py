@@ -1,6 +1,6 @@
-"""A small segment in which nothing is wrong, read without numpy, which costs more to begin than few batches cost.
+"""A small segment without a fault, read without numpy: its import costs more than a few batches do.
 
-Whatever is not as a broker writes it leads to None, and to `kcheck.segments.segment`, which finds out what it is.
+If anything is not as a broker writes it, the answer is None, and `columnar_segment` finds out what is wrong.
 """
 
 from bisect import bisect_left
@@ -22,29 +22,35 @@ from kcheck.segments.producers import CUT_COUNT_MAX
 
 SIZE_MAX = 128 << 10
 _BATCH_COUNT_MAX = 100
-"""About so many batches cost as much here as they do there."""
+"""More batches than this are read faster with numpy."""
 _CRC_FROM = body_from(2)
 _NO_TRANSACTIONS = Transactions((), {}, {})
 
 
 class _PlainBatches(NamedTuple):
-    """What the batches of a segment say, one item each in the first five; `highest` is the largest timestamp before.
-
-    `epoch_begins` tells which batch is the first of each leader epoch.
-    """
+    """The batches of a segment; the first five fields have one item for each batch."""
 
     position: Sequence[int]
+    """Its position in the `.log`."""
     base_offset: Sequence[int]
+    """Its first offset."""
     last_offset: Sequence[int]
+    """Its last offset."""
     timestamp: Sequence[int]
+    """Its largest timestamp."""
     highest: Sequence[int]
+    """The largest timestamp of the batches before it."""
     epoch_begins: list[tuple[Epoch, int]]
+    """Each leader epoch, with the number of its first batch."""
     producers: dict[int, Seen]
+    """The producers by id."""
     solid_from: Offset
+    """From this offset to the end no offset is missing."""
     records: int
+    """How many records there are, by the headers."""
 
     def epochs(self) -> tuple[EpochRun, ...]:
-        """Return the runs of batches with one epoch."""
+        """Return the runs of batches of one leader epoch."""
         if len(self.epoch_begins) == 1:
             return (EpochRun(self.epoch_begins[0][0], Offset(self.base_offset[0]), Offset(self.last_offset[-1])),)
         ends = [begin - 1 for _, begin in self.epoch_begins[1:]] + [-1]
@@ -56,39 +62,39 @@ class _PlainBatches(NamedTuple):
     def gaps(self) -> tuple[Gap, ...]:
         """Return the first gaps between batches."""
         ends = (last + 1 for last in self.last_offset)
-        found = (Gap(Offset(end), Offset(first)) for end, first in zip(ends, self.base_offset[1:], strict=False))
-        return tuple(islice((gap for gap in found if gap.start < gap.end), GAPS_KEPT))
+        gaps = (Gap(Offset(end), Offset(first)) for end, first in zip(ends, self.base_offset[1:], strict=False))
+        return tuple(islice((gap for gap in gaps if gap.start < gap.end), GAPS_KEPT))
 
 
-def sound(
+def read_plain(
     source: Source, indexes: Mapping[str, Filled | None], where: Location, base: Offset,
     *, verify: bool, cuts: Sequence[Offset],
 ) -> SegmentView | None:  # fmt: skip
-    """Return what `examine` of `segments/segment.py` returns of a small segment without a fault, else None.
+    """Return the facts about a small segment without a fault; None for any other.
 
-    `indexes` are those beside it by their endings, None where one cannot be read.
+    `indexes` are its indexes by file extension, None for one that cannot be read.
     """
     size = source.size
     data = source.pread(size, 0)
-    found = _batches(data, base, verify=verify) if len(data) == size else None
-    if found is None:
+    batches = _batches(data, base, verify=verify) if len(data) == size else None
+    if batches is None:
         return None
     stem = (where.file or "").removesuffix(".log")
     views = []
-    for ending, layout, holds in _INDEXES:
+    for ending, layout, agrees in _INDEXES:
         entries, view = indexes[ending], None
         if entries is not None:
-            view = _index(entries, layout, holds, where.of_file(stem + ending), base, found)
+            view = _index(entries, layout, agrees, where.of_file(stem + ending), base, batches)
             if view is None:
                 return None
         views.append(view)
-    count = len(found.position)
-    first = Offset(found.base_offset[0]) if count else None
-    end = Offset(found.last_offset[-1] + 1) if count else base
+    count = len(batches.position)
+    first = Offset(batches.base_offset[0]) if count else None
+    end = Offset(batches.last_offset[-1] + 1) if count else base
     asked = cuts[-CUT_COUNT_MAX:]
     if asked and min(asked) < end:
         return None
-    whole = None if first is None else Range(first, end, found.solid_from, found.producers)
+    whole = None if first is None else Range(first, end, batches.solid_from, batches.producers)
     return SegmentView(
         where=where,
         base_offset=base,
@@ -99,8 +105,8 @@ def sound(
         batches=count,
         first_offset=first,
         end_offset=end,
-        max_timestamp=max(found.timestamp, default=-1),
-        epochs=found.epochs(),
+        max_timestamp=max(batches.timestamp, default=-1),
+        epochs=batches.epochs(),
         faults=(),
         counts={},
         beyond=None,
@@ -108,13 +114,13 @@ def sound(
         time_index=views[1],
         transactions=_NO_TRANSACTIONS,
         producers=Producing(whole, dict.fromkeys(asked, whole), (), {}),
-        holes=end - base - found.records,
-        gaps=() if found.records == end - base else found.gaps(),
+        holes=end - base - batches.records,
+        gaps=() if batches.records == end - base else batches.gaps(),
     )
 
 
 def _batches(data: bytes, base: Offset, *, verify: bool) -> _PlainBatches | None:
-    """Return what the batches say, None where one is not as a broker appends it, or is of a transaction."""
+    """Return the batches; None if one is transactional, or not as a broker appends it."""
     rows: list[tuple[int, int, int, int, int]] = []
     epoch_begins: list[tuple[Epoch, int]] = []
     producers: dict[int, Seen] = {}
@@ -167,56 +173,56 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _PlainBatches | None
     )
 
 
-def _offset_entries(rows: list[tuple[int, int]], base: Offset, found: _PlainBatches) -> bool:
-    """Whether each entry points to a batch at or before the one that holds its offset, and all rise."""
+def _offset_entries(rows: list[tuple[int, int]], base: Offset, batches: _PlainBatches) -> bool:
+    """Whether entries ascend, and each points to a batch at or before the one that has its offset."""
     position_before, offset_before = -1, base - 1
     for relative, position in rows:
         offset = base + relative
-        at = bisect_left(found.last_offset, offset)
+        at = bisect_left(batches.last_offset, offset)
         if (
             not (offset_before < offset and position_before < position)
-            or at == len(found.position)
-            or not found.base_offset[at] <= offset
-            or position > found.position[at]
-            or position not in found.position
+            or at == len(batches.position)
+            or not batches.base_offset[at] <= offset
+            or position > batches.position[at]
+            or position not in batches.position
         ):
             return False
         position_before, offset_before = position, offset
     return True
 
 
-def _time_entries(rows: list[tuple[int, int]], base: Offset, found: _PlainBatches) -> bool:
-    """Whether each entry has the timestamp of the batch that holds its offset, the largest so far, and all rise."""
+def _time_entries(rows: list[tuple[int, int]], base: Offset, batches: _PlainBatches) -> bool:
+    """Whether entries ascend, and each has the timestamp of the batch at its offset, larger than any before."""
     timestamp_before, offset_before = -1, int(base)
     for timestamp, relative in rows:
         offset = base + relative
-        at = bisect_left(found.last_offset, offset)
+        at = bisect_left(batches.last_offset, offset)
         if (
             not (timestamp_before < timestamp and offset_before <= offset)
-            or at == len(found.position)
-            or not found.base_offset[at] <= offset
-            or not found.highest[at] < found.timestamp[at] == timestamp
+            or at == len(batches.position)
+            or not batches.base_offset[at] <= offset
+            or not batches.highest[at] < batches.timestamp[at] == timestamp
         ):
             return False
         timestamp_before, offset_before = timestamp, offset
     return True
 
 
-_Holds = Callable[[list[tuple[int, int]], Offset, _PlainBatches], bool]
-_INDEXES: tuple[tuple[str, Layout, _Holds], ...] = (
+_Agrees = Callable[[list[tuple[int, int]], Offset, _PlainBatches], bool]
+_INDEXES: tuple[tuple[str, Layout, _Agrees], ...] = (
     (".index", OFFSET_INDEX_ENTRY, _offset_entries),
     (".timeindex", TIME_INDEX_ENTRY, _time_entries),
 )
 
 
 def _index(
-    file: Filled, layout: Layout, holds: _Holds, where: Location, base: Offset, found: _PlainBatches
+    file: Filled, layout: Layout, agrees: _Agrees, where: Location, base: Offset, batches: _PlainBatches
 ) -> IndexView | None:
-    """Return the view of an index, None where an entry of it does not hold."""
+    """Return the facts about an index; None if an entry is wrong."""
     data, size = file
     used = _entry_file.used_part(data, size, layout) if data else data
     rows = list(layout.iter_unpack(used))
-    if rows and not holds(rows, base, found):
+    if rows and not agrees(rows, base, batches):
         return None
     torn = size % layout.size
     last = rows[-1][0] if rows and layout is TIME_INDEX_ENTRY else None

@@ -1,7 +1,7 @@
-"""The producer snapshots of a partition, held against its batches.
+"""Whether the producer snapshots of a partition agree with its batches.
 
-What the cleaner took, what expired and what lies before the first segment is not known: only what batches contradict
-that are there is told.
+Batches may be missing: compacted, deleted, or below the first segment. A producer may have expired. So kcheck reports
+only what the remaining batches contradict.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,7 +23,7 @@ from kcheck.model.producers import (
 )
 from kcheck.model.segments import FAULT_COUNT_MAX
 from kcheck.model.views import FileView
-from kcheck.segments.producers import FAR, PRODUCER_COUNT_MAX, Faults, joined
+from kcheck.segments.producers import FAR, PRODUCER_COUNT_MAX, SequenceFaults, join_ranges
 
 
 def snapshot_offsets(names: Iterable[str]) -> list[Offset]:
@@ -33,17 +33,17 @@ def snapshot_offsets(names: Iterable[str]) -> list[Offset]:
     return sorted(offset for offset in plain if offset is not None)
 
 
-def cuts(offsets: Sequence[Offset], base: Offset, behind: Offset | None) -> tuple[Offset, ...]:
-    """Return those of the offsets that lie inside of a segment; `behind` is None: it is the last one."""
-    end = len(offsets) if behind is None else bisect_left(offsets, behind)
+def offsets_within(offsets: Sequence[Offset], base: Offset, next_base: Offset | None) -> tuple[Offset, ...]:
+    """Return the offsets within a segment; `next_base` is the base offset of the next one, None for the last."""
+    end = len(offsets) if next_base is None else bisect_left(offsets, next_base)
     return tuple(offsets[bisect_right(offsets, base) : end])
 
 
 class SnapshotChecker:
-    """Goes from segment to segment of a partition, and holds what they tell against its snapshots."""
+    """Compares the snapshots of a partition with its batches, segment by segment."""
 
     def __init__(self, snapshots: Mapping[str, FileView]) -> None:
-        """Take the small files by name; those that a broker refuses are none."""
+        """Take the snapshots by name; one that a broker refuses does not count."""
         files = ((parse_file(name).offset, view) for name, view in snapshots.items())
         self._snapshots = {
             offset: view
@@ -53,46 +53,46 @@ class SnapshotChecker:
         self._left = list(self._snapshots)
         self._before: Range | None = None
         self._followed = True
-        self._faults = Faults()
+        self._faults = SequenceFaults()
         self._views: list[SnapshotView] = []
 
-    def take(self, found: Producing | None, base: Offset) -> None:
-        """Go over the next segment; None where it could not be followed, and with it all behind it."""
+    def take(self, segment: Producing | None, base: Offset) -> None:
+        """Take the next segment; None if its producers are not known: then those of later segments are not either."""
         if self._left:
-            self._hold([offset for offset in self._left if offset <= base], {base: self._before})
-        if found is None:
+            self._compare([offset for offset in self._left if offset <= base], {base: self._before})
+        if segment is None:
             self._followed, self._before = False, None
             return
-        if found.at:
-            at = {offset: found.at[offset] for offset in sorted(found.at) if offset in self._snapshots}
-            self._hold(at, {offset: self._with(range_, Faults()) for offset, range_ in at.items()})
+        if segment.at:
+            at = {offset: segment.at[offset] for offset in sorted(segment.at) if offset in self._snapshots}
+            self._compare(at, {offset: self._with(range_, SequenceFaults()) for offset, range_ in at.items()})
         if self._followed:
-            if found.counts:
-                for faulty in found.faults:
+            if segment.counts:
+                for faulty in segment.faults:
                     self._faults.take(faulty)
-                self._faults.counts.update({fault: n - _kept(found, fault) for fault, n in found.counts.items()})
-            self._before = self._with(found.whole, self._faults)
+                self._faults.counts.update({fault: n - _kept(segment, fault) for fault, n in segment.counts.items()})
+            self._before = self._with(segment.whole, self._faults)
             self._followed = self._before is None or len(self._before.producers) <= PRODUCER_COUNT_MAX
 
     def view(self) -> ProducersView:
-        """Return what was found, behind the last segment."""
-        self._hold(list(self._left), {})
+        """Return the result, after the last segment."""
+        self._compare(list(self._left), {})
         end = FAR if self._before is None else self._before.end_offset
         newest = max((offset for offset in self._snapshots if offset <= end), default=None)
-        snapshots = tuple(each._replace(newest=each.offset == newest) for each in self._views)
-        known = still = None
+        snapshots = tuple(view._replace(newest=view.offset == newest) for view in self._views)
+        known = still_open = None
         if self._followed:
             producers = {} if self._before is None else self._before.producers
-            known, still = len(producers), sum(each.open_from >= 0 for each in producers.values())
-        return ProducersView(snapshots, tuple(self._faults.kept), self._faults.counts, known, still)
+            known, still_open = len(producers), sum(producer.open_from >= 0 for producer in producers.values())
+        return ProducersView(snapshots, tuple(self._faults.kept), self._faults.counts, known, still_open)
 
-    def _with(self, found: Range | None, faults: Faults) -> Range | None:
-        if self._before is None or found is None:
-            return self._before or found
-        return joined(self._before, found, faults)
+    def _with(self, later: Range | None, faults: SequenceFaults) -> Range | None:
+        if self._before is None or later is None:
+            return self._before or later
+        return join_ranges(self._before, later, faults)
 
-    def _hold(self, offsets: Iterable[Offset], at: Mapping[Offset, Range | None]) -> None:
-        """Hold the snapshots of these offsets against the batches before each, where these are known."""
+    def _compare(self, offsets: Iterable[Offset], at: Mapping[Offset, Range | None]) -> None:
+        """Compare the snapshots at these offsets with the producers below each, if these are known."""
         for offset in offsets:
             self._left.remove(offset)
             view = self._snapshots[offset]
@@ -106,25 +106,25 @@ class SnapshotChecker:
             self._views.append(SnapshotView(view.where, offset, False, tuple(faults), counts))
 
 
-def _kept(found: Producing, fault: SequenceFault) -> int:
-    return sum(each.fault is fault for each in found.faults)
+def _kept(segment: Producing, fault: SequenceFault) -> int:
+    return sum(faulty.fault is fault for faulty in segment.faults)
 
 
 def _faulty(producers: Iterable[Producer], offset: Offset, state: Range | None) -> Iterator[FaultyProducer]:
-    """Yield what a snapshot says otherwise than the batches below its offset.
+    """Yield the wrong and missing entries of a snapshot, one for each producer.
 
-    Of each producer one thing is told. `state` is None where they could not be followed.
+    `state` has the producers in the batches below its offset; None if they are not known.
     """
     whole = state is not None and state.end_offset == offset
     solid_from = state.solid_from if state is not None and whole else Offset(FAR)
     by_id = {} if state is None else state.producers
     opened: set[int] = set()
-    for each in producers:
-        found = _contradiction(each, offset, by_id.get(each.producer_id), solid_from)
-        if found is not None:
-            yield FaultyProducer(found[0], each.producer_id, *found[1:])
-        if each.current_txn_first_offset >= 0 or found is not None:
-            opened.add(each.producer_id)
+    for entry in producers:
+        contradiction = _contradiction(entry, offset, by_id.get(entry.producer_id), solid_from)
+        if contradiction is not None:
+            yield FaultyProducer(contradiction[0], entry.producer_id, *contradiction[1:])
+        if entry.current_txn_first_offset >= 0 or contradiction is not None:
+            opened.add(entry.producer_id)
     for producer_id, seen in by_id.items():
         if seen.open_from >= solid_from and producer_id not in opened:
             yield FaultyProducer(SnapshotFault.LACKS, producer_id, -1, seen.open_from)
@@ -133,9 +133,9 @@ def _faulty(producers: Iterable[Producer], offset: Offset, state: Range | None) 
 def _contradiction(
     entry: Producer, offset: Offset, seen: Seen | None, solid_from: Offset
 ) -> tuple[SnapshotFault, int, int] | None:
-    """Return what an entry says wrongly, what it states, and what is so.
+    """Return what is wrong with an entry, the value in it, and the value in the batches; None if nothing is.
 
-    Up to 1.0 a marker's offset can stand as the last one, with the sequence of the data before it.
+    Up to 1.0 the last offset can be that of a marker, with the sequence number of the data before it.
     """
     highest = max(entry.last_offset, entry.current_txn_first_offset)
     if highest >= offset:
@@ -147,7 +147,7 @@ def _contradiction(
         return None
     if entry.producer_epoch < seen.epoch:
         return SnapshotFault.EPOCH, entry.producer_epoch, seen.epoch
-    # A marker alone makes an entry without a batch where the producer had expired.
+    # A marker of an expired producer makes an entry without a batch.
     if entry.last_offset >= 0 or seen.last_offset > seen.control_offset:
         if entry.producer_epoch == seen.last_epoch and entry.last_offset < seen.last_offset:
             return SnapshotFault.OLDER, entry.last_offset, seen.last_offset

@@ -1,6 +1,6 @@
-"""The producers of a log, gone over from segment to segment (ProducerStateManager, ProducerAppendInfo 0.11 to 4.3.1).
+"""The producers of a log across segments (ProducerStateManager, ProducerAppendInfo 0.11 to 4.3.1).
 
-Each segment is followed by itself, in `kcheck.segments.producer_tracking`, so that segments can be read side by side.
+`kcheck.segments.producer_tracking` reads each segment by itself, so that processes can share them.
 """
 
 from collections import Counter
@@ -10,22 +10,22 @@ from kcheck.model.producers import FaultySequence, Range, Seen, SequenceFault
 from kcheck.model.segments import FAULT_COUNT_MAX
 
 PRODUCER_COUNT_MAX = 50_000
-"""So many producers are followed at a time."""
+"""At most this many producers are followed at a time."""
 
 CUT_COUNT_MAX = 16
-"""So many snapshots inside of one segment are held against it, the last ones: a broker leaves one or two there."""
+"""Only this many snapshots within one segment, the last ones, are checked: a broker leaves one or two there."""
 
 SEQUENCES = 1 << 31
-"""Sequence numbers begin again at 0 behind 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
+"""Sequence numbers continue at 0 after 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
 FAR = 1 << 62
 """Above every offset and every row."""
 
 
-class Faults:
-    """The faults of sequences: a few of them, and how many there are."""
+class SequenceFaults:
+    """The first faults of sequence numbers, and how many there are."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start with none."""
         self.kept: list[FaultySequence] = []
         self.counts: Counter[SequenceFault] = Counter()
 
@@ -36,12 +36,18 @@ class Faults:
             self.kept.append(faulty)
 
 
-def compare(
-    producer_id: int, epoch: int, batch: tuple[int, int], before: tuple[int, int], solid_from: int, faults: Faults
+def check_sequence(
+    producer_id: int,
+    epoch: int,
+    batch: tuple[int, int],
+    before: tuple[int, int],
+    solid_from: int,
+    faults: SequenceFaults,
 ) -> None:
-    """Tell how the sequences of a batch go on: (first offset, first sequence) after (last offset, last sequence).
+    """Check that a batch (first offset, first sequence) continues the one before (last offset, last sequence).
 
-    A sequence of 0 is none: group coordinators write no other, and old producers began again when records were deleted.
+    A sequence of 0 is not checked: group coordinators always write 0, and old producers restart at 0 when records are
+    deleted.
     """
     further = (batch[1] - before[1]) % SEQUENCES
     if batch[1] <= 0 or before[1] < 0 or further == 1:
@@ -51,8 +57,8 @@ def compare(
         faults.take(FaultySequence(fault, producer_id, epoch, Offset(batch[0]), batch[1], Offset(before[0]), before[1]))
 
 
-def joined(a: Range, b: Range, faults: Faults) -> Range:
-    """Return two ranges as one, b behind a."""
+def join_ranges(a: Range, b: Range, faults: SequenceFaults) -> Range:
+    """Return two ranges as one; `b` follows `a`."""
     goes_on = a.end_offset == b.first_offset
     producers = dict(a.producers)
     for producer_id, after in b.producers.items():
@@ -61,7 +67,7 @@ def joined(a: Range, b: Range, faults: Faults) -> Range:
         if before is not None and before.last_offset >= 0 and before.last_epoch == after.first_epoch:
             solid = a.solid_from if goes_on and after.solid_from == b.first_offset else after.solid_from
             batch = after.first_offset, after.first_sequence
-            compare(
+            check_sequence(
                 producer_id, after.first_epoch, batch, (before.last_offset, before.last_sequence), solid, faults
             )  # fmt: skip
     solid = a.solid_from if goes_on and b.solid_from == b.first_offset else b.solid_from
@@ -69,7 +75,7 @@ def joined(a: Range, b: Range, faults: Faults) -> Range:
 
 
 def _after(before: Seen, after: Seen) -> Seen:
-    """Return a producer with what it did next."""
+    """Return the state of a producer over both ranges."""
     if after.first_offset < 0:
         data = before[1:8]
     else:

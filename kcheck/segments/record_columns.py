@@ -1,7 +1,8 @@
 """The records of many batches at once, as columns (DefaultRecord 0.11 to 4.3.1).
 
-First the lengths: each record tells where the next begins, so batches are stepped side by side, record by record. Then
-the fields of all records found. Work and memory are bounded by bytes, never by a number that a header states.
+First `record_positions`: the length of a record says where the next one begins, so the records of many batches are
+found in parallel, one numpy step for the next record of each batch. Then `decode_fields` decodes all of them. Work and
+memory are bounded by the size of the bytes, never by a number in a header.
 """
 
 from collections.abc import Iterator
@@ -14,65 +15,75 @@ import numpy.typing as npt
 from kcheck.segments.header_columns import Column, Mask
 
 RECORD_SIZE_MIN = 7
-"""Six fields of a byte each behind a length of one."""
+"""A length of one byte, then six fields of one byte."""
 _SIDE_BY_SIDE_MIN = 96
-"""Fewer batches are stepped one after the other: a step of all costs as much as so many steps of one."""
+"""Fewer batches are stepped one after the other: a numpy step costs about as much as this many in Python."""
 _PIECE_COUNT = 1 << 15
-"""So many records are decoded at a time: their columns stay in the cache."""
+"""How many records are decoded at a time: their columns stay in the CPU cache."""
 _UNKNOWN = 1 << 40
-"""Leads out of every batch."""
+"""Leads past the end of every batch."""
 VARINT_SIZE_MAX, VARLONG_SIZE_MAX = 5, 10
 
 Buffer = bytearray | bytes | memoryview
 Octets = npt.NDArray[np.uint8]
 
 
-class Bodies(NamedTuple):
-    """Where in a buffer the records of batches stand: `begin` to `end`, `stated` as many as their headers name."""
+class BatchBodies(NamedTuple):
+    """Where in a buffer the records of batches are, one item for each batch."""
 
     begin: Column
+    """The index of its first record."""
     end: Column
+    """The index after its last byte."""
     stated: Column
+    """How many records its header names."""
 
 
-class Steps(NamedTuple):
-    """Where records begin, by batch.
-
-    `at` has room for each batch from `first` on, -1 where there is no record. `found` is how many of a batch were
-    stepped through, `behind` the byte after the last of them.
-    """
+class RecordPositions(NamedTuple):
+    """Where the records of batches begin."""
 
     at: Column
+    """The index of each record in the buffer; -1 in an unused slot."""
     first: Column
+    """For each batch, the number of its first slot in `at`."""
     found: Column
+    """For each batch, how many records its lengths lead to."""
     behind: Column
+    """For each batch, the index after the last of these records."""
 
 
-class Fields(NamedTuple):
-    """Records, one item each: the batch it is in, its number there, whether it can be decoded, and its deltas.
-
-    Of those that can be decoded: sizes of key and value, below 0 where they are null, the bytes behind them, and how
-    many headers there are.
-    """
+class RecordFields(NamedTuple):
+    """Decoded records, one item for each; the last five fields mean nothing unless it is `sound`."""
 
     batch: Column
+    """The number of its batch."""
     number: Column
+    """Its number in the batch, from 0."""
     at: Column
+    """Its index in the buffer."""
     sound: Mask
+    """Whether its fields end where its length says."""
     timestamp_delta: Column
+    """Its timestamp, relative to the batch."""
     offset_delta: Column
+    """Its offset, relative to the batch."""
     key_size: Column
+    """The size of its key in bytes; negative for null."""
     key_end: Column
+    """The index after its key."""
     value_size: Column
+    """The size of its value in bytes; negative for null."""
     value_end: Column
+    """The index after its value."""
     header_count: Column
+    """How many headers it has."""
 
 
-def step(buffer: Buffer, bodies: Bodies) -> Steps:
-    """Step through batches by the lengths of their records, until all are found or one cannot be."""
+def record_positions(buffer: Buffer, bodies: BatchBodies) -> RecordPositions:
+    """Follow the lengths of the records in each batch, until all are found or a length is invalid."""
     room = np.maximum(np.minimum(bodies.stated, (bodies.end - bodies.begin) // RECORD_SIZE_MIN), 0)
     first = np.concatenate(([0], np.cumsum(room)[:-1])) if room.size else room
-    steps = Steps(np.full(int(room.sum()), -1, np.int32), first, np.zeros_like(room), bodies.begin.copy())
+    steps = RecordPositions(np.full(int(room.sum()), -1, np.int32), first, np.zeros_like(room), bodies.begin.copy())
     order = np.argsort(-room, kind="stable")
     order = order[: np.count_nonzero(room)]
     rest = _side_by_side(buffer, bodies, room, steps, order)
@@ -81,8 +92,8 @@ def step(buffer: Buffer, bodies: Bodies) -> Steps:
     return steps
 
 
-def _side_by_side(buffer: Buffer, bodies: Bodies, room: Column, steps: Steps, order: Column) -> Column:
-    """Step batches, those with most records first, until few go on; return these."""
+def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Column, steps: RecordPositions, order: Column) -> Column:
+    """Step through batches in parallel, those with most records first, until few are left; return these."""
     at, end, slot = bodies.begin[order], bodies.end[order], steps.first[order]
     fewer = -room[order]
     number = 0
@@ -103,7 +114,7 @@ def _side_by_side(buffer: Buffer, bodies: Bodies, room: Column, steps: Steps, or
 
 
 def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
-    """Return where records end, and which of them do so before the end of their batch."""
+    """Return where records end, and which lengths are valid: the record ends within its batch."""
     pairs = np.ndarray((len(buffer) - 1,), "V2", buffer, strides=(1,))
     behind = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
     good = behind <= end
@@ -119,7 +130,7 @@ def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
 
 @cache
 def _sizes() -> Column:
-    """Return the sizes of records by their first two bytes; _UNKNOWN where these do not tell it, or one that is bad."""
+    """Return the sizes of records by their first two bytes; _UNKNOWN if these do not suffice or are invalid."""
     octets = np.arange(1 << 16, dtype="<u2").view(np.uint8)
     at = np.arange(0, octets.size, 2)
     size, behind, longer = varints(octets, at, 2)
@@ -127,8 +138,8 @@ def _sizes() -> Column:
     return np.where((size < RECORD_SIZE_MIN - 1) | longer, _UNKNOWN, size + behind - at)
 
 
-def _one(buffer: Buffer, batch: int, end: int, room: int, steps: Steps) -> None:
-    """Step through one batch from where it stands."""
+def _one(buffer: Buffer, batch: int, end: int, room: int, steps: RecordPositions) -> None:
+    """Step through the rest of one batch."""
     at, number, slot = int(steps.behind[batch]), int(steps.found[batch]), int(steps.first[batch])
     while number < room:
         places: list[int] = []
@@ -149,7 +160,7 @@ def _one(buffer: Buffer, batch: int, end: int, room: int, steps: Steps) -> None:
                 append(at)
                 at = behind
         except IndexError:
-            pass  # The length itself runs out of the buffer.
+            pass  # The length itself is cut off by the end of the buffer.
         steps.at[slot + number : slot + number + len(places)] = places
         number += len(places)
         if len(places) < goal:
@@ -158,7 +169,7 @@ def _one(buffer: Buffer, batch: int, end: int, room: int, steps: Steps) -> None:
 
 
 def _longer(buffer: Buffer, behind: int, size: int) -> tuple[int, int]:
-    """Return a length of three bytes or more and where it ends; -1 for one that is too long."""
+    """Return a length of three bytes or more and the index after it; -1 if it is too long."""
     for shift in (13, 20, 27):
         byte = buffer[behind]
         size, behind = size | (byte & 127) << shift, behind + 1
@@ -167,8 +178,8 @@ def _longer(buffer: Buffer, behind: int, size: int) -> tuple[int, int]:
     return -1, behind
 
 
-def fields(buffer: Buffer, steps: Steps) -> Iterator[Fields]:
-    """Yield the fields of the records that were stepped through, batch by batch and piece by piece."""
+def decode_fields(buffer: Buffer, steps: RecordPositions) -> Iterator[RecordFields]:
+    """Yield the decoded records, batch by batch, in pieces of bounded size."""
     octets = np.frombuffer(buffer, np.uint8)
     for begin in range(0, steps.at.size, _PIECE_COUNT):
         at = steps.at[begin : begin + _PIECE_COUNT].astype(np.int64)
@@ -182,15 +193,15 @@ def fields(buffer: Buffer, steps: Steps) -> Iterator[Fields]:
 
 
 def _batches(first: Column, begin: int, count: int) -> Column:
-    """Return to which batches so many slots from `begin` on belong."""
+    """Return the batch of each of `count` slots from `begin`."""
     low = int(np.searchsorted(first, begin, "right")) - 1
     high = int(np.searchsorted(first, begin + count))
     bounds = np.append(np.maximum(first[low:high], begin), begin + count)
     return np.repeat(np.arange(low, high), np.diff(bounds))
 
 
-def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> Fields:
-    """Decode records whose lengths are good; one is sound if its fields end where the length says."""
+def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> RecordFields:
+    """Decode records whose lengths are valid; a record is sound if its fields end where its length says."""
     size, behind, _ = varints(octets, at, VARINT_SIZE_MAX)
     end = behind + size
     timestamp_delta, behind, bad_timestamp = varints(octets, behind + 1, VARLONG_SIZE_MAX)
@@ -206,22 +217,22 @@ def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> Field
     if with_headers.size:
         _skip_headers(octets, behind, end, header_count, sound, with_headers)
     sound &= behind == end
-    return Fields(
+    return RecordFields(
         batch, number, at, sound, timestamp_delta, offset_delta, key_size, key_end, value_size, value_end, header_count
     )
 
 
 def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask | None]:
-    """Return the sizes at these places, where the fields end that they stand before, and which are too long.
+    """Return the sizes at these indices, where the fields after them end, and which sizes are too long.
 
-    A negative size is null. What leads out of the record leads to the byte behind it, so that positions stay small.
+    A negative size means null. A field that leads past its record ends one byte after it, so that indices stay small.
     """
     size, behind, too_long = varints(octets, at, VARINT_SIZE_MAX)
     return size, np.minimum(behind + np.maximum(size, 0), np.maximum(behind, end) + 1), too_long
 
 
 def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, sound: Mask, rows: Column) -> None:
-    """Move `behind` of these records over their headers: many records side by side, few one by one."""
+    """Move `behind` of these records past their headers: of many records in parallel, of few one by one."""
     left, at, stop = count[rows], behind[rows], end[rows]
     while rows.size >= _SIDE_BY_SIDE_MIN:
         size, after, bad_key = _skip(octets, at, stop)
@@ -266,10 +277,10 @@ def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
 
 
 def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, Mask | None]:
-    """Return the numbers at these places, zigzag, the places behind them, and which are too long: None where none is.
+    """Return the zigzag numbers at these indices, the indices after them, and which are too long (None: none is).
 
-    ByteUtils.readVarint with a `size_max` of 5, readVarlong of 10; bits above 32 and 64 are lost as there. What lies
-    behind the buffer reads as its last byte.
+    ByteUtils.readVarint with a `size_max` of 5, readVarlong with 10: both drop bits above 32 and 64. Bytes past the end
+    of the buffer read as its last byte.
     """
     octet = octets.take(at, mode="clip")
     behind = at + 1
@@ -278,7 +289,7 @@ def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, 
     raw = (octet & 127).astype(np.int64)
     more = octet >> 7
     octet = octets.take(behind, mode="clip")
-    # Nearly all end by now, so that all are read: to pick those that do not costs more.
+    # Nearly all numbers end by now: to pick the others costs more than to read all.
     raw |= (octet & (more * np.uint8(127))).astype(np.int64) << 7
     behind += more
     longer = np.flatnonzero(more & (octet >> 7))

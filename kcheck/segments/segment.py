@@ -1,4 +1,4 @@
-"""One segment read from its start: its batches, and its indexes against them."""
+"""One segment, read from its start: its batches, and whether its indexes agree with them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,48 +11,50 @@ from kcheck.model.unreadable import Unreadable, UnreadableError
 from kcheck.segments import plain_segment as small
 
 if TYPE_CHECKING:
-    from kcheck.segments.batch_records import Records
+    from kcheck.segments.batch_records import RecordCheck
 
 
-def examine(
+def read_segment(
     files: Files,
     name: str,
     where: Location,
     base: Offset,
     *,
     verify: bool,
-    look_inside: bool = False,
+    decode: bool = False,
     reads_zstd: bool = True,
     cuts: Sequence[Offset] = (),
 ) -> SegmentView:
-    """Return what a segment holds by itself; `name` is that of its `.log`. UnreadableError if that cannot be read.
+    """Return the facts about one segment; `name` is its `.log`. UnreadableError if the `.log` cannot be read.
 
-    `verify` computes the CRC of every batch, `look_inside` decodes its records, those in zstd only if `reads_zstd`;
-    `cuts` are the offsets behind its first at which the producers are asked for.
+    `verify` computes the CRC of every batch. `decode` decodes the records, those in zstd only if `reads_zstd`.
+    `cuts` are offsets in the segment at which a producer snapshot was taken: the view has the producers below each.
     """
     with files.open(name) as source:
         unread: dict[str, Unreadable] = {}
         stem = name.removesuffix(".log")
         indexes = {ending: _index(files, stem, ending, unread) for ending in (".index", ".timeindex")}
-        found = None
-        if source.size <= small.SIZE_MAX and not look_inside:
-            found = small.sound(source, indexes, where, base, verify=verify, cuts=cuts)
-        if found is None:
-            from kcheck.segments.columnar_segment import whole  # numpy: only where few batches do not tell all
+        view = None
+        if source.size <= small.SIZE_MAX and not decode:
+            view = small.read_plain(source, indexes, where, base, verify=verify, cuts=cuts)
+        if view is None:
+            from kcheck.segments.columnar_segment import (
+                read_columnar,  # imports numpy: only if read_plain cannot decide
+            )
 
-            records = _records(source, reads_zstd=reads_zstd) if look_inside else None
-            found = whole(source, indexes, where, base, verify=verify, records=records, cuts=cuts)
-        return found._replace(unread=unread) if unread else found
+            records = _records(source, reads_zstd=reads_zstd) if decode else None
+            view = read_columnar(source, indexes, where, base, verify=verify, records=records, cuts=cuts)
+        return view._replace(unread=unread) if unread else view
 
 
-def _records(source: Source, *, reads_zstd: bool) -> "Records":
-    from kcheck.segments.batch_records import Records  # only where records are read
+def _records(source: Source, *, reads_zstd: bool) -> "RecordCheck":
+    from kcheck.segments.batch_records import RecordCheck  # only if records are decoded
 
-    return Records(source, reads_zstd=reads_zstd)
+    return RecordCheck(source, reads_zstd=reads_zstd)
 
 
 def _index(files: Files, stem: str, ending: str, unread: dict[str, Unreadable]) -> Filled | None:
-    """Return the index beside a `.log`, None where there is none that can be read: `unread` tells why."""
+    """Return an index of a segment; None if it cannot be read, with the cause in `unread`."""
     try:
         return files.read_filled(stem + ending)
     except UnreadableError as error:

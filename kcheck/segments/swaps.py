@@ -1,4 +1,4 @@
-"""The `.log.swap` files of a partition directory: what a start puts in the place of segments."""
+"""The `.log.swap` files of a partition directory: compacted segments that the next start renames to `.log`."""
 
 from collections.abc import Iterator
 
@@ -9,16 +9,16 @@ from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.segment import examine
+from kcheck.segments.segment import read_segment
 
 
 def read_swaps(view: PartitionView, files: Files, collected: list[Finding], *, verify: bool) -> Iterator[SegmentView]:
-    """Yield each `.log.swap`, read from its start."""
+    """Yield the facts about each `.log.swap`; one that cannot be read becomes a finding in `collected`."""
     for name in files_beside_segments(view.files):
-        found = parse_file(name)
-        if found.suffix == SWAP and found.kind is FileKind.LOG and found.offset is not None:
+        file = parse_file(name)
+        if file.suffix == SWAP and file.kind is FileKind.LOG and file.offset is not None:
             where = view.where._replace(file=name)
             try:
-                yield examine(files, name, where, found.offset, verify=verify)._replace(producers=None)
+                yield read_segment(files, name, where, file.offset, verify=verify)._replace(producers=None)
             except UnreadableError as error:
                 collected.append(kc001_unreadable.finding(where, error.why))

@@ -1,4 +1,4 @@
-"""Which segments hold records of a span of time, as their time indexes and their first batches tell."""
+"""Which segments have records in a span of time, by their time indexes and their first batches."""
 
 from typing import NamedTuple
 
@@ -9,23 +9,25 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import log_name, segment_prefix
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
-from kcheck.segments.batches import Walk, tail_of
+from kcheck.segments.batches import Walk, tail_start
 
 _TAIL_SIZE_MAX = 1 << 20
-"""What the time index does not know of the last segment must be so small, or the segment is read."""
+"""If more of the last segment follows its last index entry, `excludes` does not read it to decide."""
 
 
 class TimeSpan(NamedTuple):
-    """A span of time, in ms since 1970, both ends in it; None: no end."""
+    """A span of time in milliseconds since 1970; both ends belong to it."""
 
     since: int | None = None
+    """Its start; None if it has none."""
     until: int | None = None
+    """Its end; None if it has none."""
 
-    def leaves_out(self, files: Files, base: Offset, *, active: bool) -> bool:
+    def excludes(self, files: Files, base: Offset, *, active: bool) -> bool:
         """Whether the segment of this base offset is outside the span; `active` is the last segment of its log.
 
-        Its time index must be whole and in order: that names the largest timestamp. All records are taken to be as
-        young as the first, which is so where brokers set timestamps; where producers do, older ones may follow.
+        False if in doubt. The time index names the largest timestamp, if it is complete and in order. The first record
+        counts as the oldest: that holds if brokers set the timestamps; if producers do, older records may follow.
         """
         if self.since is None and self.until is None:
             return False
@@ -42,17 +44,16 @@ class TimeSpan(NamedTuple):
 
 
 def _newest(files: Files, base: Offset, *, active: bool) -> int | None:
-    """Return the largest timestamp of a segment, None where the time index does not tell.
+    """Return the largest timestamp of a segment; None if the time index does not name it.
 
-    A broker ends the index of a segment with it when it rolls or closes the segment (LogSegment
-    .onBecomeInactiveSegment 0.10.1 to 4.3.1). Before, the batches behind the last entry of the offset index may have
-    larger ones, and the index has room.
+    A broker appends it as the last entry when it rolls or closes the segment (LogSegment.onBecomeInactiveSegment 0.10.1
+    to 4.3.1). In an active segment the batches after the last entry of the offset index may have a larger one.
     """
     data, size = files.read_filled(segment_prefix(base) + ".timeindex")
     used = _entry_file.used_part(data, size, TIME_INDEX_ENTRY)
     if not used or size % TIME_INDEX_ENTRY.size or (len(used) < size and not active):
         return None
-    import numpy as np  # only where a span is asked for
+    import numpy as np  # only if the user named a span
 
     from kcheck.segments.header_columns import dtype_of  # the same
 
@@ -64,7 +65,7 @@ def _newest(files: Files, base: Offset, *, active: bool) -> int | None:
     if not active:
         return newest
     with files.open(log_name(base)) as source:
-        start = tail_of(files, source, base).position
+        start = tail_start(files, source, base).position
         walk = Walk(source, position=start)
         if source.size - start > _TAIL_SIZE_MAX:
             return None
@@ -73,12 +74,12 @@ def _newest(files: Files, base: Offset, *, active: bool) -> int | None:
 
 
 def _first(files: Files, base: Offset) -> int | None:
-    """Return the timestamp of the first batch, None where there is none; compaction may put another time there."""
+    """Return the timestamp of the first batch; None if it has none, or compaction put a deletion time in its place."""
     with files.open(log_name(base)) as source:
         header = source.pread(HEADER.size, 0)
     if len(header) < HEADER.size:
         return None
-    found = header_of(header, total=source.size)
-    by_producer = found.timestamp_type == "CreateTime" and found.base_timestamp is not None
-    timestamp = found.base_timestamp if by_producer else found.max_timestamp
-    return None if found.delete_horizon_ms is not None or timestamp is None or timestamp < 0 else timestamp
+    batch = header_of(header, total=source.size)
+    by_producer = batch.timestamp_type == "CreateTime" and batch.base_timestamp is not None
+    timestamp = batch.base_timestamp if by_producer else batch.max_timestamp
+    return None if batch.delete_horizon_ms is not None or timestamp is None or timestamp < 0 else timestamp

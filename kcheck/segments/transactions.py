@@ -1,6 +1,7 @@
-"""Which transactions a log aborts, found by following its batches from the first segment to the last.
+"""Which transactions a log aborted, found in its batches from the first segment to the last.
 
-Each segment is followed by itself, so that segments can be read side by side; `follow` then goes from one to the next.
+`SegmentTransactions` reads each segment by itself, so that processes can share them. `continue_transactions` then
+carries open transactions from one segment to the next.
 """
 
 from collections.abc import Mapping
@@ -14,20 +15,20 @@ if TYPE_CHECKING:
     from kcheck.segments.header_columns import HeaderColumns
 
 OPEN_COUNT_MAX = 100_000
-"""So many producers are followed at a time, and so many aborted transactions of a segment are kept."""
+"""At most this many producers are followed at a time, and this many aborted transactions of a segment are kept."""
 
-Open = Mapping[int, Offset]
-"""The first offset of the open transaction of each producer."""
+OpenTransactions = Mapping[int, Offset]
+"""The first offset of each open transaction, by producer id."""
 
 
-class Following:
+class SegmentTransactions:
     """The transactions of one segment (ProducerStateManager, ProducerAppendInfo.appendEndTxnMarker 0.11 to 4.3.1).
 
-    A batch whose records were all cleaned away opens none: compaction may have dropped the index entry with them.
+    A batch without records, all removed by compaction, opens none: its index entry may be gone too.
     """
 
     def __init__(self) -> None:
-        """Begin with the first batch of a segment."""
+        """Start before the first batch of a segment."""
         self._open: dict[int, Offset] = {}
         self._ended: dict[int, Offset] = {}
         self._aborted: list[Aborted] = []
@@ -36,7 +37,7 @@ class Following:
         self._followed = True
 
     def take(self, columns: "HeaderColumns") -> None:
-        """Follow the batches of one window."""
+        """Take the batches of one window."""
         rows = (columns.attributes & TRANSACTIONAL).nonzero()[0]
         rows = rows[columns.producer_id[rows] >= 0]
         if not self._followed or not rows.size:
@@ -58,33 +59,36 @@ class Following:
         self._followed = max(map(len, (self._open, self._ended, self._aborted))) <= OPEN_COUNT_MAX
 
     def _begin(self, producer_id: int, first: Offset) -> None:
-        """Remember where a transaction begins for the aborted ones of other producers before it."""
-        left = [each for each in self._without_next if each.producer_id == producer_id]
-        self._next_starts |= {each.last_offset: first for each in self._without_next if each.producer_id != producer_id}
-        self._without_next = left
+        """Remember where a transaction begins, for earlier aborted transactions of other producers."""
+        own = [aborted for aborted in self._without_next if aborted.producer_id == producer_id]
+        others = (aborted for aborted in self._without_next if aborted.producer_id != producer_id)
+        self._next_starts |= {aborted.last_offset: first for aborted in others}
+        self._without_next = own
 
     def view(self) -> Transactions | None:
-        """Return what the segment tells, None where it could not be followed."""
+        """Return the transactions of the segment; None if they are too many to follow."""
         if not self._followed:
             return None
         return Transactions(tuple(self._aborted), self._ended, self._open, self._next_starts)
 
 
-def follow(before: Open | None, found: Transactions | None) -> tuple[Open | None, Transactions | None]:
-    """Return what is open behind a segment, and the segment with what was open before it taken into account.
+def continue_transactions(
+    before: OpenTransactions | None, segment: Transactions | None
+) -> tuple[OpenTransactions | None, Transactions | None]:
+    """Return the transactions open after a segment, and its own with the first offsets of those open before it.
 
-    None is what could not be followed, and all that stands behind it.
+    None for a segment whose transactions are too many to follow, and for all later ones.
     """
-    if before is None or found is None:
+    if before is None or segment is None:
         return None, None
     if not before:
-        return found.open, found
+        return segment.open, segment
     aborted = tuple(
-        each._replace(first_offset=before[each.producer_id])
-        if each.producer_id in before and found.ended[each.producer_id] == each.last_offset
-        else each
-        for each in found.aborted
+        transaction._replace(first_offset=before[transaction.producer_id])
+        if transaction.producer_id in before and segment.ended[transaction.producer_id] == transaction.last_offset
+        else transaction
+        for transaction in segment.aborted
     )
-    still = {producer_id: first for producer_id, first in before.items() if producer_id not in found.ended}
-    after = {**found.open, **still}
-    return after if len(after) <= OPEN_COUNT_MAX else None, found._replace(aborted=aborted)
+    still_open = {producer_id: first for producer_id, first in before.items() if producer_id not in segment.ended}
+    after = {**segment.open, **still_open}
+    return after if len(after) <= OPEN_COUNT_MAX else None, segment._replace(aborted=aborted)

@@ -207,11 +207,11 @@ class _Cluster:
                 yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
 
     def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
-        from kcheck.segments.replica_difference import difference  # imports numpy: only to compare records
+        from kcheck.segments.replica_difference import first_difference  # numpy: only where records are compared
 
         self._coverage.at = replicas[0].where.dir or ""
         first, *others = (view._replace(read=None, epochs=None) for view in replicas)
         for other in others:
             size = sum(segment.size for view in (first, other) for segment in view.segments)
             self._coverage.planned["bytes"] += size
-            yield Task(partial(difference, first, other, files_of), other.where, size)
+            yield Task(partial(first_difference, first, other, files_of), other.where, size)

@@ -31,7 +31,7 @@ from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.batches import TailStart, Walk, tail_of
+from kcheck.segments.batches import TailStart, Walk, tail_start
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
@@ -217,7 +217,7 @@ def _segments(
         try:
             if walk_all or base == bases[-1]:
                 with folder.open(name) as source:
-                    tail = TailStart() if walk_all else tail_of(folder, source, base)
+                    tail = TailStart() if walk_all else tail_start(folder, source, base)
                     summary, last, index_size = _summary(tail, source, base)
             else:
                 summary = SegmentSummary(base, folder.readable_size(name))

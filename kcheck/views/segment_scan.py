@@ -18,11 +18,11 @@ from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
-from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
-from kcheck.segments.segment import examine
+from kcheck.segments.producer_snapshots import SnapshotChecker, offsets_within, snapshot_offsets
+from kcheck.segments.segment import read_segment
 from kcheck.segments.swaps import read_swaps
 from kcheck.segments.time_span import TimeSpan
-from kcheck.segments.transactions import Open, follow
+from kcheck.segments.transactions import OpenTransactions, continue_transactions
 from kcheck.views.coverage import CheckedCounts, Coverage
 from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_file
@@ -109,7 +109,7 @@ class SegmentScan:
             for segment, behind in zip_longest(view.segments, view.segments[1:]):
                 base, name = segment.base_offset, log_name(segment.base_offset)
                 if self._is_wanted(files, segment, active=behind is None):
-                    inside = cuts(snapshots, base, None if behind is None else behind.base_offset)
+                    inside = offsets_within(snapshots, base, None if behind is None else behind.base_offset)
                     wanted[base] = self._task(files, name, view.where.of_file(name), base, segment.size, inside)
             yield (view, tuple(wanted)), tuple(wanted.values())
 
@@ -118,13 +118,13 @@ class SegmentScan:
     ) -> Task[Segment]:
         run = partial(
             _examined, files, name, where, base, cuts=inside, verify=self._depth.verifies,
-            look_inside=self._depth is Depth.RECORDS, reads_zstd=self._release.reads_zstd,
+            decode=self._depth is Depth.RECORDS, reads_zstd=self._release.reads_zstd,
         )  # fmt: skip
         return Task(run, where, size)
 
     def _is_wanted(self, files: Files, segment: SegmentSummary, *, active: bool) -> bool:
         """Whether to read a segment; count it if not."""
-        if not self._window.leaves_out(files, segment.base_offset, active=active):
+        if not self._window.excludes(files, segment.base_offset, active=active):
             return True
         self._skipped += 1
         self.coverage.planned["bytes"] -= segment.size
@@ -139,7 +139,7 @@ class SegmentScan:
         """
         small = self._small_files(view, collected)
         read: list[SegmentView] = []
-        open_before: Open | None = {}
+        open_before: OpenTransactions | None = {}
         producers = SnapshotChecker({name: file for name, file in small.items() if name.endswith(".snapshot")})
         for segment, behind in zip_longest(view.segments, view.segments[1:]):
             answer = answers.get(segment.base_offset)
@@ -154,7 +154,7 @@ class SegmentScan:
                 continue
             self._count(answer)
             prefix = segment_prefix(segment.base_offset)
-            open_before, transactions = follow(open_before, answer.transactions)
+            open_before, transactions = continue_transactions(open_before, answer.transactions)
             names = (prefix + ".log", prefix + ".index", prefix + ".timeindex")
             followed = answer._replace(
                 transactions=transactions,
@@ -206,7 +206,7 @@ def _examined(
 ) -> Segment:
     """Return the content of a segment, or KC001 if it cannot be read."""
     try:
-        return examine(files, name, where, base, cuts=cuts, **how)
+        return read_segment(files, name, where, base, cuts=cuts, **how)
     except UnreadableError as error:
         return kc001_unreadable.finding(where, error.why)
 

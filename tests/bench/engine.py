@@ -39,7 +39,7 @@ from kcheck.model.entries import Offset  # noqa: E402 - the same
 from kcheck.model.finding import Location  # noqa: E402 - the same
 from kcheck.model.names import LEADER_EPOCHS, segment_prefix  # noqa: E402 - the same
 from kcheck.model.report import PartitionFilter  # noqa: E402 - the same
-from kcheck.segments.segment import examine  # noqa: E402 - the same
+from kcheck.segments.segment import read_segment  # noqa: E402 - the same
 from kcheck.verbs.check import ReadOptions, check  # noqa: E402 - the same
 from tests.bench.limits import kcheck, peak, seconds  # noqa: E402 - the same
 from tests.builders import FIRST_TIMESTAMP, batch, epochs, record, write  # noqa: E402 - the same
@@ -117,20 +117,22 @@ def make(folder: Path, size: int, batch_size: int, *, base: int = 0) -> Path:
 def read(path: Path, *, verify: bool) -> int:
     """Return how many batches the engine finds in a segment."""
     base = Offset(int(path.stem))
-    found = examine(FilesOf(str(path.parent), follow=True), path.name, Location(file=str(path)), base, verify=verify)
+    found = read_segment(
+        FilesOf(str(path.parent), follow=True), path.name, Location(file=str(path)), base, verify=verify
+    )
     assert not found.counts
     return found.batches
 
 
 def decoded(path: Path) -> int:
     """Return how many records the engine finds in a segment."""
-    found = examine(
+    found = read_segment(
         FilesOf(str(path.parent), follow=True),
         path.name,
         Location(file=str(path)),
         Offset(0),
         verify=True,
-        look_inside=True,
+        decode=True,
     )
     assert found.records is not None
     assert not found.records.counts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kcheck.segments import record_columns as lockstep
-from kcheck.segments.record_columns import Bodies, fields, step
+from kcheck.segments.record_columns import BatchBodies, decode_fields, record_positions
 from tests import strategies
 from tests.property import reference
 
@@ -30,10 +30,10 @@ def test_records_are_those_that_a_plain_reader_finds(seed: int) -> None:
     buffer = BEFORE + b"".join(body for body, _ in made)
     edges = list(accumulate((len(body) for body, _ in made), initial=len(BEFORE)))
     begin, end = (np.array(each, np.int64) for each in zip(*pairwise(edges), strict=True))
-    bodies = Bodies(begin, end, np.array([count for _, count in made]))
-    steps = step(buffer, bodies)
+    bodies = BatchBodies(begin, end, np.array([count for _, count in made]))
+    steps = record_positions(buffer, bodies)
     found: list[list[tuple[int, int, int, bool]]] = [[] for _ in made]
-    for piece in fields(buffer, steps):
+    for piece in decode_fields(buffer, steps):
         for at, number, *deltas, sound in zip(
             *(column.tolist() for column in (piece.batch, piece.number, piece.at, piece.timestamp_delta)),
             piece.offset_delta.tolist(), piece.sound.tolist(), strict=True,

@@ -13,7 +13,7 @@ from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, Re
 from kcheck.model.source import BytesFiles
 from kcheck.segments import batch_records as records
 from kcheck.segments import header_columns as window
-from kcheck.segments.segment import examine
+from kcheck.segments.segment import read_segment
 from tests import strategies
 from tests.builders import FIRST_TIMESTAMP, Made, batch, batch_of, log, message, record, varint
 from tests.compressed import gzip, lz4, xerial, zstd
@@ -34,7 +34,7 @@ def inside(*made: Made, reads_zstd: bool = True) -> RecordsView:
     """Return what is told of the records of a segment."""
     name = "00000000000000000000.log"
     files = BytesFiles({name: log(made)})
-    found = examine(files, name, Location(file=name), 0, verify=True, look_inside=True, reads_zstd=reads_zstd)
+    found = read_segment(files, name, Location(file=name), 0, verify=True, decode=True, reads_zstd=reads_zstd)
     assert found.records is not None
     return found.records
 

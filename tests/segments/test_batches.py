@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import BytesFiles, BytesSource
 from kcheck.segments import batches as scanned
-from kcheck.segments.batches import Walk, tail_of
+from kcheck.segments.batches import Walk, tail_start
 from tests.builders import HEADER_SIZE, Made, batch, flipped, index, index_of, log, message, run
 
 BASE = Offset(0)
@@ -163,7 +163,7 @@ def tail(made: list[Made], index_bytes: bytes | None, *, behind: bytes = b"") ->
     """Return where the search for the log end begins, and the log end that it leads to."""
     source = BytesSource(log(made) + behind)
     files = BytesFiles({} if index_bytes is None else {"00000000000000000000.index": index_bytes})
-    start = tail_of(files, source, BASE).position
+    start = tail_start(files, source, BASE).position
     ends = [batch.last_offset + 1 for batch in Walk(source, position=start)]
     return start, ends[-1] if ends else BASE
 

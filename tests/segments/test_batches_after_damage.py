@@ -8,7 +8,7 @@ import pytest
 from kcheck.model.segments import Beyond
 from kcheck.model.source import BytesSource, Source
 from kcheck.segments import batches_after_damage as beyond
-from kcheck.segments.batches import crc_on_disk
+from kcheck.segments.batches import batch_crc
 from kcheck.segments.batches_after_damage import intact_batches
 from tests.builders import Made, batch, log, message, run
 
@@ -127,9 +127,9 @@ def count_tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(source: Source, position: int, size: int, magic: int) -> int | None:
         tried.append(position)
-        return crc_on_disk(source, position, size, magic)
+        return batch_crc(source, position, size, magic)
 
-    monkeypatch.setattr("kcheck.segments.batches_after_damage.crc_on_disk", counted)
+    monkeypatch.setattr("kcheck.segments.batches_after_damage.batch_crc", counted)
     return tried
 
 

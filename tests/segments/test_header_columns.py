@@ -13,7 +13,7 @@ from kcheck.formats.record_batch import body_from, checksum
 from kcheck.model.entries import Batch
 from kcheck.model.segments import End
 from kcheck.model.source import BytesSource
-from kcheck.segments import batch_boundaries as framing
+from kcheck.segments import batch_boundaries
 from kcheck.segments import header_columns as read
 from kcheck.segments.batches import Walk
 from kcheck.segments.header_columns import Column, HeaderColumns, HeaderReader
@@ -198,8 +198,8 @@ def misleading(positions: list[int], random: Random) -> Column:
 @pytest.mark.parametrize("seed", range(4))
 def test_starts_change_no_answer(monkeypatch: pytest.MonkeyPatch, seed: int, least: int) -> None:
     """Whatever stands in the log and whatever they say, side by side or one after the other, named or looked for."""
-    monkeypatch.setattr(framing, "_SIDE_BY_SIDE_MIN", least)
-    monkeypatch.setattr(framing, "_ENTRIES_A_WAY", least)
+    monkeypatch.setattr(batch_boundaries, "_WALKS_MIN", least)
+    monkeypatch.setattr(batch_boundaries, "_ENTRIES_PER_WALK", least)
     random = Random(seed)
     small = [message(0, magic=0), message(1), message(9, magic=0, codec=1)]
     uneven = [batch(base, payload=random.randbytes(random.randrange(300))) for base in range(300)]
@@ -212,7 +212,7 @@ def test_starts_change_no_answer(monkeypatch: pytest.MonkeyPatch, seed: int, lea
             monkeypatch.setattr(read, "WINDOW_SIZE", window)
             starts = misleading(known, random)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(framing, "_side_by_side", lambda *_: None)
+                patch.setattr(batch_boundaries, "_walk_in_parallel", lambda *_: None)
                 serial = windows(data, None)
             assert serial == windows(data, None) == windows(data, starts), (data.hex(), starts)
 
@@ -220,13 +220,13 @@ def test_starts_change_no_answer(monkeypatch: pytest.MonkeyPatch, seed: int, lea
 @pytest.mark.parametrize("starts", [np.arange(1000, 200_000, 1000), None], ids=["named", "looked for"])
 def test_sound_starts_are_used(monkeypatch: pytest.MonkeyPatch, starts: Column | None) -> None:
     """Only the end of a window is walked through batch by batch."""
-    chase, begins = framing._chase, list[int]()
+    chase, begins = batch_boundaries._walk, list[int]()
 
     def watched(buffer: bytearray, at: int, filled: int, remaining: int, *, lax: bool) -> object:
         begins.append(at)
         return chase(buffer, at, filled, remaining, lax=lax)
 
-    monkeypatch.setattr(framing, "_chase", watched)
+    monkeypatch.setattr(batch_boundaries, "_walk", watched)
     windows(log(run(0, 19_999)), starts)
     assert begins[0] > 190_000
     assert len(begins) == 1

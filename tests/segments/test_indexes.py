@@ -14,7 +14,7 @@ from kcheck.segments import header_columns as read
 from kcheck.segments import plain_segment as small
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.segments.indexes import OffsetIndexCheck, TimeIndexCheck
-from kcheck.segments.segment import examine
+from kcheck.segments.segment import read_segment
 from tests.builders import Made, batch, index, index_of, log, message, run
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -288,7 +288,7 @@ def test_the_indexes_of_real_brokers_have_no_fault() -> None:
         if path.stat().st_size == 0:
             continue
         where = Location(dir=path.parent.name, file=path.name)
-        found = examine(FilesOf(str(path.parent)), path.name, where, int(path.stem), verify=False)
+        found = read_segment(FilesOf(str(path.parent)), path.name, where, int(path.stem), verify=False)
         for view in (found.offset_index, found.time_index):
             if view is not None:
                 assert ({}, ()) == (view.counts, view.faults), (path, view)

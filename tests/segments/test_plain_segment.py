@@ -17,8 +17,8 @@ from kcheck.model.segments import SegmentView
 from kcheck.model.source import BytesFiles, Files
 from kcheck.rules._contract import Scope
 from kcheck.segments import plain_segment as small
-from kcheck.segments.producer_snapshots import cuts, snapshot_offsets
-from kcheck.segments.segment import examine
+from kcheck.segments.producer_snapshots import offsets_within, snapshot_offsets
+from kcheck.segments.segment import read_segment
 from tests.builders import Made, batch, log
 from tests.cases.build import shared_copies
 from tests.rules.build import found_by_all
@@ -35,7 +35,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Look:
 
     No rule finds anything where its precondition does not hold: `found_by_all` asserts it.
     """
-    without = small.sound
+    without = small.read_plain
 
     def look(files: Files, name: str, verify: bool, names: Iterable[str]) -> Told:
         where, base = Location(dir="t-0", file=name), int(name.removesuffix(".log"))
@@ -46,11 +46,11 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Look:
             return told[-1]
 
         names = frozenset(names)
-        asked = cuts(snapshot_offsets(names), base, None)
-        monkeypatch.setattr(small, "sound", sound)
-        found = examine(files, name, where, base, verify=verify, cuts=asked)
-        monkeypatch.setattr(small, "sound", lambda *_args, **_how: None)
-        assert examine(files, name, where, base, verify=verify, cuts=asked) == found
+        asked = offsets_within(snapshot_offsets(names), base, None)
+        monkeypatch.setattr(small, "read_plain", sound)
+        found = read_segment(files, name, where, base, verify=verify, cuts=asked)
+        monkeypatch.setattr(small, "read_plain", lambda *_args, **_how: None)
+        assert read_segment(files, name, where, base, verify=verify, cuts=asked) == found
         inside = found._replace(files=names)
         for view in (inside, inside._replace(active=False)):
             found_by_all(view, Scope.SEGMENT)

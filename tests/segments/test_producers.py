@@ -18,8 +18,8 @@ from kcheck.model.views import FileView
 from kcheck.segments import header_columns as columns
 from kcheck.segments import plain_segment as small
 from kcheck.segments import producer_tracking as following
-from kcheck.segments.producer_snapshots import SnapshotChecker, cuts, snapshot_offsets
-from kcheck.segments.segment import examine
+from kcheck.segments.producer_snapshots import SnapshotChecker, offsets_within, snapshot_offsets
+from kcheck.segments.segment import read_segment
 from kcheck.views.partition import view_of
 from tests.builders import Made, batch, flipped, log
 
@@ -64,8 +64,8 @@ def followed(
         name, data = log_name(base), log(batches)
         if damaged is not None and base == bases[0]:
             data = flipped(data, damaged)
-        inside = cuts(offsets, base, behind)
-        segment = examine(BytesFiles({name: data}), name, Location(file=name), base, verify=verify, cuts=inside)
+        inside = offsets_within(offsets, base, behind)
+        segment = read_segment(BytesFiles({name: data}), name, Location(file=name), base, verify=verify, cuts=inside)
         checker.take(segment.producers, base)
     return checker.view()
 

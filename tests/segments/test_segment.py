@@ -25,7 +25,7 @@ from kcheck.rules.kc001_unreadable import GONE
 from kcheck.segments import columnar_segment as whole
 from kcheck.segments import header_columns as columns
 from kcheck.segments import plain_segment as small
-from kcheck.segments.segment import examine
+from kcheck.segments.segment import read_segment
 from tests.builders import Made, batch, flipped, index_of, log, message, run
 
 LEAST = -(2**63)
@@ -60,7 +60,7 @@ def read(data: bytes | None, *, indexes: Mapping[str, bytes] = {}, **how: Unpack
     files = {f"{prefix}{ending}": content for ending, content in indexes.items()}
     if data is not None:
         files[name] = data
-    return examine(BytesFiles(files), name, Location(dir="t-0", file=name), base, verify=how.get("verify", True))
+    return read_segment(BytesFiles(files), name, Location(dir="t-0", file=name), base, verify=how.get("verify", True))
 
 
 def faults(found: SegmentView) -> list[FaultyBatch]:

@@ -11,7 +11,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.segments import SegmentView
 from kcheck.model.source import BytesFiles
-from kcheck.segments.segment import examine
+from kcheck.segments.segment import read_segment
 from kcheck.segments.time_span import TimeSpan
 from tests.builders import batch, index, log, message
 
@@ -25,7 +25,7 @@ def logs(scene: Path) -> dict[Path, tuple[SegmentView, bool]]:
     for path in sorted(scene.rglob("*.log")):
         last = max(path.parent.glob("*.log")) == path
         files, where = FilesOf(str(path.parent)), Location(dir=path.parent.name)
-        found[path] = (examine(files, path.name, where, Offset(int(path.stem)), verify=False), last)
+        found[path] = (read_segment(files, path.name, where, Offset(int(path.stem)), verify=False), last)
     return found
 
 
@@ -34,9 +34,9 @@ def test_since_leaves_out_what_is_older(scene: Path) -> None:
     """No segment with a record from the time on, as its batches tell; every other one whose index has an entry."""
     for path, (view, last) in logs(scene).items():
         newest, base = view.max_timestamp, view.base_offset
-        assert not TimeSpan(since=newest).leaves_out(FilesOf(str(path.parent)), base, active=last)
+        assert not TimeSpan(since=newest).excludes(FilesOf(str(path.parent)), base, active=last)
         if view.time_index is not None and view.time_index.entries and not view.time_index.counts:
-            assert TimeSpan(since=newest + 1).leaves_out(FilesOf(str(path.parent)), base, active=last)
+            assert TimeSpan(since=newest + 1).excludes(FilesOf(str(path.parent)), base, active=last)
 
 
 NAME = "00000000000000000100"
@@ -57,7 +57,7 @@ def left_out(
     files = {f"{NAME}.log": log([batch(100)]) if data is None else data, f"{NAME}.index": offsets}
     if time_index is not None:
         files[f"{NAME}.timeindex"] = time_index
-    return TimeSpan(since, until).leaves_out(BytesFiles(files), Offset(100), active=active)
+    return TimeSpan(since, until).excludes(BytesFiles(files), Offset(100), active=active)
 
 
 def test_a_whole_time_index_decides() -> None:
@@ -146,4 +146,4 @@ def test_a_segment_without_a_batch_is_read(data: bytes) -> None:
 def test_a_segment_that_is_gone_is_read() -> None:
     """To be told as such."""
     files = BytesFiles({f"{NAME}.timeindex": times((T, 0))})
-    assert not TimeSpan(until=0).leaves_out(files, Offset(100), active=False)
+    assert not TimeSpan(until=0).excludes(files, Offset(100), active=False)

@@ -10,7 +10,7 @@ from kcheck.model.segments import Aborted
 from kcheck.model.source import BytesSource
 from kcheck.segments import transactions
 from kcheck.segments.header_columns import HeaderReader
-from kcheck.segments.transactions import Following, Open, follow
+from kcheck.segments.transactions import OpenTransactions, SegmentTransactions, continue_transactions
 from tests.builders import Made, batch, log
 from tests.test_brokers import BROKERS
 
@@ -19,13 +19,13 @@ INDEXES = sorted(BROKERS.glob("*/*/*/*/*/*.txnindex"))
 
 def followed(*logs: bytes) -> list[tuple[Aborted, ...] | None]:
     """Return what each segment of a log aborts."""
-    before: Open | None = {}
+    before: OpenTransactions | None = {}
     told: list[tuple[Aborted, ...] | None] = []
     for data in logs:
-        following = Following()
+        following = SegmentTransactions()
         for columns in HeaderReader(BytesSource(data), verify=False):
             following.take(columns)
-        before, found = follow(before, following.view())
+        before, found = continue_transactions(before, following.view())
         told.append(None if found is None else found.aborted)
     return told
 

@@ -11,7 +11,7 @@ from kcheck.fleet.scan_rows import tables_of
 from kcheck.fleet.steps import ScanOptions, identify, list_items, look_at_broker, scan_batches
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
-from kcheck.segments.segment import examine
+from kcheck.segments.segment import read_segment
 from kcheck.tables import checkpoints, leader_epochs, log_dirs, segments
 from kcheck.tables import partitions as partitions_table
 from kcheck.tables._arrow import batch_of, from_bytes
@@ -46,7 +46,7 @@ def test_a_partition_and_what_is_in_it(data: Path) -> None:
     last = (10, 20, size, 1, t.segments[1].max_timestamp)
     assert [(0, None, size, None, None), last] == [*segments.rows(t)]
     files, base = FilesOf(str(data / "t-0")), t.segments[0].base_offset
-    first = examine(files, "00000000000000000000.log", t.where, base, verify=False)
+    first = read_segment(files, "00000000000000000000.log", t.where, base, verify=False)
     assert [(0, 10, size, 1, first.max_timestamp), last] == [*segments.rows(t._replace(read=(first,)))]
 
 

@@ -10,8 +10,8 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
-from kcheck.segments.batches import tail_of
-from kcheck.segments.segment import examine
+from kcheck.segments.batches import tail_start
+from kcheck.segments.segment import read_segment
 from tests.builders import index_of, log, run
 
 PREFIX = "00000000000000000000"
@@ -33,7 +33,7 @@ def test_an_open_directory_and_a_path_give_the_same_files(folder: Path) -> None:
         ways: tuple[Files, ...] = (FilesOf(str(folder)), directory)
         for files in ways:
             with files.open(NAME) as source:
-                assert 900 == tail_of(files, source, Offset(0)).position
+                assert 900 == tail_start(files, source, Offset(0)).position
             assert index_of(MADE, 0) == files.read_filled(index).data
 
 
@@ -43,12 +43,12 @@ def test_an_index_that_is_a_link_is_not_read(folder: Path) -> None:
     (folder / f"{PREFIX}.index").symlink_to("elsewhere")
     files = FilesOf(str(folder))
     with files.open(NAME) as source:
-        assert 0 == tail_of(files, source, Offset(0)).position
+        assert 0 == tail_start(files, source, Offset(0)).position
 
 
 def test_an_index_that_is_a_directory_is_none(folder: Path) -> None:
     (folder / f"{PREFIX}.timeindex").mkdir()
-    view = examine(FilesOf(str(folder)), NAME, Location(dir="t-0", file=NAME), Offset(0), verify=True)
+    view = read_segment(FilesOf(str(folder)), NAME, Location(dir="t-0", file=NAME), Offset(0), verify=True)
     assert (None, None) == (view.offset_index, view.time_index)
     assert "not a regular file" == view.unread[".timeindex"].words
 
@@ -57,6 +57,6 @@ def test_a_log_that_is_a_link_is_read_only_if_the_user_named_it(folder: Path) ->
     link = f"{7:020}.log"
     (folder / link).symlink_to(NAME)
     with pytest.raises(UnreadableError, match="a symbolic link: not followed"):
-        examine(FilesOf(str(folder)), link, Location(dir="t-0", file=link), Offset(0), verify=True)
-    view = examine(FilesOf(str(folder), follow=True), link, Location(file=link), Offset(0), verify=True)
+        read_segment(FilesOf(str(folder)), link, Location(dir="t-0", file=link), Offset(0), verify=True)
+    view = read_segment(FilesOf(str(folder), follow=True), link, Location(file=link), Offset(0), verify=True)
     assert 10 == view.batches
