@@ -1,5 +1,6 @@
 """How the tests are shared out among processes, and the fixtures that several folders use."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,16 +9,37 @@ import pytest
 
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 
+SPARK = "tests/fleet/spark/"
+CLUSTERS = tuple(f"tests/oracle/test_{name}.py" for name in ("live", "strays", "truncation", "serve", "migration"))
+"""They wait for brokers."""
+
+ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")
+"""What takes longest begins first."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are cores: one of them waits for a broker or for Spark."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests into their order."""
+    items.sort(key=lambda item: next(at for at, name in enumerate(ORDER) if item.nodeid.startswith(name)))
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give all tests of Spark to one process, so that one Spark is started; other tests go where there is room."""
+    """Give all tests of Spark to one process, so that one Spark is started, and the quick ones file by file."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells no types
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/fleet/spark" if nodeid.startswith("tests/fleet/spark/") else nodeid
+            if nodeid.startswith(SPARK):
+                return SPARK
+            return nodeid if nodeid.startswith("tests/oracle/") else nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False
     return Scheduling(config, log) if config.getoption("dist") == "load" else None
 
 

@@ -1,4 +1,4 @@
-"""The command `kcheck`: its groups, its exit codes, and its last word on stderr."""
+"""The `kcheck` command: command groups, exit codes, and the last line on stderr."""
 
 import atexit
 import gc
@@ -11,11 +11,11 @@ from typing import Annotated, Any, NoReturn
 
 # numpy's thread pool would spin for longer than most commands take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Arrow's own pool keeps a fifth more memory than what a scan of a fleet holds, and saves no time.
+# Arrow's own pool takes a fifth more memory in a fleet scan and saves no time.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-# Values refer to each other in no circle; looking for some after each few hundred of them was a sixth of every start.
+# kcheck's values form no reference cycles; searching for some took a sixth of every start.
 gc.set_threshold(100_000)
-# At its end Python would look for them twice more.
+# At exit Python would search twice more.
 atexit.register(gc.freeze)
 
 import typer
@@ -32,15 +32,15 @@ _GROUPS = {
     "Fleet": ("fleet",),
 }
 _LOOK = "look"
-"""The command of a path that stands where a verb would; no help names it."""
+"""The hidden command that runs when the first argument is a path."""
 _NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _LOOK)
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; of their modules only that of the one that is asked for is imported."""
+    """The commands by name; imports only the module of the command that runs."""
 
     def __getitem__(self, name: str) -> Any:
-        """Return a command: the function that its module is named after, or the `app` of a module with several."""
+        """Return a command: the function named like its module, or `app` of a module with several commands."""
         if name not in _NAMES:
             raise KeyError(name)
         word = name.replace("-", "_")
@@ -59,14 +59,14 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Grouped(TyperGroup):
-    """Shows the commands by what an operator wants: look, plan."""
+    """Groups the commands by purpose: look, plan, act, fleet."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands = _Commands()  # type: ignore[assignment]  # none is ever added
+        self.commands = _Commands()  # type: ignore[assignment]  # read only
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups without a line between them: the help is one screen."""
+        """Write the groups without blank lines, so that the help fits on one screen."""
         del ctx
         formatter.write_paragraph()
         rows = [
@@ -77,7 +77,7 @@ class _Grouped(TyperGroup):
         formatter.write_dl(rows)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Look at a path that stands where a verb would."""
+        """Check a path that is given without a command."""
         if args and args[0] not in _NAMES:
             from kcheck.cli.look import names_path
 
@@ -109,7 +109,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the versions and exit.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show versions and exit.")
     ] = False,
 ) -> None:
     """Check Kafka log directories offline: what is wrong, what the broker will do."""
@@ -142,6 +142,6 @@ def _end(code: int, changed: str | None = None) -> NoReturn:
 
 
 def _tolerant(stream: Any) -> None:
-    """Show what the terminal's encoding does not have as an escape, instead of failing."""
+    """Escape characters that the terminal's encoding lacks, instead of failing."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")

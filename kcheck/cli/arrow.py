@@ -1,23 +1,23 @@
-"""How Arrow is started in the process of a command."""
+"""Starts Arrow in the process of a command."""
 
 import sys
 
 
 class _NoPandas:
-    """Finds no pandas, wherever it is installed."""
+    """An import hook that hides pandas."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Refuse it, and leave all else to others."""
+        """Refuse pandas; leave other modules to the next finder."""
         del path, target
         if name == "pandas":
             raise ModuleNotFoundError(name, name=name)
 
 
 def without_pandas() -> None:
-    """Have pyarrow do without pandas, which its first array would import: that is 0.3 s and 44 MB of every process."""
+    """Keep pyarrow from importing pandas with its first array: that costs each process 0.3 s and 44 MB."""
     import pyarrow as pa
 
     sys.meta_path.insert(0, _NoPandas)
-    pa.array([])  # It looks for it once.
+    pa.array([])  # pyarrow looks for pandas only once.
     sys.meta_path.remove(_NoPandas)

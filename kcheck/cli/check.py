@@ -1,4 +1,4 @@
-"""`kcheck check`: what is wrong."""
+"""`kcheck check`: finds what is wrong."""
 
 import sys
 import time
@@ -16,10 +16,10 @@ def check(
     paths: Paths,
     common: Common,
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much is read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much to read.")
     ] = "headers",
     as_kind: Annotated[
-        str | None, typer.Option("--as", metavar="KIND", help="Read the file as this kind, whatever its name.")
+        str | None, typer.Option("--as", metavar="KIND", help="Kind of the file, whatever its name.")
     ] = None,
     since: Since = None,
     until: Until = None,
@@ -27,7 +27,7 @@ def check(
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
-    """Say what is wrong, and what the broker will do about it."""
+    """Find what is wrong, and what the broker will do about it."""
     from kcheck.segments.time_span import TimeSpan
     from kcheck.verbs.check import ReadOptions
 
@@ -40,7 +40,7 @@ def check(
     seconds = time.perf_counter() - start
 
     def tell() -> None:
-        """Say on stderr how fast every byte was read."""
+        """Print the throughput if every byte was read."""
         if answer.depth.verifies:
             _rate(answer.counts.bytes, seconds)
 
@@ -48,6 +48,6 @@ def check(
 
 
 def _rate(size: int, seconds: float) -> None:
-    """Say on stderr how much was read, and how fast."""
+    """Print to stderr how many bytes were read, and how fast."""
     speed = size / max(seconds, 1e-9) / (1 << 20)
     print(f"{size} bytes checked in {seconds:.1f} s, {speed:.{0 if speed >= 10 else 1}f} MiB/s", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`kcheck dump`: what stands in a file, header by header, record by record."""
+"""`kcheck dump`: the contents of a file, header by header, record by record."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -20,45 +20,42 @@ def dump(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Files: .log, .index, .timeindex, .txnindex, .snapshot, .checkpoint of KRaft."
+            metavar="FILE...", help="Files: .log, .index, .timeindex, .txnindex, .snapshot, KRaft .checkpoint."
         ),
     ],
     leaving: Leaving,
     offset: Annotated[
-        str | None, typer.Option("--offset", metavar="FROM..TO", help="Only what holds one of these offsets.")
+        str | None, typer.Option("--offset", metavar="FROM..TO", help="Only batches and entries with these offsets.")
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option("--time", metavar="FROM..TO", help="Only what holds one of these times: ISO 8601 or ms, UTC."),
+        typer.Option("--time", metavar="FROM..TO", help="Only batches and entries of this time: ISO 8601 (UTC) or ms."),
     ] = None,
     epoch: Annotated[int | None, typer.Option("--epoch", metavar="N", help="Only this leader epoch.")] = None,
     producer_id: Annotated[
         int | None, typer.Option("--producer-id", "--producer", metavar="N", help="Only this producer.")
     ] = None,
-    records: Annotated[bool, typer.Option("--records", help="Show the records in each batch too.")] = False,
+    records: Annotated[bool, typer.Option("--records", help="Also show the records of each batch.")] = False,
     print_data: Annotated[
         str | None,
-        typer.Option("--print-data", metavar="utf8|hex|base64", help="Show their keys, values and headers too."),
+        typer.Option("--print-data", metavar="utf8|hex|base64", help="Also show record keys, values and headers."),
     ] = None,
     decode: Annotated[
         str | None,
         typer.Option(
             "--decode",
             metavar="KIND",
-            help="Show what the records of an internal topic say: offsets, transactions, metadata, share-groups, "
-            "remote-log.",
+            help="Decode the records of an internal topic: offsets, transactions, metadata, share-groups, remote-log.",
         ),
     ] = None,
-    only_damaged: Annotated[
-        bool, typer.Option("--only-damaged", help="Only batches and entries that are damaged.")
-    ] = False,
+    only_damaged: Annotated[bool, typer.Option("--only-damaged", help="Only damaged batches and entries.")] = False,
     as_kind: Annotated[
-        str | None, typer.Option("--as", metavar="KIND", help="Read the files as this kind, whatever their names.")
+        str | None, typer.Option("--as", metavar="KIND", help="Kind of the files, whatever their names.")
     ] = None,
 ) -> None:
     """Show every batch header, record or index entry in a file.
 
-    --format kafka writes the lines of Kafka's own tool, kafka-dump-log.
+    --format kafka writes the lines of Kafka's own kafka-dump-log.
     """
     from kcheck.dumps.filter import Filter, parse_offsets, parse_times
 
@@ -74,22 +71,22 @@ def dump(
     report, damage = answer.report(), answer.damage
 
     def tell() -> None:
-        """Say on stderr what a table has no place for."""
+        """Print to stderr what does not fit in the output format."""
         if leaving.format in ("csv", "kafka", "parquet"):
-            for found in (*damage, *(f"{finding.where.file}: {finding.message}" for finding in report.findings())):
-                print(printable(found), file=sys.stderr)
+            for problem in (*damage, *(f"{finding.where.file}: {finding.message}" for finding in report.findings())):
+                print(printable(problem), file=sys.stderr)
 
     leave(report, leaving, tell)
     raise typer.Exit(3 if report.unfinished else 1 if damage else 0)
 
 
 def _shown(*, records: bool, data: str | None, decode: str | None, java: bool) -> "DumpDetail":
-    """Return how much of a batch is shown."""
+    """Return which parts of a batch to show."""
     from kcheck.dumps.filter import DumpDetail
     from kcheck.dumps.records import DATA
 
     if data is not None and data not in DATA:
-        raise UsageError(f"--print-data {data} is not known; known are {', '.join(DATA)}")
+        raise UsageError(f"unknown --print-data {data}; use one of {', '.join(DATA)}")
     shown = DumpDetail(records=records or data is not None, data=data, java=java)
     if decode is None:
         return shown

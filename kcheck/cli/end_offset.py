@@ -1,4 +1,4 @@
-"""`kcheck end-offset`: what this replica would answer to OffsetsForLeaderEpoch."""
+"""`kcheck end-offset`: how a replica would answer OffsetsForLeaderEpoch."""
 
 from typing import Annotated
 
@@ -13,14 +13,16 @@ from kcheck.model.java import INT_MAX, INT_MIN, LONG_MAX
 def end_offset(
     paths: Paths,
     common: Common,
-    epoch: Annotated[list[int] | None, typer.Option("--epoch", help="The epoch asked for; repeatable.")] = None,
+    epoch: Annotated[list[int] | None, typer.Option("--epoch", help="Requested epoch; repeatable.")] = None,
     current_leader_epoch: Annotated[
-        int, typer.Option("--current-leader-epoch", help="The leader epoch that the request names.")
+        int, typer.Option("--current-leader-epoch", help="Current leader epoch in the request.")
     ] = -1,
     log_end_offset: Annotated[
-        int | None, typer.Option("--log-end-offset", help="The log end of a bare leader-epoch-checkpoint.")
+        int | None, typer.Option("--log-end-offset", help="Log end of a bare leader-epoch-checkpoint.")
     ] = None,
-    after_start: Annotated[bool, typer.Option("--after-start", help="As the broker's next start leaves it.")] = False,
+    after_start: Annotated[
+        bool, typer.Option("--after-start", help="Answer as after the broker's next start.")
+    ] = False,
     profile: Profile = None,
 ) -> None:
     """Answer OffsetsForLeaderEpoch from the files."""

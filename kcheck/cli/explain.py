@@ -1,4 +1,4 @@
-"""`kcheck explain`: a rule's page."""
+"""`kcheck explain`: the page of a rule."""
 
 from typing import Annotated
 
@@ -10,10 +10,10 @@ from kcheck.cli.options import with_leaving
 
 @with_leaving
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="An id or a name: KC201, epoch-order.")],
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="Rule id or name: KC201, epoch-order.")],
     leaving: Leaving,
 ) -> None:
-    """Print a rule's page: what it means, and what to do."""
+    """Explain a rule: what it means, and what to do."""
     from kcheck.verbs.explain import one_rule
 
     leave(one_rule(rule).report(), leaving)

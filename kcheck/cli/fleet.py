@@ -1,4 +1,4 @@
-"""`kcheck fleet`: every broker at once."""
+"""`kcheck fleet`: checks all brokers at once."""
 
 import os
 import re
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 Roots = Annotated[
     list[str],
-    typer.Argument(metavar="ROOT...", help="A layout such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
+    typer.Argument(metavar="ROOT...", help="Layouts such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
 ]
 TimeLimit = Annotated[
-    float, typer.Option("--time-limit", metavar="SECONDS", help="Give up a directory that takes longer.")
+    float, typer.Option("--time-limit", metavar="SECONDS", help="Give up on a directory that takes longer.")
 ]
 Since = Annotated[
-    str | None, typer.Option("--since", metavar="RUN", help="Look only at what changed since a run that remembers.")
+    str | None, typer.Option("--since", metavar="RUN", help="Scan only what changed since RUN (made with --remember).")
 ]
 Resume = Annotated[
-    str | None, typer.Option("--resume", metavar="ID", help="Go on with a run that remembers and was stopped.")
+    str | None, typer.Option("--resume", metavar="ID", help="Continue a stopped run (made with --remember).")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", help="So many processes; of a store, requests at once.", show_default=False),
+    typer.Option("--jobs", metavar="N", help="Number of processes (for URLs: of requests).", show_default=False),
 ]
 _ENGINES = ("local", "spark")
 _FORMATS = ("text", "json", "ndjson")
-"""Those of the summary."""
+"""The formats of the summary."""
 _FOR_SPARK = "kcheck.fleet.spark"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -50,7 +50,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, no_args_is_help=T
 
 @app.callback()
 def fleet() -> None:
-    """Look at every broker at once; what is found is tables."""
+    """Scan all brokers; results are written as Parquet tables."""
 
 
 @app.command("scan")
@@ -58,52 +58,54 @@ def fleet() -> None:
 def scan(
     roots: Roots,
     common: Common,
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Write the tables of the run below DIR.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Write the run's tables below DIR.")],
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much is read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much to read.")
     ] = "checkpoints",
-    engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="What runs the scan.")] = "local",
+    engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="Where to run the scan.")] = "local",
     master: Annotated[
-        str | None, typer.Option("--master", metavar="URL", help="Where Spark runs; without it, local[*].")
+        str | None, typer.Option("--master", metavar="URL", help="Spark master; default local[*].")
     ] = None,
     run: Annotated[
-        str | None, typer.Option("--run", metavar="ID", help="The name of the run; without it, the time.")
+        str | None, typer.Option("--run", metavar="ID", help="Name of the run; default: the current time.")
     ] = None,
     time_limit: TimeLimit = 600,
     since: Since = None,
     resume: Resume = None,
-    remember: Annotated[bool, typer.Option("--remember", help="Keep what --since and --resume need.")] = False,
+    remember: Annotated[
+        bool, typer.Option("--remember", help="Keep the state that --since and --resume need.")
+    ] = False,
     prometheus: Metrics = None,
     jobs: Jobs = None,
     storage_option: StorageOption = None,
     nice: Nice = False,
     progress: ShowProgress = None,
 ) -> None:
-    """Check all log dirs of a fleet; writes Parquet tables."""
+    """Scan all log dirs of a fleet, and write Parquet tables."""
     from kcheck.disk.remote import is_url, mounted
     from kcheck.fleet.inventory import is_inventory
     from kcheck.fleet.local_engine import ScanRun
     from kcheck.fleet.steps import ScanOptions
     from kcheck.model.depth import parse_depth
 
-    looked = parse_depth(depth)
+    level = parse_depth(depth)
     if common.leaving.format not in _FORMATS:
         raise UsageError(f"--format {common.leaving.format}: the tables are Parquet; use {', '.join(_FORMATS)}")
     if common.leaving.output is not None:
-        raise UsageError(f"-o {common.leaving.output}: the tables are written to --out, the summary to stdout")
+        raise UsageError(f"-o {common.leaving.output}: not for scan; use --out for the tables, stdout has the summary")
     if engine not in _ENGINES:
-        raise UsageError(f"--engine {engine} is not known; known are {', '.join(_ENGINES)}")
+        raise UsageError(f"unknown --engine {engine}; use one of {', '.join(_ENGINES)}")
     if engine != "spark" and master is not None:
-        raise UsageError(f"--master {master}: only --engine spark has one")
+        raise UsageError(f"--master {master} needs --engine spark")
     if engine == "spark" and jobs is not None and not any(is_url(root) or is_inventory(root) for root in roots):
-        raise UsageError(f"--jobs {jobs}: Spark tells by itself how many; use --master 'local[{jobs}]'")
+        raise UsageError(f"--jobs {jobs}: not with --engine spark; use --master 'local[{jobs}]'")
     if not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit:g}: more than 0 seconds are needed")
+        raise UsageError(f"--time-limit {time_limit:g}: must be more than 0 seconds")
     if run is not None and not _RUN.fullmatch(run):
-        raise UsageError(f"--run {run}: letters, digits and ._- are needed, 64 at most, the first no sign")
+        raise UsageError(f"--run {run}: use up to 64 letters, digits and ._-, the first a letter or digit")
     can_be_written("--prometheus", prometheus)
     shown, fails = common.chosen()
-    how = ScanOptions(depth=looked, wanted=common.wanted(), release=common.release())
+    how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release())
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
     with mounted([*roots, out, since or ""], options):
@@ -111,11 +113,11 @@ def scan(
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
         with at_length(progress, nice=nice, quiet=common.leaving.quiet) as showing:
-            asked = ScanRun(
+            scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options,
             )  # fmt: skip
-            report, failed = _scan(engine, master, roots, asked)
+            report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]
         if prometheus is not None:
             measure(written[0], shown, prometheus)
@@ -129,10 +131,10 @@ app.command("diff")(fleet_report.diff)
 
 
 class _Submit(TyperCommand):
-    """Keeps what stands behind `--` apart: that is for spark-submit."""
+    """Keeps the arguments after `--` for spark-submit."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Leave options of scan as they are written."""
+        """Pass the options of scan on unchanged."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[_FOR_SPARK] = args[at + 1 :]
         return super().parse_args(ctx, args[:at])
@@ -144,18 +146,17 @@ class _Submit(TyperCommand):
 )  # fmt: skip
 def submit(
     context: typer.Context,
-    show: Annotated[bool, typer.Option("--print", help="Show the command, and run nothing.")] = False,
+    show: Annotated[bool, typer.Option("--print", help="Print the command; do not run it.")] = False,
 ) -> None:
-    """Have spark-submit run a scan on a cluster."""
+    """Run a scan on a Spark cluster with spark-submit."""
     from kcheck.fleet.spark.submit import run, submission
 
-    # What scan would refuse is refused here, before anything is started.
+    # Refuse here what scan would refuse, before starting anything.
     command = typer.main.get_command(app)
-    asked = command.commands["scan"].make_context("scan", [*context.args], parent=context.parent)  # type: ignore[attr-defined]  # a group
-    if (asked.params["engine"], asked.params["master"]) != ("local", None):
-        raise UsageError(
-            "--engine is spark here, --master is for spark-submit: kcheck fleet submit ... -- --master URL"
-        )
+    scan_command = command.commands["scan"]  # type: ignore[attr-defined]  # a group
+    scan_context = scan_command.make_context("scan", [*context.args], parent=context.parent)
+    if (scan_context.params["engine"], scan_context.params["master"]) != ("local", None):
+        raise UsageError("--engine and --master are not for submit; write kcheck fleet submit ... -- --master URL")
     wanted = submission(context.args, context.meta[_FOR_SPARK], os.environ)
     if not show:
         run(wanted)
@@ -166,7 +167,7 @@ def submit(
 def _remembering(
     how: "ScanOptions", out: str, run: str | None, since: str | None, resume: str | None
 ) -> "tuple[str | None, ScanOptions]":
-    """Return the name of a run that remembers, and how it is done: with what which run has left."""
+    """Return the name of a run with --remember, and its options with the earlier run to build on."""
     from kcheck.fleet.remembered import kept_by, left_by
     from kcheck.fleet.run import open_run
 
@@ -174,24 +175,24 @@ def _remembering(
         folder = None if since is None else kept_by(open_run(since).path)
         return run, how._replace(since=folder, remembers=True)
     if run is not None or since is not None:
-        raise UsageError(f"--resume {resume}: it has its name, and what it was begun with; leave out --run and --since")
+        raise UsageError(f"--resume {resume}: leave out --run and --since; the stopped run has both")
     name = os.path.basename(os.path.normpath(resume)).removeprefix("run=")
     return name, how._replace(since=left_by(out, name), remembers=True)
 
 
-def _scan(engine: str, master: str | None, roots: Sequence[str], asked: "ScanRun") -> "tuple[Report, bool]":
+def _scan(engine: str, master: str | None, roots: Sequence[str], scan_run: "ScanRun") -> "tuple[Report, bool]":
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
         from kcheck.fleet.local_engine import scan as scan_here
 
         without_pandas()
-        return scan_here(roots, asked)
+        return scan_here(roots, scan_run)
     from kcheck.fleet.spark.session import session, spark_version
 
     spark_version()
     from kcheck.fleet.spark.engine import scan as scan_by_spark
 
-    return scan_by_spark(roots, asked, session(master))
+    return scan_by_spark(roots, scan_run, session(master))
 
 
 def _now() -> int:

@@ -1,4 +1,4 @@
-"""`kcheck fleet report` and `kcheck fleet diff`: what runs found; the metrics of a run."""
+"""`kcheck fleet report` and `kcheck fleet diff`: summaries, pages and metrics of finished runs."""
 
 import json
 import os
@@ -12,16 +12,19 @@ from kcheck.cli.options import FindingFilter, with_judging, with_leaving
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The directory run=ID, or --out: the newest run in it.")]
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="A directory run=ID, or the --out directory for its newest run.")
+]
 Metrics = Annotated[
-    str | None, typer.Option("--prometheus", metavar="FILE", help="Write metrics to FILE, for the textfile collector.")
+    str | None, typer.Option("--prometheus", metavar="FILE", help="Write metrics to FILE for the textfile collector.")
 ]
-Format = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="How the summary is written.")]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; as NO_COLOR in the environment.")]
+Format = Annotated[str, typer.Option("--format", metavar="text|json|ndjson", help="Format of the summary.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")]
 StorageOption = Annotated[
-    list[str] | None, typer.Option("--storage-option", metavar="NAME=VALUE", help="What a URL needs, for fsspec.")
+    list[str] | None,
+    typer.Option("--storage-option", metavar="NAME=VALUE", help="Option for fsspec when a path is a URL."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Only errors on stderr.")]
 
 
 @with_judging
@@ -29,7 +32,7 @@ def report(
     run: Run,
     judging: FindingFilter,
     page: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="Write the page to FILE.")
+        str, typer.Option("-o", "--output", metavar="FILE", help="Write the HTML page to FILE.")
     ] = "report.html",
     prometheus: Metrics = None,
     storage_option: StorageOption = None,
@@ -37,73 +40,73 @@ def report(
     no_color: NoColor = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell what a run found, worst first; writes a page."""
+    """Summarize a run, worst first, and write an HTML page."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.report import report as look
+    from kcheck.fleet.report import report as summarize
     from kcheck.fleet.run import open_run
 
     can_be_written("-o", page)
     can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()
     with mounted([run], storage_options(storage_option)):
-        found = look(open_run(run), shown, fails)
+        summary = summarize(open_run(run), shown, fails)
     how = Leaving(format="html", output=page, no_color=no_color, quiet=quiet)
     written = {page: "html"} if prometheus is None else {page: "html", prometheus: "prometheus"}
     for file in written:
-        keep_outside(found, file)
+        keep_outside(summary, file)
     for file, style in written.items():
-        write(found, how._replace(format=style, output=file))
-    leave(found, how._replace(format=format, output=None), written=" and ".join(written))
-    end(found, failed=bool(found.body["failing"]))
+        write(summary, how._replace(format=style, output=file))
+    leave(summary, how._replace(format=format, output=None), written=" and ".join(written))
+    end(summary, failed=bool(summary.body["failing"]))
 
 
 @with_leaving
 @with_judging
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A run, as for report.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="A later one.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The earlier run, as for report.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The later run.")],
     judging: FindingFilter,
     leaving: Leaving,
     storage_option: StorageOption = None,
 ) -> None:
-    """Tell what is new, gone and changed between two runs."""
+    """Show what is new, gone and changed between two runs."""
     from kcheck.disk.remote import mounted
-    from kcheck.fleet.diff import diff as look
+    from kcheck.fleet.diff import diff as compare
     from kcheck.fleet.run import open_run
 
     shown, fails = judging.chosen()
     with mounted([before, after], storage_options(storage_option)):
-        found, has_failed = look(open_run(before), open_run(after), shown, fails)
-        leave(found, leaving)
-    end(found, failed=has_failed())
+        summary, has_failed = compare(open_run(before), open_run(after), shown, fails)
+        leave(summary, leaving)
+    end(summary, failed=has_failed())
 
 
 def storage_options(texts: Sequence[str] | None) -> dict[str, object]:
-    """Return options of a file system: a value that is JSON stands for what it says, any other for itself."""
-    found: dict[str, object] = {}
+    """Return the options of a file system; a value that is JSON is decoded, any other is text."""
+    options: dict[str, object] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise UsageError(f"--storage-option {text}: NAME=VALUE is needed")
+            raise UsageError(f"--storage-option {text}: write NAME=VALUE")
         try:
-            found[name] = json.loads(value)
+            options[name] = json.loads(value)
         except (ValueError, RecursionError):
-            found[name] = value
-    return found
+            options[name] = value
+    return options
 
 
 def measure(run: str, shown: Chosen, file: str) -> None:
-    """Write the metrics of a run that was just written."""
-    from kcheck.fleet.report import report as look
+    """Write the metrics of a run."""
+    from kcheck.fleet.report import report as summarize
     from kcheck.fleet.run import open_run
 
-    write(look(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
+    write(summarize(open_run(run), shown), Leaving(format="prometheus", output=file, no_color=True, quiet=True))
 
 
 def can_be_written(option: str, file: str | None) -> None:
-    """UsageError where a file could not be written at the end, before the work is begun."""
+    """Raise UsageError before the work begins if the output file cannot be written."""
     folder = os.path.dirname(file or "") or "."
     if not os.path.isdir(folder):
-        raise UsageError(f"{option} {file}: there is no directory {folder}")
+        raise UsageError(f"{option} {file}: no such directory: {folder}")
     if file is not None and os.path.isdir(file):
         raise UsageError(f"{option} {file} is a directory")

@@ -1,4 +1,4 @@
-"""`kcheck inspect`: what is there."""
+"""`kcheck inspect`: shows the state of files, partitions and log dirs."""
 
 from typing import Annotated
 
@@ -12,15 +12,15 @@ from kcheck.cli.options import Common, Paths, with_common
 def inspect(
     paths: Paths,
     common: Common,
-    segments: Annotated[bool, typer.Option("--segments", help="Every segment, walked from its start.")] = False,
-    epochs: Annotated[bool, typer.Option("--epochs", help="Every leader epoch.")] = False,
-    batches: Annotated[bool, typer.Option("--batches", help="Every batch header.")] = False,
-    files: Annotated[bool, typer.Option("--files", help="Every file with its size.")] = False,
+    segments: Annotated[bool, typer.Option("--segments", help="Show every segment, read from its start.")] = False,
+    epochs: Annotated[bool, typer.Option("--epochs", help="Show every leader epoch.")] = False,
+    batches: Annotated[bool, typer.Option("--batches", help="Show every batch header.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="Show every file with its size.")] = False,
     as_kind: Annotated[
-        str | None, typer.Option("--as", metavar="KIND", help="Read the file as this kind, whatever its name.")
+        str | None, typer.Option("--as", metavar="KIND", help="Kind of the file, whatever its name.")
     ] = None,
 ) -> None:
-    """Show what is there in a file, a partition or a log dir."""
+    """Show the state of a file, a partition or a log dir."""
     answer = api.inspect(
         *paths,
         segments=segments,

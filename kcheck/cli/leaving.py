@@ -1,4 +1,4 @@
-"""How a report leaves: by which renderer, onto which stream, with which last line and exit code."""
+"""Writes a report: chooses the renderer and the stream, prints the last line, sets the exit code."""
 
 import importlib
 import io
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Leaving(NamedTuple):
-    """How a report leaves."""
+    """The output options, as given."""
 
     format: str
     output: str | None
@@ -31,7 +31,7 @@ class Leaving(NamedTuple):
 
 
 def end(report: Report, *, failed: bool) -> NoReturn:
-    """End a command with its exit code."""
+    """End the command: 130 after ^C, 3 if something was not read, 1 if `failed`, else 0."""
     raise typer.Exit(130 if report.interrupted else 3 if report.unfinished else 1 if failed else 0)
 
 
@@ -42,10 +42,10 @@ def leave(
     written: str | None = None,
     changed: str | None = None,
 ) -> None:
-    """Write a report to stdout or a file, which must not stand inside of what was checked, and the last line.
+    """Write a report to stdout or to a file outside the checked paths, then the last line to stderr.
 
-    `tell` says on stderr, before that line, what the answer has no place for. `written` is what the command wrote,
-    `changed` a line that says what it changed.
+    `tell` prints more to stderr before that line. `written` names what the command wrote; `changed` is the last line
+    of a command that changed files.
     """
     write(report, how)
     if not how.quiet:
@@ -54,27 +54,27 @@ def leave(
 
 
 def last_line(written: str | None = None, changed: str | None = None) -> None:
-    """Say on stderr what was written, as every command does at its end."""
+    """Print to stderr what the command wrote or changed: every command ends with this line."""
     line = "No files were changed." if written is None else f"Written: {printable(written)}"
     print(changed or line, file=sys.stderr)
 
 
 def changed_line(count: int, backup: str) -> str:
     """Return the last line of a command that changed files."""
-    import shlex  # only where something was changed
+    import shlex  # only after a change
 
     files = "1 file" if count == 1 else f"{count} files"
     return f"Changed {files}; undo with: kcheck undo {printable(shlex.quote(backup))}"
 
 
 def renderer_of(how: Leaving) -> "Renderer":
-    """Return the renderer; UsageError where there is none, or where it needs a file."""
+    """Return the renderer; UsageError if the format is unknown or needs `-o FILE`."""
     from kcheck.renderers._contract import Renderer
 
-    # Only the chosen renderer is imported: the one for text costs as much as all the rest of a start.
+    # Import the chosen renderer only: the text renderer doubles start-up time.
     known = plug_names("kcheck.renderers")
     if how.format not in known:
-        raise UsageError(f"--format {how.format} is not known; known are {', '.join(known)}")
+        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(known)}")
     renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
     assert isinstance(renderer, Renderer)
     if renderer.binary and how.output is None:
@@ -83,19 +83,19 @@ def renderer_of(how: Leaving) -> "Renderer":
 
 
 def can_leave(report: Report, how: Leaving) -> "Renderer":
-    """Return the renderer; UsageError if the report cannot leave like this."""
+    """Return the renderer; UsageError if it cannot write this report."""
     renderer = renderer_of(how)
     if renderer.one_table and report.table is None:
-        raise UsageError(f"--format {how.format}: the answer of {report.verb} is not one table; use json or ndjson")
+        raise UsageError(f"--format {how.format}: kcheck {report.verb} has more than one table; use json or ndjson")
     if renderer.verbs and report.verb not in renderer.verbs:
-        raise UsageError(f"--format {how.format} is for {', '.join(renderer.verbs)} alone, not for {report.verb}")
+        raise UsageError(f"--format {how.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}")
     if how.output is not None:
         keep_outside(report, how.output)
     return renderer
 
 
 def write(report: Report, how: Leaving) -> None:
-    """Write a report to stdout or a file; UsageError where that is not possible."""
+    """Write a report to stdout or a file; UsageError if that fails."""
     from kcheck.disk.output import replacing
     from kcheck.renderers._contract import Options
 
@@ -110,7 +110,7 @@ def write(report: Report, how: Leaving) -> None:
             renderer.render(report, sys.stdout, Options(width=_width(), color=color))
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader has seen enough; Python must not complain about it when it flushes at its end.
+            # The reader closed the pipe; keep Python's flush at exit from failing.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         return
@@ -121,21 +121,21 @@ def write(report: Report, how: Leaving) -> None:
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
                 renderer.render(report, text, Options())
-                text.detach()  # the file is closed by what opened it
+                text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error
 
 
 def keep_outside(report: Report, file: str) -> None:
-    """UsageError where a file would be written into what was checked."""
+    """Raise UsageError if a file would be written inside a checked path."""
     target = os.path.realpath(file)
-    for path in itertools.chain.from_iterable(map(_looked_at, report.checked)):
+    for path in itertools.chain.from_iterable(map(_checked_paths, report.checked)):
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {file} stands inside of {path}, where kcheck writes nothing")
+            raise UsageError(f"-o {file} is inside {path}, which was checked; choose a file outside")
 
 
-def _looked_at(path: str) -> Iterator[str]:
-    """Yield what was looked at for a path: a bare file without its options, the log dir around a partition."""
+def _checked_paths(path: str) -> Iterator[str]:
+    """Yield what was read for a path: a bare file without its options, the log dir around a partition."""
     yield path
     while not os.path.lexists(path) and "," in path:
         path = path.rpartition(",")[0]
@@ -146,7 +146,7 @@ def _looked_at(path: str) -> Iterator[str]:
 
 
 def _width() -> int:
-    """Return the columns of the terminal, 80 on a pipe unless COLUMNS says otherwise."""
+    """Return the width of the terminal; 80 on a pipe, unless COLUMNS is set."""
     columns = java_int(os.environ.get("COLUMNS", ""))
     if columns is not None and columns > 0:
         return columns

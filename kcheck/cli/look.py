@@ -1,4 +1,4 @@
-"""`kcheck PATH` without a verb: what is wrong, with the verdict on the next start in front."""
+"""`kcheck PATH` without a command: the verdict on the next start, then what is wrong."""
 
 import os
 import re
@@ -8,11 +8,11 @@ from kcheck.cli.options import Common, Paths, with_common
 
 
 def names_path(argument: str) -> bool:
-    """Whether an argument names something to look at: a path, or `BROKER=PATH`."""
+    """Whether an argument is an existing path, or `BROKER=PATH`."""
     return os.path.lexists(re.sub(r"^[0-9]+=", "", argument)) or os.path.lexists(argument)
 
 
 @with_common
 def look(paths: Paths, common: Common) -> None:
-    """Say what is wrong, and what the next start makes of it."""
+    """Find what is wrong, and predict the next start."""
     common.leave(api.overview(*paths, partitions=common.wanted(), kafka=common.release()).report())

@@ -1,4 +1,4 @@
-"""The options that mean the same in every command."""
+"""The options that all commands share."""
 
 import functools
 import inspect
@@ -17,12 +17,12 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, partition directories, log dirs.")]
-Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="A replica of each broker.")]
+Replicas = Annotated[list[str], typer.Argument(metavar="BROKER=PATH...", help="One replica per broker.")]
 Profile = Annotated[str | None, typer.Option("--profile", metavar="P0..P5", help="Force a truncation profile.")]
 
 
 class FindingFilter(NamedTuple):
-    """Which findings are meant, as it was given."""
+    """The options that choose findings, as given."""
 
     select: list[str] | None
     ignore: list[str] | None
@@ -30,7 +30,7 @@ class FindingFilter(NamedTuple):
     fail_on: str
 
     def chosen(self) -> tuple[Chosen, Chosen]:
-        """Return which findings are shown, and which end in exit code 1."""
+        """Return which findings to show, and which ones set exit code 1."""
         fail_on, least = parse_severity(self.fail_on), parse_severity(self.severity)
         selected, ignored = _ids("--select", self.select), _ids("--ignore", self.ignore)
 
@@ -44,7 +44,7 @@ class FindingFilter(NamedTuple):
 
 
 class Common(NamedTuple):
-    """The options that every command over paths has, as they were given."""
+    """The options of every command that takes paths, as given."""
 
     topic: list[str] | None
     partition: list[str] | None
@@ -55,15 +55,15 @@ class Common(NamedTuple):
     leaving: Leaving
 
     def release(self, profile: str | None = None) -> Release:
-        """Return the Kafka whose behaviour is meant."""
+        """Return the Kafka release to model."""
         return release(self.kafka, ibp=self.ibp, message_format=self.message_format, profile=profile)
 
     def wanted(self) -> PartitionFilter:
-        """Return which partitions are meant."""
+        """Return which partitions to read."""
         return PartitionFilter(topics=tuple(self.topic or ()), partitions=tuple(self.partition or ()))
 
     def chosen(self) -> tuple[Chosen, Chosen]:
-        """Return which findings are shown, and which end in exit code 1."""
+        """Return which findings to show, and which ones set exit code 1."""
         return self.judging.chosen()
 
     def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
@@ -75,17 +75,17 @@ class Common(NamedTuple):
 
 def _leaving(
     format: Annotated[
-        str, typer.Option("--format", metavar="text|json|ndjson|csv|parquet", help="How the answer is written.")
+        str, typer.Option("--format", metavar="text|json|ndjson|csv|parquet", help="Output format.")
     ] = "text",
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the answer to FILE.")
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the output to FILE.")
     ] = None,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colour; as NO_COLOR in the environment.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Nothing on stderr but errors.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colour, like NO_COLOR in the environment.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only errors on stderr.")] = False,
 ) -> Leaving:
     leaving = Leaving(format=format, output=output, no_color=no_color, quiet=quiet)
     if format != "text":
-        renderer_of(leaving)  # What makes no sense is told before anything is read.
+        renderer_of(leaving)  # Refuse a bad value before reading anything.
     return leaving
 
 
@@ -93,27 +93,21 @@ def _judging(
     select: Annotated[
         list[str] | None, typer.Option("--select", metavar="IDS", help="Only these rules: KC201,KC3.")
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="IDS", help="Not these rules.")] = None,
-    severity: Annotated[
-        str, typer.Option("--severity", metavar="LEVEL", help="Show findings from this level up.")
-    ] = "info",
-    fail_on: Annotated[
-        str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 on findings from this level up.")
-    ] = "error",
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="IDS", help="Skip these rules.")] = None,
+    severity: Annotated[str, typer.Option("--severity", metavar="LEVEL", help="Lowest severity to show.")] = "info",
+    fail_on: Annotated[str, typer.Option("--fail-on", metavar="LEVEL", help="Lowest severity that exits 1.")] = "error",
 ) -> FindingFilter:
     judging = FindingFilter(select=select, ignore=ignore, severity=severity, fail_on=fail_on)
-    judging.chosen()  # What makes no sense is told before anything is read.
+    judging.chosen()  # Refuse a bad value before reading anything.
     return judging
 
 
 def _common(
-    topic: Annotated[list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics like this.")] = None,
+    topic: Annotated[list[str] | None, typer.Option("--topic", metavar="GLOB", help="Only topics that match.")] = None,
     partition: Annotated[
         list[str] | None, typer.Option("--partition", metavar="N|TOPIC-N", help="Only this partition; repeatable.")
     ] = None,
-    kafka: Annotated[
-        str, typer.Option("--kafka", metavar="VERSION", help="The Kafka whose behaviour is meant.")
-    ] = NEWEST_TESTED,
+    kafka: Annotated[str, typer.Option("--kafka", metavar="VERSION", help="Kafka release to model.")] = NEWEST_TESTED,
     ibp: Annotated[
         str | None, typer.Option("--ibp", metavar="VERSION", help="Its protocol or metadata version, if older.")
     ] = None,
@@ -130,17 +124,17 @@ def _common(
 
 
 def with_leaving(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Leaving`; it gets them as its argument `leaving`."""
+    """Add the options of `Leaving` to a command, as its argument `leaving`."""
     return _with(command, "leaving", _leaving, _options(_leaving))
 
 
 def with_common(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Common`; it gets them as its argument `common`."""
+    """Add the options of `Common` to a command, as its argument `common`."""
     return _with(command, "common", _common, {**_options(_common), **_options(_judging), **_options(_leaving)})
 
 
 def with_judging(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `FindingFilter`; it gets them as its argument `judging`."""
+    """Add the options of `FindingFilter` to a command, as its argument `judging`."""
     return _with(command, "judging", _judging, _options(_judging))
 
 
@@ -152,7 +146,7 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def _with(
     command: Callable[..., None], name: str, build: Callable[..., Any], added: dict[str, inspect.Parameter]
 ) -> Callable[..., None]:
-    """Return `command` with the options `added` in the place of its argument `name`, for typer to read."""
+    """Return `command` with its argument `name` replaced by the options `added`, as typer reads them."""
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
@@ -166,16 +160,16 @@ def _with(
 
 
 def within(option: str, value: int | None, least: int, most: int) -> None:
-    """UsageError where a number that was given is not one that Kafka could have there."""
+    """Raise UsageError if a number is outside the range that Kafka allows."""
     if value is not None and not least <= value <= most:
-        raise UsageError(f"{option} {value}: a number from {least} to {most} is needed")
+        raise UsageError(f"{option} {value}: must be from {least} to {most}")
 
 
 def _ids(option: str, values: list[str] | None) -> tuple[str, ...]:
-    """Return how the ids begin that are meant; UsageError where no rule has such a one."""
-    found = tuple(part.strip().upper() for value in values or () for part in value.split(",") if part.strip())
-    known = ("KC000", *(name.partition("_")[0].upper() for name in plug_names("kcheck.rules"))) if found else ()
-    for begin in found:
-        if not any(each.startswith(begin) for each in known):
-            raise UsageError(f"{option} {begin}: no rule has such an id; kcheck rules lists them")
-    return found
+    """Return prefixes of rule ids; UsageError if no rule matches one."""
+    prefixes = tuple(part.strip().upper() for value in values or () for part in value.split(",") if part.strip())
+    known = ("KC000", *(name.partition("_")[0].upper() for name in plug_names("kcheck.rules"))) if prefixes else ()
+    for prefix in prefixes:
+        if not any(rule.startswith(prefix) for rule in known):
+            raise UsageError(f"{option} {prefix}: no such rule; kcheck rules lists all")
+    return prefixes

@@ -1,4 +1,4 @@
-"""`kcheck predict`: what the broker will do at its next start."""
+"""`kcheck predict`: simulates the next start of the broker."""
 
 from typing import Annotated
 
@@ -8,21 +8,21 @@ from kcheck import api
 from kcheck.cli.leaving import end, leave
 from kcheck.cli.options import Common, Paths, with_common
 
-Config = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="A server.properties: settings that change a start.")
-]
+Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="The broker's server.properties.")]
 Define = Annotated[
-    list[str] | None, typer.Option("-D", "--define", metavar="KEY=VALUE", help="One such setting; repeatable.")
+    list[str] | None, typer.Option("-D", "--define", metavar="KEY=VALUE", help="One broker setting; repeatable.")
 ]
 Clean = Annotated[
     bool | None,
-    typer.Option("--clean/--unclean", help="The stop before, whatever the marker says.", show_default=False),
+    typer.Option(
+        "--clean/--unclean", help="Assume a clean (unclean) shutdown, whatever the marker says.", show_default=False
+    ),
 ]
 
 
 @with_common
 def predict(paths: Paths, common: Common, clean: Clean = None, config: Config = None, define: Define = None) -> None:
-    """Tell what the next start does: boots, loses, aborts."""
+    """Predict whether the next start succeeds, and what it loses."""
     from kcheck.model.finding import parse_severity
 
     fail_on = parse_severity(common.judging.fail_on)

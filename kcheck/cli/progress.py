@@ -1,4 +1,4 @@
-"""How far a long look has come: one line on a terminal's stderr, written over a few times a second, gone at the end."""
+"""The progress line: one line on the terminal, redrawn a few times a second and erased at the end."""
 
 import os
 import sys
@@ -16,25 +16,25 @@ _NAME_WIDTH_MIN = 8
 
 
 class TerminalProgress:
-    """A context that draws what it is told; nothing if stderr is no terminal, or if the user wants none."""
+    """A context that draws the progress line, if stderr is a terminal and the user wants it."""
 
     def __init__(self, wanted: bool | None, *, quiet: bool) -> None:
-        """Take what the user said: None is nothing, then `quiet` decides."""
+        """Take the user's choice; None leaves it to `quiet`."""
         self._drawn = 0
         self._start = self._next = time.monotonic()
         self._is_on = (not quiet if wanted is None else wanted) and sys.stderr.isatty()
 
     def __enter__(self) -> Self:
-        """Begin with nothing drawn."""
+        """Draw nothing yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave no trace of the line."""
+        """Erase the line."""
         if self._drawn:
             self._draw("")
 
     def tell(self, coverage: "Coverage") -> None:
-        """Draw how far the look has come, unless that was just done."""
+        """Redraw the line, at most once per interval."""
         now = time.monotonic()
         if self._is_on and now >= self._next:
             self._next = now + _INTERVAL
@@ -46,7 +46,7 @@ class TerminalProgress:
 
 
 def line(coverage: "Coverage", seconds: float, width: int) -> str:
-    """Return what is shown after so many seconds; it leaves the last column free, where a terminal would go on."""
+    """Return the line after `seconds`; it leaves the last column free, so that no terminal wraps it."""
     done, planned = coverage.bytes, coverage.planned["bytes"]
     if planned:
         rate = done / max(seconds, 1e-9)

@@ -1,4 +1,4 @@
-"""The options of a command that reads much: by how many processes, which span of time, behind whom, what is shown."""
+"""The options of long-running commands: worker processes, time span, priority, progress."""
 
 import contextlib
 import signal
@@ -15,29 +15,27 @@ if TYPE_CHECKING:
 
 _JOBS_MAX = 256
 
-Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Read segments by so many processes.")]
-Since = Annotated[
-    str | None, typer.Option("--since", metavar="TIME", help="Only segments with a timestamp from TIME on.")
-]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Number of worker processes.")]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only segments with records from TIME on.")]
 Until = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="Only segments that begin at TIME or before.")
+    str | None, typer.Option("--until", metavar="TIME", help="Only segments that begin at or before TIME.")
 ]
-Nice = Annotated[bool, typer.Option("--nice", help="Leave CPU and disk to others.")]
+Nice = Annotated[bool, typer.Option("--nice", help="Lowest CPU and I/O priority.")]
 ShowProgress = Annotated[
     bool | None,
-    typer.Option("--progress/--no-progress", help="Show how far it is, on a terminal.", show_default=False),
+    typer.Option("--progress/--no-progress", help="Show progress on a terminal.", show_default=False),
 ]
 
 
 def parse_jobs(jobs: int) -> int:
-    """Return a number of processes; UsageError if it makes no sense."""
+    """Return the number of processes; UsageError if it is out of range."""
     if not 1 <= jobs <= _JOBS_MAX:
-        raise UsageError(f"--jobs {jobs}: a number from 1 to {_JOBS_MAX} is needed")
+        raise UsageError(f"--jobs {jobs}: must be from 1 to {_JOBS_MAX}")
     return jobs
 
 
 def parse_span(since: str | None, until: str | None) -> tuple[int | None, int | None]:
-    """Return both ends in ms since 1970; UsageError if one is no time, or if nothing lies between them."""
+    """Return both ends in ms since 1970; UsageError if one is invalid, or if the span is empty."""
     begin = None if since is None else _parse_time("--since", since)
     end = None if until is None else _parse_time("--until", until)
     if begin is not None and end is not None and begin > end:
@@ -46,24 +44,24 @@ def parse_span(since: str | None, until: str | None) -> tuple[int | None, int | 
 
 
 def _parse_time(option: str, text: str) -> int:
-    """Return ISO 8601, in UTC where it names no zone, or ms since 1970, as the latter."""
-    from datetime import UTC, datetime, timedelta  # only where a time is given
+    """Return the time in ms since 1970, from ISO 8601 (UTC unless it names a zone) or ms."""
+    from datetime import UTC, datetime, timedelta  # only if a time is given
 
     try:
         if text.isascii() and text.isdigit():
             return int(text)
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            f"{option} {text} is no time: 2025-06-30, 2025-06-30T12:00, 2025-06-30T12:00:00+02:00, 1751284800000"
+            f"{option}: invalid time '{text}'; for example 2025-06-30, 2025-06-30T12:00:00+02:00, 1751284800000"
         ) from None
-    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    return (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
 @contextlib.contextmanager
 def at_length(progress: bool | None, *, nice: bool, quiet: bool) -> Iterator["TerminalProgress"]:
-    """Give what shows the progress, at the priority that is wanted; SIGTERM ends all that was begun inside."""
+    """Run the body with progress and the chosen priority; SIGTERM ends it and its processes."""
     from kcheck.cli.progress import TerminalProgress
 
     if nice:

@@ -1,4 +1,4 @@
-"""`kcheck repair`: what can be done about what is wrong, as a plan."""
+"""`kcheck repair`: plans repairs."""
 
 from typing import Annotated
 
@@ -11,9 +11,13 @@ from kcheck.cli.predict import Config, Define
 
 Against = Annotated[
     list[str] | None,
-    typer.Option("--against", metavar="BROKER=PATH", help="A replica that can prove what is committed; repeatable."),
+    typer.Option(
+        "--against",
+        metavar="BROKER=PATH",
+        help="A replica that proves what is committed; repeatable.",
+    ),
 ]
-AcceptLoss = Annotated[bool, typer.Option("--accept-loss", help="Plan too what discards records.")]
+AcceptLoss = Annotated[bool, typer.Option("--accept-loss", help="Also plan repairs that discard records.")]
 
 
 @with_common
@@ -25,7 +29,7 @@ def repair(
     config: Config = None,
     define: Define = None,
 ) -> None:
-    """Plan what to do about what is wrong; -o writes the plan."""
+    """Plan repairs; -o writes the plan for apply."""
     from kcheck.disk.output import replace_file
     from kcheck.model.finding import parse_severity
 

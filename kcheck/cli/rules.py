@@ -1,4 +1,4 @@
-"""`kcheck rules`: every rule."""
+"""`kcheck rules`: lists the rules."""
 
 from kcheck.cli.leaving import Leaving, leave
 from kcheck.cli.options import with_leaving

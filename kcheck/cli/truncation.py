@@ -1,4 +1,4 @@
-"""`kcheck truncation`: where each follower would cut, and what is lost."""
+"""`kcheck truncation`: where each follower would truncate, and what it would lose."""
 
 from typing import Annotated
 
@@ -14,15 +14,15 @@ def truncation(
     replicas: Replicas,
     common: Common,
     leader: Annotated[
-        str | None, typer.Option("--leader", metavar="BROKER|best", help="Who leads; without it, every candidate.")
+        str | None, typer.Option("--leader", metavar="BROKER|best", help="The leader; default: every candidate.")
     ] = None,
     leader_epoch: Annotated[
-        int | None, typer.Option("--leader-epoch", help="The epoch of the election; else one above every epoch seen.")
+        int | None, typer.Option("--leader-epoch", help="Epoch of the election; default: one above all.")
     ] = None,
-    live: Annotated[bool, typer.Option("--live", help="The brokers keep running: no start comes before.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Treat brokers as running; do not model a restart.")] = False,
     profile: Profile = None,
 ) -> None:
-    """Plan where each follower truncates, and what is lost."""
+    """Show where each follower truncates, and what it loses."""
     within("--leader-epoch", leader_epoch, 0, INT_MAX)
     partitions, release = common.wanted(), common.release(profile)
     answer = api.truncation(

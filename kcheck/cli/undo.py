@@ -1,4 +1,4 @@
-"""`kcheck undo`: takes a plan back that was carried out, or begun."""
+"""`kcheck undo`: restores the files that an apply, complete or not, has changed."""
 
 from typing import Annotated
 
@@ -10,14 +10,14 @@ from kcheck.cli.options import with_leaving
 
 @with_leaving
 def undo(
-    backup: Annotated[str, typer.Argument(metavar="DIR", help="The backup folder of kcheck apply.")],
+    backup: Annotated[str, typer.Argument(metavar="DIR", help="The backup directory of kcheck apply.")],
     leaving: Leaving,
 ) -> None:
-    """Take back what apply changed, byte for byte."""
+    """Restore what apply changed, byte for byte."""
     from kcheck.disk.apply import undo as take_back
     from kcheck.plans.plan_report import outcome
 
     done = take_back(backup)
     count = len(done.changed)
-    line = f"Changed {count} file{'s' * (count != 1)} back to what {'they were' if count != 1 else 'it was'}."
+    line = f"Restored {count} file{'s' * (count != 1)}."
     leave(outcome(done.plan, done.changed), leaving, changed=line if count else None)

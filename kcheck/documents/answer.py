@@ -1,4 +1,4 @@
-"""What every answer can do: become the JSON document of its command, or an Arrow table."""
+"""The base class of answers: conversion to the JSON document of the command, or to an Arrow table."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Answer:
     """The typed result of one verb.
 
-    Values that are read from disk only when they are asked for are read once: take `to_dict()` or the values.
+    Values that are read lazily can be read only once: use either `to_dict()` or the values.
     """
 
     __slots__ = ()
@@ -28,11 +28,11 @@ class Answer:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong, in the order of the places; complete when all values have been read."""
+        """The findings, sorted by place; complete after all values have been read."""
         return self.report().findings()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document of the command, as `json.loads` would give it."""
+        """Return the JSON document of the command, as `json.loads` returns it."""
         report = self.report()
         body = {name: _plain(value) for name, value in report.body.items()}
         findings = [_plain(finding_row(finding)) for finding in report.findings()]
@@ -40,19 +40,19 @@ class Answer:
 
     def to_arrow(self) -> "pa.Table":
         """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""
-        import pyarrow as pa  # only where a table is asked for
+        import pyarrow as pa  # imports pyarrow: only for a table
 
         from kcheck.tables._arrow import batch_of, schema_of
 
         report = self.report()
         if report.table is None:
-            raise UsageError(f"the answer of {report.verb} is not one table; use to_dict()")
+            raise UsageError(f"{report.verb} has more than one table; use to_dict()")
         batch = batch_of(list(rows(report, str)), report.columns)
         return pa.Table.from_batches([batch], schema_of(report.columns))
 
 
 def head(report: Report) -> dict[str, object]:
-    """Return the fields that every document begins with."""
+    """Return the first fields of every document."""
     return {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
 
 

@@ -1,4 +1,4 @@
-"""The text of rows, a block of them at a time: what makes large answers fast."""
+"""Rows as JSON text, a block at a time, which makes large answers fast."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -12,27 +12,27 @@ from kcheck.model.report import Block, Row, Rows, RowSlice
 T = TypeVar("T")
 
 _PIECE_COUNT = 1000
-"""So many rows are one text."""
+"""Rows per text."""
 
 
 def blocks_of(rows: Iterator[Row]) -> Iterator[Block]:
-    """Yield the blocks of rows; rows that come one by one are blocks of one."""
+    """Yield the blocks of rows; single rows are blocks of one."""
     if isinstance(rows, Rows):
         return rows.blocks
     return (Block({name: (value,) for name, value in row.items()}) for row in rows)
 
 
 class Made(Generic[T]):
-    """What is made of rows, one item for each: those that are parts of the same rows are made together."""
+    """Items made from rows, one per row; slices of the same block are made together."""
 
     def __init__(self, make: Callable[[Block], Iterator[T]]) -> None:
-        """Take what makes the items of a block."""
+        """Take the function that makes the items of a block."""
         self._make = make
         self._source: Rows | None = None
         self._items: Iterator[T] = iter(())
 
     def of(self, rows: Iterator[Row]) -> Iterator[T]:
-        """Yield the items of some rows, which are read to their end before others are."""
+        """Yield the items of some rows; read them to the end before the next rows."""
         if not isinstance(rows, RowSlice):
             return self._all(rows)
         if rows.source is not self._source:
@@ -44,7 +44,7 @@ class Made(Generic[T]):
 
 
 def objects(block: Block) -> Iterator[str]:
-    """Yield each row as a JSON object, without the rows that it holds."""
+    """Yield each row as a JSON object, without nested rows."""
     fields, columns = [], list[Any]()
     for name, column in block.columns.items():
         if isinstance(column[0], Iterator):
@@ -79,18 +79,18 @@ def pieces(value: object) -> Iterator[str]:
 
 
 def nested(block: Block) -> dict[str, Sequence[Any]]:
-    """Return the columns that hold rows: of each row an iterator."""
+    """Return the columns whose values are iterators of rows."""
     return {name: column for name, column in block.columns.items() if isinstance(column[0], Iterator)}
 
 
 def is_constant(column: Sequence[object]) -> bool:
-    """Whether all rows have the same value; True and 1 are not the same, and rows may hold either."""
+    """Whether all rows have the same value; True and 1 differ."""
     kinds = set(map(type, column))
     return len(kinds) == 1 and dict not in kinds and column.count(column[0]) == len(column)
 
 
 def _value(value: object) -> object:
-    """Return what stands for a value in JSON, as `str` writes it."""
+    """Return the value whose `str` is its JSON text."""
     if value is None:
         return "null"
     if type(value) is int:
@@ -99,5 +99,5 @@ def _value(value: object) -> object:
 
 
 def filled(template: str, columns: tuple[Any, ...]) -> Iterator[str]:
-    """Yield a text for each row of some columns: a `%s` stands for each of them."""
+    """Yield a text per row, with a `%s` for each column."""
     return map(template.__mod__, zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""What `kcheck inspect` shows as JSON: an item for each file, partition or log dir."""
+"""`kcheck inspect` as JSON: an item per file, partition or log dir."""
 
 from typing import assert_never
 
@@ -18,7 +18,7 @@ from kcheck.model.views import FileView, PartitionView
 
 
 def item_row(item: InspectedItem, detail: InspectDetail) -> Row:
-    """Return what one argument named; the partitions of a log dir are read while the row is."""
+    """Return the row of one item; the partitions of a log dir are read lazily."""
     match item:
         case InspectedLogDir():
             return _log_dir_row(item, detail)

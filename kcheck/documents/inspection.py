@@ -1,4 +1,4 @@
-"""What `kcheck inspect` finds, as values."""
+"""The values that `kcheck inspect` returns."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,20 +9,20 @@ from kcheck.model.views import FileView, LogDirView, PartitionView
 
 
 class InspectDetail(NamedTuple):
-    """What is shown beside the summary of a partition."""
+    """What to show in addition to the summary of a partition."""
 
     segments: bool = False
-    """Every segment, walked from its start."""
+    """Show every segment, read from its start."""
     epochs: bool = False
-    """Every leader epoch."""
+    """Show every leader epoch."""
     batches: bool = False
-    """Every batch header."""
+    """Show every batch header."""
     files: bool = False
-    """Every file with its size."""
+    """Show every file with its size."""
 
     @property
     def walk_all(self) -> bool:
-        """Whether every segment is walked from its start."""
+        """Whether to read every segment from its start."""
         return self.segments or self.batches
 
 
@@ -32,55 +32,55 @@ class InspectedPartition(NamedTuple):
     path: str
     """The directory."""
     view: PartitionView
-    """What its files say."""
+    """The content of its files."""
     files: tuple[tuple[str, int], ...] | None = None
-    """Names and sizes in bytes of its files; None if they are not shown."""
+    """Names of its files, and sizes in bytes; None if not shown."""
     batches: tuple[Batch, ...] | None = None
-    """The headers of all batches; None if they are not shown."""
+    """The headers of all batches; None if not shown."""
 
 
 class InspectedLogDir(NamedTuple):
     """A log dir."""
 
     view: LogDirView
-    """What the files at its top say."""
+    """The content of the files at its top."""
     partitions: Iterator[InspectedPartition]
-    """Its partitions, one by one; read once."""
+    """Its partitions; read once."""
 
 
 class InspectedFile(NamedTuple):
-    """A small file that was named by itself."""
+    """A small file given as an argument."""
 
     path: str
     """The file."""
     view: FileView
-    """What it says."""
+    """Its content."""
     format: Format
-    """How it was read."""
+    """Its format."""
 
 
 class InspectedSegment(NamedTuple):
-    """A `.log` that was named by itself."""
+    """A `.log` given as an argument."""
 
     path: str
     """The file."""
     base_offset: Offset | None
-    """The offset in its name; None if it has none."""
+    """The offset in its name; None without one."""
     end_offset: Offset | None
     """The offset after its last valid batch."""
     size: int
     """Its size in bytes."""
     valid_size: int
-    """Where valid batches end, in bytes."""
+    """The end of valid batches, in bytes."""
     stopped_by: str | None
-    """Why the batch there is not valid; None if the file ends there."""
+    """Why the batch at that position is invalid; None at the end of the file."""
     batch_count: int
     """The number of valid batches."""
     max_timestamp: int | None
     """Their largest timestamp, in ms since 1970; None without batches."""
     batches: tuple[Batch, ...] | None = None
-    """Their headers; None if they are not shown."""
+    """Their headers; None if not shown."""
 
 
 InspectedItem = InspectedLogDir | InspectedPartition | InspectedFile | InspectedSegment
-"""What one argument names."""
+"""The item of one argument."""

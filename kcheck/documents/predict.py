@@ -1,4 +1,4 @@
-"""The prediction of a start as JSON: a row for each log dir, with the partitions in it."""
+"""The prediction of a start as JSON: a row per log dir, with its partitions."""
 
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.verdicts import next_start, verdict
@@ -7,7 +7,7 @@ from kcheck.model.report import Row
 
 
 def log_dir_row(start: LogDirPrediction) -> Row:
-    """Return a log dir with its partitions."""
+    """Return the row of a log dir with its partitions."""
     records = [partition.lost.records for partition in start.partitions if partition.lost is not None]
     return {
         "path": start.path,
@@ -30,7 +30,7 @@ def log_dir_row(start: LogDirPrediction) -> Row:
 
 
 def partition_row(partition: PartitionPrediction) -> dict[str, object]:
-    """Return a partition as JSON shows it."""
+    """Return the row of a partition."""
     log, changes, lost = partition.log, partition.changes, partition.lost
     return {
         "dir": partition.dir,
@@ -57,7 +57,7 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
 
 
 def lost_row(lost: LostRecords) -> dict[str, object]:
-    """Return what is lost as JSON shows it."""
+    """Return the row of lost records."""
     return {
         "from": lost.start,
         "to": lost.end,

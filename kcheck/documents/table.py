@@ -15,9 +15,9 @@ _PLAIN = {int, bool, float, type(None)}
 
 
 def rows(report: Report, text: Callable[[str], str]) -> Iterator[Cells]:
-    """Yield the rows of the table; one that stands in the rows of others (`files.batches`) tells their path too.
+    """Yield the rows of the table; a nested table (`files.batches`) repeats the path of the outer rows.
 
-    Rows and lists in a field are JSON. `text` is what becomes of a text.
+    Nested rows and lists become JSON. `text` converts a text.
     """
     assert report.table is not None
     names = tuple(column.name for column in report.columns)
@@ -42,7 +42,7 @@ def _within(part: Any, inner: list[str], made: Made[Cells]) -> Iterator[Cells]:
 def _cells(
     names: tuple[str, ...], around: Mapping[str, str], text: Callable[[str], str], block: Block
 ) -> Iterator[Cells]:
-    """Yield the values of each row; `around` is what the rows around them tell."""
+    """Yield the values of each row; `around` holds the values of the outer rows."""
     columns = block.columns
     return zip(
         *(

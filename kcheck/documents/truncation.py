@@ -1,4 +1,4 @@
-"""A truncation plan as JSON: each follower's requests, the answers, where it truncates, and what that costs."""
+"""A truncation plan as JSON: each follower's requests and responses, its truncation, and its lost records."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ from kcheck.model.report import Row
 
 
 def plan_row(plan: TruncationPlan) -> Row:
-    """Return one partition under one leader."""
+    """Return the row of one partition under one leader."""
     return {
         "topic": plan.topic,
         "partition": plan.partition,
@@ -35,7 +35,7 @@ def plan_row(plan: TruncationPlan) -> Row:
 def table_rows(
     plan: TruncationPlan, *, is_best: bool, brokers: Mapping[int | None, str | None]
 ) -> Iterator[tuple[object, ...]]:
-    """Yield a row of the table `truncation_plans` for each follower, without its cluster; `brokers` names ids."""
+    """Yield a row of the table `truncation_plans` per follower, without its cluster; `brokers` maps ids to names."""
     for follower in plan.followers:
         yield (
             brokers[follower.broker_id],

@@ -1,4 +1,4 @@
-"""Headers and records of many batches as the columns of rows: what `kcheck dump` shows of nearly all of them."""
+"""Headers and records of many batches as columns of rows: the fast path of `kcheck dump`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -27,15 +27,15 @@ from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
 from kcheck.segments.record_columns import BatchBodies, Buffer, RecordFields, decode_fields, record_positions
 
 RECORD_COUNT = 1 << 15
-"""So many records, as headers count them, are held at a time, and those of one batch more."""
+"""Maximum number of records held at a time (by their headers' count), plus one batch."""
 _POOL_SIZE = 4 << 20
-"""So many bytes are decompressed at a time, and those of one batch more,"""
+"""Maximum bytes decompressed at a time, plus one batch."""
 _UNPACKED_SIZE_MAX = 16 << 20
-"""which is looked at record by record where it has more than this."""
+"""Maximum decompressed size of a batch here; a larger one is read record by record."""
 _DECODED_SIZE = 64 << 10
-"""So many bytes of records are decoded at a time, and those of one batch more: that may take a hundred times as many.
+"""Maximum bytes of records decoded at a time, plus one batch: decoding may take a hundred times as much memory.
 
-A batch that is larger, or compressed, is looked at record by record.
+A larger or compressed batch is read record by record.
 """
 _TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
@@ -72,10 +72,10 @@ def batch_block(columns: HeaderColumns) -> Block:
 
 
 def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: DumpDetail) -> list[RowSlice | None]:
-    """Return the records of the first of these batches, as many as are held at a time.
+    """Return the records of the first of these batches, up to the limit.
 
-    The window begins at position `start`. None: the batch is to be looked at record by record, for it has damage, says
-    something of control, or is large.
+    The window begins at position `start`. None: read the batch record by record, because it is damaged, a control
+    batch, or large.
     """
     assert columns.valid is not None
     begin = columns.position - start
@@ -120,9 +120,9 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
 def _unpacked(
     columns: HeaderColumns, window: memoryview, rows: Column, begin: Column, end: Column
 ) -> tuple[Buffer, Column, Column, Column, int]:
-    """Return a buffer with the records of batches, which batches, where in it, and before which one it was full.
+    """Return a buffer with the records of batches, these batches, their positions, and the first that did not fit.
 
-    A batch that cannot be decompressed is left out.
+    It skips a batch that cannot be decompressed.
     """
     pool, unpacked_rows, bounds, stop = bytearray(), list[int](), [0], int(rows[-1]) + 1
     codecs = columns.attributes[rows] & CODEC_MASK
@@ -150,7 +150,7 @@ def _record_blocks(
 
 
 def _damaged(block: Block) -> Iterator[int]:
-    """Yield the positions of batches with a record that is damaged in what it says."""
+    """Yield the positions of batches with a record that cannot be decoded."""
     rows: Iterator[Any] = zip(*(block.columns[name] for name in ("batch_position", *DECODED_COLUMNS)), strict=True)
     return (position for position, *said in rows if any(problem_of(decoded) is not None for decoded in said))
 
@@ -196,25 +196,25 @@ def _record_block(batches: HeaderColumns, buffer: Buffer, piece: RecordFields, s
 
 
 def _slices(buffer: Buffer, size: Column, end: Column) -> list[Buffer | None]:
-    """Return what stands before these ends; None of a negative size."""
+    """Return the bytes before these ends; None for a negative size."""
     bounds = zip((end - size).tolist(), end.tolist(), strict=True)
     return [buffer[first:last] if first <= last else None for first, last in bounds]
 
 
 def _appended(columns: HeaderColumns) -> Mask:
-    """Return in which batches all records have the time of the broker."""
+    """Return in which batches all records have the broker's append time."""
     appended: Mask = columns.attributes & LOG_APPEND_TIME != 0
     return appended
 
 
 def _incremented(sequence: Column, by: Column) -> Column:
-    """Return the sequence numbers so far behind (as `increment_sequence`)."""
+    """Return the sequence numbers incremented by `by` (see `increment_sequence`)."""
     over = sequence > (INT_MAX - by).astype(np.int32)
     return np.where(over, by - (INT_MAX - sequence) - 1, sequence + by).astype(np.int32)
 
 
 def _values(column: Column) -> list[Any]:
-    """Return a column as values of Python; one that all of them have is made once."""
+    """Return a column as Python values; a value that all rows share is converted once."""
     same = (column == column[0]).all()
     return column[:1].tolist() * column.size if same else column.tolist()  # type: ignore[no-any-return]  # of any type
 
@@ -224,7 +224,7 @@ def _words(numbers: Column, names: Sequence[str]) -> list[str]:
 
 
 def _known(column: Column, known: Mask) -> list[Any]:
-    """Return a column as values of Python, None where they are not known."""
+    """Return a column as Python values, None where unknown."""
     if known.all():
         return _values(column)
     return [value if is_known else None for value, is_known in zip(column.tolist(), known.tolist(), strict=True)]

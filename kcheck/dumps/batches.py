@@ -1,4 +1,4 @@
-"""The batches of a `.log`, as `kcheck dump` shows them: many at a time, as columns."""
+"""The rows of the batches of a `.log` for `kcheck dump`, many at a time as columns."""
 
 from collections.abc import Iterator
 from itertools import compress, pairwise
@@ -24,14 +24,14 @@ from kcheck.model.segments import End
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 _BATCH_COUNT = 8192
-"""So many batches are held as rows at a time."""
+"""Number of batches held as rows at a time."""
 _ALL = Filter()
 
 
 def batch_blocks(file: File, wanted: Filter, shown: DumpDetail) -> Iterator[Block]:
-    """Yield the rows of the batches that are wanted; tell what is wrong in all of them.
+    """Yield the rows of selected batches; report damage in all batches.
 
-    Records are read in those that are wanted alone, while the row is looked at; where damage is asked for, in all.
+    Records are read lazily, and only in selected batches; with --only-damaged, in all.
     """
     reader = HeaderReader(file.source, file.size, verify=True)
     least: int | None = file.base_offset
@@ -49,11 +49,11 @@ def batch_blocks(file: File, wanted: Filter, shown: DumpDetail) -> Iterator[Bloc
                 yield from _with_records(file, batches, wanted, shown) if shown.records else [batches.block]
     if reader.end is not End.WHOLE:
         left, why = file.size - reader.position, _why(file, reader.position, reader.end)
-        file.tell(reader.position, left, f"{left} bytes are no batch: {why}", tail=True)
+        file.tell(reader.position, left, f"no valid batch in the last {left} bytes: {why}", tail=True)
 
 
 class _BatchWindow(NamedTuple):
-    """Batches as columns and as rows, and the window with their bytes, which begins at position `start`."""
+    """Batches as columns and as rows, and the window of bytes with them, which begins at position `start`."""
 
     columns: HeaderColumns
     block: Block
@@ -62,7 +62,7 @@ class _BatchWindow(NamedTuple):
 
 
 def _runs(columns: HeaderColumns) -> Iterator[tuple[HeaderColumns, bool]]:
-    """Yield batches of one kind that follow each other, and one that is damaged alone: it is told in its turn."""
+    """Yield runs of batches of one kind; a damaged batch is a run of its own, so damage is reported in order."""
     assert columns.valid is not None
     old = columns.magic < 2
     damaged = ~columns.valid | (columns.magic < 0) | (columns.magic > 2)
@@ -79,22 +79,22 @@ def _some(columns: HeaderColumns, which: Mask | slice) -> HeaderColumns:
 
 
 def _tell(file: File, row: Row) -> None:
-    """Tell what is wrong with a batch, by its row."""
+    """Report the damage in a batch, from its row."""
     position, size, magic, compression = (row[name] for name in ("position", "size", "magic", "compression"))
     assert isinstance(position, int)
     assert isinstance(size, int)
     if not row["valid"]:
         file.tell(position, size, f"the CRC of the batch at offset {first_known(row)} does not match")
     if magic not in (0, 1, 2):
-        file.tell(position, size, f"magic {magic} is not known")
+        file.tell(position, size, f"unknown magic {magic}")
     elif compression not in COMPRESSION:
-        file.tell(position, size, f"the compression {str(compression).removeprefix('unknown-')} is not known")
+        file.tell(position, size, f"unknown compression {str(compression).removeprefix('unknown-')}")
 
 
 def _kept(
     file: File, block: Block, least: int | None, wanted: Filter, shown: DumpDetail, *, damaged: bool
 ) -> list[bool]:
-    """Return which of some batches are wanted; those whose records have damage are damaged, where records are shown."""
+    """Return which batches are selected; with --records, a batch with a damaged record counts as damaged."""
     keep = []
     lasts: Any = block.columns["last_offset"]
     for row, last in zip(block.rows(), lasts, strict=True):
@@ -127,7 +127,7 @@ def _with_records(file: File, batches: _BatchWindow, wanted: Filter, shown: Dump
 
 
 def _old_block(run: HeaderColumns, window: bytearray, start: int) -> Block:
-    """Return the rows of messages: where one is in a window no CRC is chained, so that all of their bytes are there."""
+    """Return the rows of messages of magic 0 and 1; the window has all their bytes, as no CRC is chained."""
     assert run.valid is not None
     rows = []
     for position, size, valid in zip(run.position.tolist(), run.size.tolist(), run.valid.tolist(), strict=True):
@@ -163,15 +163,15 @@ def _old_row(position: int, size: int, header: BatchHeader, *, valid: bool) -> R
 
 
 def _why(file: File, position: int, end: End) -> str:
-    """Return why valid data ends where it does."""
+    """Return why valid data ends at a position."""
     if end is End.SHRUNK:
-        return "the file has become shorter"
+        return "the file was truncated while kcheck read it"
     if file.size - position <= HEADER_SIZE_UP_TO_MAGIC:
-        return f"an entry has more than {HEADER_SIZE_UP_TO_MAGIC}"
+        return f"a batch is larger than {HEADER_SIZE_UP_TO_MAGIC} bytes"
     data = file.source.pread(OVERHEAD.size, position)
     if len(data) < OVERHEAD.size:
-        return "the file has become shorter"
+        return "the file was truncated while kcheck read it"
     size = OVERHEAD.unpack_from(data)[1]
     if end is End.TORN:
-        return f"the entry there would have {size + OVERHEAD.size}"
-    return f"the size {size} of the entry there is too small for a batch"
+        return f"the batch is incomplete, its header says {size + OVERHEAD.size} bytes"
+    return f"size field {size} is too small for a batch"

@@ -1,4 +1,4 @@
-"""What the records of internal topics say, as fields of their rows: `kcheck dump --decode`."""
+"""`kcheck dump --decode`: decodes the records of internal topics into fields of their rows."""
 
 from kcheck.dumps.filter import Decode, DumpDetail
 from kcheck.errors import UsageError
@@ -8,9 +8,9 @@ from kcheck.model.report import Row
 
 
 def with_decoded(shown: DumpDetail, kind: str) -> DumpDetail:
-    """Return the same, with these fields in the row of each record; UsageError where no topic is of this kind."""
+    """Return the detail with decoded records; UsageError for an unknown kind of topic."""
     if kind not in DECODERS:
-        raise UsageError(f"--decode {kind} is not known; known are {', '.join(DECODERS)}")
+        raise UsageError(f"unknown --decode {kind}; use one of {', '.join(DECODERS)}")
     return shown._replace(records=True, decode=_decoding(kind))
 
 

@@ -1,4 +1,4 @@
-"""The entries of an index or a producer snapshot, read piece by piece: memory is bounded, whatever a file's size."""
+"""Reads the entries of an index or producer snapshot piece by piece, in bounded memory."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from kcheck.formats.record_batch import crc32c
 from kcheck.model.source import Source
 
 _ENTRY_COUNT = 4096
-"""So many entries are read at a time."""
+"""Number of entries read at a time."""
 _PIECE_SIZE = 1 << 20
 
 
 def entries(source: Source, start: int, end: int, layout: Layout) -> Iterator[tuple[int, ...]]:
-    """Yield the whole entries between two positions, or those that are left of them if the file has become shorter."""
+    """Yield the complete entries between two positions; fewer if the file was truncated meanwhile."""
     position = start
     while end - position >= layout.size:
         count = min((end - position) // layout.size, _ENTRY_COUNT)
@@ -26,7 +26,7 @@ def entries(source: Source, start: int, end: int, layout: Layout) -> Iterator[tu
 
 
 def used_size(source: Source, size: int, layout: Layout) -> int:
-    """Return the bytes of the whole entries up to the last that is not zeros: a broker keeps zeros behind them."""
+    """Return the size of the complete entries up to the last non-zero one: a broker preallocates zeros after them."""
     end = size
     while end > 0:
         start = max(end - _PIECE_SIZE, 0)
@@ -38,7 +38,7 @@ def used_size(source: Source, size: int, layout: Layout) -> int:
 
 
 def crc32c_of(source: Source, start: int, end: int) -> int:
-    """Return the CRC-32C of what stands between two positions."""
+    """Return the CRC-32C of the bytes between two positions."""
     running = crc32c(b"")
     for position in range(start, end, _PIECE_SIZE):
         running = crc32c(source.pread(min(_PIECE_SIZE, end - position), position), running)

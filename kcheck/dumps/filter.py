@@ -1,4 +1,4 @@
-"""What of a file is wanted, and how much of it is shown, by `kcheck dump`."""
+"""The options of `kcheck dump`: which rows to select, and how much detail to show."""
 
 import re
 from collections.abc import Callable
@@ -14,16 +14,16 @@ _MILLISECONDS = re.compile(r"-?[0-9]{5,19}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 BATCH_SPAN = ("base_offset", "last_offset")
-"""The fields that hold the first and the last offset of a batch."""
+"""The fields with the first and the last offset of a batch."""
 
 Bounds = tuple[int | None, int | None]
-"""The first and the last that is wanted, None without a bound."""
+"""First and last value, None for no bound."""
 
 
 class DumpRow(NamedTuple):
-    """A row, and whether what it tells of is damaged.
+    """A row, and whether its batch or entry is damaged.
 
-    `least` is where the offsets of a wrapper can begin, whose first is known only after decompression.
+    `least` is the lowest possible first offset of a wrapper message, whose real one needs decompression.
     """
 
     row: Row
@@ -32,15 +32,15 @@ class DumpRow(NamedTuple):
 
 
 Decode = Callable[[Data | None, Data | None], tuple[Row | None, Row | None]]
-"""Takes key and value of a record, None for null; returns rows of `Message`, None where there is none."""
+"""Takes key and value of a record, None for null; returns rows of `Message`, or None."""
 
 
 class DumpDetail(NamedTuple):
-    """How much of a batch is shown beside its header.
+    """How much of a batch to show besides its header.
 
-    `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: texts are
-    what Java makes of their bytes, with U+FFFD for those that are no UTF-8, and a null has the size that states it.
-    `decode` gives what key and value of a record that is no control record say.
+    `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: decode texts
+    as Java does, with U+FFFD for invalid UTF-8, and keep the negative size of a null. `decode` decodes key and value,
+    except of control records.
     """
 
     records: bool = False
@@ -50,7 +50,7 @@ class DumpDetail(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which rows are wanted; None is all. Times are milliseconds since 1970."""
+    """Which rows to select; None is all. Times are in ms since 1970."""
 
     offsets: Bounds | None = None
     epoch: int | None = None
@@ -59,7 +59,7 @@ class Filter(NamedTuple):
     times: Bounds | None = None
 
     def wants(self, dump_row: DumpRow, span: tuple[str, str]) -> bool:
-        """Whether a row is wanted; `span` names the fields that hold its first and last offset."""
+        """Whether a row is selected; `span` names the fields with its first and last offset."""
         row = dump_row.row
         if self.only_damaged and not dump_row.damaged:
             return False
@@ -73,16 +73,16 @@ class Filter(NamedTuple):
         return self.offsets is None or _meets(self.offsets, first, row[span[1]])
 
     def wants_record(self, record: Record) -> bool:
-        """Whether a record is wanted, of a batch that is."""
+        """Whether a record of a selected batch is selected."""
         if self.times is not None and not _meets(self.times, record.timestamp, record.timestamp):
             return False
         return self.offsets is None or _meets(self.offsets, record.offset, record.offset)
 
 
 def _meets(bounds: Bounds, first: object, last: object) -> bool:
-    """Whether a range can have something in common with what is wanted.
+    """Whether a range may overlap the bounds.
 
-    One without a last never has; where the first is not known it may be any.
+    A range without a last value never does; an unknown first value may be any.
     """
     if not isinstance(last, int):
         return False
@@ -91,7 +91,7 @@ def _meets(bounds: Bounds, first: object, last: object) -> bool:
 
 
 def _timestamps(row: Row) -> tuple[object, object]:
-    """Return the first and the last time of an entry or a batch, where compaction has not put another time."""
+    """Return the first and last timestamp of an entry or batch; unknown if compaction replaced the first."""
     if "timestamp" in row:
         return row["timestamp"], row["timestamp"]
     first, last = row["base_timestamp"], row["max_timestamp"]
@@ -104,13 +104,13 @@ def parse_offsets(text: str) -> Bounds:
     """Return the bounds of `FROM..TO`, `FROM..`, `..TO` or one offset."""
     match = _OFFSETS.fullmatch(text)
     if match is None or not (match[1] or match[3]) or (match[2] is None and match[3]):
-        raise UsageError(f"--offset {text} is no range of offsets: FROM..TO, FROM.., ..TO or one offset")
+        raise UsageError(f"--offset: invalid range '{text}'; write FROM..TO, FROM.., ..TO or one offset")
     first, last = (None if number is None else int(number) for number in (match[1], match[3]))
     return _rising("--offset", text, (first, first if match[2] is None else last))
 
 
 def parse_times(text: str) -> Bounds:
-    """Return the bounds of `FROM..TO`, `FROM..` or `..TO`: ISO 8601, UTC where none is said, or milliseconds."""
+    """Return the bounds of `FROM..TO`, `FROM..` or `..TO`: ISO 8601 (UTC by default) or milliseconds."""
     begin, separator, end = text.partition("..")
     try:
         first, last = (_milliseconds(part) if part else None for part in (begin, end))
@@ -118,14 +118,14 @@ def parse_times(text: str) -> Bounds:
         separator = ""
     if not separator or not (begin or end):
         raise UsageError(
-            f"--time {text} is no range of times: FROM..TO, FROM.. or ..TO, "
-            "each 2026-01-31, 2026-01-31T12:00:00Z or milliseconds since 1970"
+            f"--time: invalid range '{text}'; write FROM..TO, FROM.. or ..TO with times like "
+            "2026-01-31, 2026-01-31T12:00:00Z or milliseconds since 1970"
         )
     return _rising("--time", text, (first, last))
 
 
 def _rising(option: str, text: str, bounds: Bounds) -> Bounds:
-    """Return bounds; UsageError where nothing can lie between them."""
+    """Return the bounds; UsageError if they are reversed."""
     first, last = bounds
     if first is not None and last is not None and last < first:
         raise UsageError(f"{option} {text} ends before it begins")

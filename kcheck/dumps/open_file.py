@@ -1,4 +1,4 @@
-"""An open file of `kcheck dump`, and what is found to be wrong in it."""
+"""A file open for `kcheck dump`, and its damaged places."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from kcheck.model.report import Row
 from kcheck.model.source import Source
 
 DAMAGE_COUNT_MAX = 1000
-"""So many places of one file are told; one more says that there are others."""
+"""Maximum number of damaged places per file; one more entry says that there are others."""
 
 
 class Damage(NamedTuple):
-    """`size` bytes at a position of a file that are not what a broker writes; `tail` where valid data ends there."""
+    """`size` damaged bytes at a position of a file; `tail` if valid data ends there."""
 
     path: str
     position: int
@@ -22,7 +22,7 @@ class Damage(NamedTuple):
     tail: bool
 
     def row(self) -> Row:
-        """Return the fields of JSON."""
+        """Return the JSON fields."""
         return {name: value for name, value in self._asdict().items() if name != "path"}
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class Damage(NamedTuple):
 
 
 class File:
-    """An open file, and what is found to be wrong in it."""
+    """A file open for reading, and its damaged places."""
 
     def __init__(self, path: str, source: Source) -> None:
         self.path = path
@@ -41,10 +41,10 @@ class File:
         self.base_offset = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
         self.damage: list[Damage] = []
         self.taken = False
-        """Whether the broker takes a producer snapshot."""
+        """Whether the broker accepts a producer snapshot."""
 
     def tell(self, position: int, size: int, message: str, *, tail: bool = False) -> None:
-        """Keep damage; the end of valid data is told whatever stands before."""
+        """Keep a damaged place; always keep the end of valid data."""
         if tail or len(self.damage) < DAMAGE_COUNT_MAX:
             self.damage.append(Damage(self.path, position, size, message, tail))
         elif len(self.damage) == DAMAGE_COUNT_MAX:
@@ -52,5 +52,5 @@ class File:
             self.damage.append(Damage(self.path, position, self.size - position, message, tail=False))
 
     def damage_rows(self) -> Iterator[Row]:
-        """Yield what is wrong, when the rows have been read."""
+        """Yield the damaged places, after the rows have been read."""
         yield from (damage.row() for damage in self.damage)

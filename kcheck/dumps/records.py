@@ -1,4 +1,4 @@
-"""The rows of the records of a batch, as `kcheck dump --records` shows them."""
+"""`kcheck dump --records`: the rows of the records in a batch."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -24,29 +24,29 @@ _WRITE: Mapping[str, Callable[[Data], str]] = {
     "base64": lambda data: b64encode(data).decode(),
 }
 DATA = tuple(_WRITE)
-"""How keys and values can be written."""
+"""The encodings of --print-data."""
 
 
 def columns(shown: DumpDetail) -> tuple[Column, ...]:
-    """Return the columns of the table of records that are shown."""
+    """Return the columns of the table of records."""
     hidden = (*(() if shown.data else DATA_COLUMNS), *(() if shown.decode else DECODED_COLUMNS))
     return tuple(column for column in records.TABLE.columns if column.name not in hidden)
 
 
 def first_known(batch: Row) -> object:
-    """Return the offset by which a batch is named: of a wrapper only the last is in its header."""
+    """Return the offset that identifies a batch in messages; a wrapper's header has only its last."""
     return batch["last_offset"] if batch["base_offset"] is None else batch["base_offset"]
 
 
 def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> Iterator[Row]:
-    """Yield a row for each record of a batch that is wanted; tell what cannot be read in it."""
+    """Yield a row per selected record of a batch; report unreadable ones."""
     position, size = _place(batch)
     nested = batch["producer_id"] is None and batch["compression"] != "none"
     where = f"of the batch at offset {first_known(batch)}"
     for record in _read(file, position, size):
         if isinstance(record, Unread):
             place = f"byte {record.position} of its records"
-            message = f"record {record.number} {where} cannot be read, {place}: {record.message}"
+            message = f"record {record.number} {where} is unreadable at {place}: {record.message}"
             file.tell(position, size, message)
             return
         if nested and not record.valid:
@@ -64,12 +64,12 @@ def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> It
 
 
 def problem_of(said: object) -> object:
-    """Return what is damaged in what has been decoded, None where nothing is."""
+    """Return the damage in decoded data, or None."""
     return said["problem"] if isinstance(said, dict) and said.get("damaged") else None
 
 
 def has_damage(file: File, batch: Row) -> bool:
-    """Whether a record of a batch cannot be read, or has a CRC that does not match."""
+    """Whether a record of a batch is unreadable, or has a CRC that does not match."""
     return any(
         isinstance(record, Unread)
         or record.valid is False
@@ -87,11 +87,11 @@ def _place(batch: Row) -> tuple[int, int]:
 
 def _read(file: File, position: int, size: int) -> Iterator[Record | Unread]:
     if size > BODY_SIZE_MAX:
-        yield Unread(0, 0, f"a batch of {size} bytes is not read, at most {BODY_SIZE_MAX} are")
+        yield Unread(0, 0, f"a batch of {size} bytes is too large; kcheck reads at most {BODY_SIZE_MAX}")
         return
     data = file.source.pread(size, position)
     if len(data) < size:
-        yield Unread(0, 0, "the file has become shorter")
+        yield Unread(0, 0, "the file was truncated while kcheck read it")
         return
     yield from read_records(data)
 
@@ -121,13 +121,13 @@ def _row(batch: Row, record: Record, control: _control_record.ControlRecord | No
 
 
 def _size(data: Data | None, stated: int | None, shown: DumpDetail) -> int | None:
-    """Return the size of a key or a value; of a null none, or to Java the negative number that states it."""
+    """Return the size of a key or value; for a null None, or as Java shows it the negative size."""
     null = stated if shown.java else None
     return null if data is None else len(data)
 
 
 def _data(record: Record, shown: DumpDetail) -> Row:
-    """Return key, value and headers as text; `escaped` names those in which a byte that is no UTF-8 is escaped."""
+    """Return key, value and headers as text; `escaped` names those with escaped bytes (invalid UTF-8)."""
     key, key_escaped = _nullable(record.key, shown)
     value, value_escaped = _nullable(record.value, shown)
     headers, headers_escaped = header_rows(record.headers, shown)
@@ -142,14 +142,14 @@ def header_names(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[str, .
 
 
 def header_rows(headers: tuple[Header, ...], shown: DumpDetail) -> tuple[tuple[Row, ...], bool]:
-    """Return headers as rows, and whether a byte of them is escaped."""
+    """Return headers as rows, and whether a byte is escaped."""
     headers_with_flags = [(_text(bytes(name), shown), _nullable(content, shown)) for name, content in headers]
     rows = tuple({"key": name, "value": content} for (name, _), (content, _) in headers_with_flags)
     return rows, any(flag for _, flag in chain.from_iterable(headers_with_flags))
 
 
 def texts(column: list[Data | None], shown: DumpDetail) -> tuple[list[str | None], set[int]]:
-    """Return keys or values as text, and in which of them a byte is escaped."""
+    """Return keys or values as text, and which of them have escaped bytes."""
     assert shown.data is not None
     write = _WRITE[shown.data]
     try:
@@ -170,7 +170,7 @@ def _nullable(data: Data | None, shown: DumpDetail) -> tuple[str | None, bool]:
 
 
 def _text(data: bytes, shown: DumpDetail) -> tuple[str, bool]:
-    r"""Return text, and whether it has escapes: then `\xff` is a byte that is no UTF-8, and `\\` is a backslash."""
+    r"""Return text, and whether it has escapes: `\xff` for a byte that is not UTF-8, `\\` for a backslash."""
     if shown.java:
         return java_text(data), False
     try:

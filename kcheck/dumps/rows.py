@@ -1,4 +1,4 @@
-"""The rows of `kcheck dump`: how the batches of a `.log` and the entries of an index or a snapshot are read."""
+"""The rows of `kcheck dump`: which reader each kind of file has."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from kcheck.tables import (
 from kcheck.tables._contract import Table
 
 INDEX_SIZE_MAX = 2**31 - 1
-"""An index or a snapshot larger than this is not read: no broker can map it."""
+"""Maximum size of an index or snapshot: a broker cannot map a larger one."""
 
 
 def _no_head(file: File) -> Row:
@@ -40,7 +40,7 @@ def _no_head(file: File) -> Row:
 
 
 def _metadata_head(file: File) -> Row:
-    """Return what the name of a KRaft snapshot says: which offsets it stands for."""
+    """Return the end offset and epoch in the name of a KRaft snapshot."""
     end, epoch = parse_metadata_snapshot(split(file.path)[1]) or (None, None)
     return {"end_offset": end, "epoch": epoch}
 
@@ -48,7 +48,7 @@ def _metadata_head(file: File) -> Row:
 def _entries(
     file: File, layout: Layout, end: int, problem: Callable[[int, tuple[int, ...], tuple[int, ...]], str | None]
 ) -> Iterator[tuple[int, tuple[int, ...], bool]]:
-    """Yield (number, fields, whether they are what they must be) of each entry of an index; tell what is not."""
+    """Yield (number, fields, is valid) for each entry of an index; report invalid ones."""
     before: tuple[int, ...] | None = None
     for number, fields in enumerate(entries(file.source, 0, end, layout)):
         message = problem(number, fields if before is None else before, fields)
@@ -58,11 +58,11 @@ def _entries(
         before = fields
     torn = file.size % layout.size
     if torn:
-        file.tell(file.size - torn, torn, f"{torn} bytes after the last whole entry", tail=True)
+        file.tell(file.size - torn, torn, f"{torn} bytes after the last complete entry", tail=True)
 
 
 def _room(layout: Layout) -> Callable[[File], Row]:
-    """Return what tells how many entries such an index has, and how many bytes of zeros a broker keeps behind them."""
+    """Return a function that gives the number of entries of such an index, and the bytes of zeros after them."""
 
     def head(file: File) -> Row:
         used = used_size(file.source, file.size, layout)
@@ -92,7 +92,7 @@ def _transaction_index(file: File) -> Iterator[Row]:
 
 
 def _snapshot_head(file: File) -> Row:
-    """Return the header, and whether the broker takes the file; tell why not."""
+    """Return the header, and whether the broker accepts the file; report why not."""
     layout, covered = producer_snapshot.SNAPSHOT_HEADER, producer_snapshot.CRC_FROM
     head = file.source.pread(layout.size, 0)
     crc = crc32c_of(file.source, covered, file.size)
@@ -128,9 +128,9 @@ def _producers(file: File) -> Iterator[Row]:
 
 
 class DumpKind(NamedTuple):
-    """How files of a format are dumped: `rows` is their name in the document, `span` the fields with their offsets.
+    """The reader for a format: `rows` is the name of its rows in the document, `span` the fields with their offsets.
 
-    `read` gives the rows of entries; it is None for a log of batches.
+    `read` yields the rows of entries; None for a log of batches.
     """
 
     format: Format
@@ -141,7 +141,7 @@ class DumpKind(NamedTuple):
     read: Callable[[File], Iterator[Row]] | None
 
     def accept(self, size: int) -> None:
-        """Raise UnreadableError for an index that is too large; a log is read in windows, whatever its size."""
+        """Raise UnreadableError for an index that is too large; a log of any size is read in windows."""
         if self.rows == "entries" and size > INDEX_SIZE_MAX:
             raise too_large(size)
 

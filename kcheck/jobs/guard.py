@@ -1,4 +1,4 @@
-"""Where a bug of ours becomes a finding, so that it hides nothing but the place where it was met."""
+"""Turns a bug in kcheck into finding KC000, so that the check continues with the next place."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -8,11 +8,11 @@ from kcheck.model.finding import Finding, Location, Severity
 T = TypeVar("T")
 
 BUG = "KC000"
-"""The id of what is no rule: a bug of ours."""
+"""The id for a bug in kcheck, which no rule has."""
 
 
 def guarded(run: Callable[[], T], where: Location) -> T | Finding:
-    """Return what `run` returns; whatever it raises becomes finding KC000."""
+    """Return the result of `run`; an exception becomes finding KC000."""
     try:
         return run()
     except Exception as error:  # noqa: BLE001 - one bad place must not hide the others
@@ -22,13 +22,13 @@ def guarded(run: Callable[[], T], where: Location) -> T | Finding:
 
 
 def bug_finding(where: Location, why: str, advice: str) -> Finding:
-    """Return the finding of a place that kcheck did not get through: the rest is looked at all the same."""
+    """Return finding KC000 for a place that kcheck could not check."""
     return Finding(
         id=BUG,
         name="kcheck-bug",
         severity=Severity.ERROR,
         where=where,
         message=f"kcheck failed here: {why}",
-        effect="This says nothing about the broker.",
-        advice=f"{advice}; the other partitions were looked at.",
+        effect="This finding says nothing about the broker.",
+        advice=f"{advice}; kcheck checked the other partitions.",
     )

@@ -1,4 +1,4 @@
-"""Tasks in threads of this process, for stores that answer slowly; the answers stand in the order of their groups."""
+"""Runs tasks in threads, for slow object stores; answers come in the order of their groups."""
 
 import time
 from collections import deque
@@ -14,15 +14,15 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 _TICK = 0.2
-"""Seconds that are waited for an answer before something is shown."""
+"""Seconds between progress updates while waiting for an answer."""
 _LAST = 1 << 62
-"""What ends a thread waits behind every task."""
+"""The order of the ticket that ends a thread: after all tasks."""
 
 
 class Threads:
-    """Runs groups of tasks as `Workers` does. A context: what still waits for an answer is left alone at its end.
+    """Runs groups of tasks like `Workers`. A context; at its end it abandons tasks that still run.
 
-    A task that has not answered `seconds` after it was begun is told, and another thread stands in for its own.
+    A task that takes longer than `seconds` becomes a finding, and a new thread replaces the one that it blocks.
     """
 
     def __init__(self, count: int, *, tick: Callable[[], None], seconds: float) -> None:
@@ -39,7 +39,7 @@ class Threads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let every thread end when it has done what it is at; what waits is dropped."""
+        """Let every thread end after its current task; drop waiting tasks."""
         while not self._waiting.empty():
             self._waiting.get_nowait()
         for _number in range(self._started):
@@ -48,7 +48,7 @@ class Threads:
     def run(
         self, groups: Iterable[tuple[K, Sequence[Task[T]]]], ahead: int | None = None
     ) -> Iterator[tuple[K, Answers[T]]]:
-        """Yield each group's name with the answers to its tasks, in the order of the groups, as `Workers.run`."""
+        """Yield each group's key with the answers to its tasks, in order, like `Workers.run`."""
         source, more = iter(groups), True
         room = AHEAD if ahead is None else ahead
         held: deque[tuple[K, list[_Job]]] = deque()
@@ -85,12 +85,12 @@ class Threads:
             answer = guarded(job.task.run, job.task.where)
             with self._changed:
                 if job.is_over:
-                    return  # It was given up: another thread is there instead.
+                    return  # This thread was given up and replaced.
                 job.answer, job.is_over = answer, True
                 self._changed.notify_all()
 
     def _wait(self, jobs: "list[_Job]") -> None:
-        """Wait a little for the answers of a group, and give up what takes too long."""
+        """Wait briefly for the answers of a group, and give up on tasks that take too long."""
         self._tick()
         with self._changed:
             self._changed.wait_for(lambda: all(job.is_over for job in jobs), _TICK)
@@ -98,12 +98,15 @@ class Threads:
             for job in jobs:
                 if not job.is_over and job.began is not None and job.began < latest:
                     why = f"no answer in {self._seconds:g} s"
-                    job.answer, job.is_over = bug_finding(job.task.where, why, "See whether its store answers"), True
+                    job.answer, job.is_over = (
+                        bug_finding(job.task.where, why, "Check that the object store responds"),
+                        True,
+                    )
                     self._start()
 
 
 class _Job:
-    """A task, when it was begun, and its answer once it is over."""
+    """A task, its start time, and its answer once it is done."""
 
     def __init__(self, task: Task[Any]) -> None:
         self.task = task
@@ -113,7 +116,7 @@ class _Job:
 
 
 class _ThreadTicket(NamedTuple):
-    """A job that waits; the largest is the least, of two alike the earlier. Without a job a thread ends."""
+    """A waiting job; the largest sorts first, then the earlier one. A ticket without a job ends a thread."""
 
     order: int
     serial: int

@@ -1,4 +1,4 @@
-"""Tasks in this process one after the other, or in several processes side by side; the answers stand in order."""
+"""Runs tasks in this process, or in several worker processes; answers come in order."""
 
 import gc
 import signal
@@ -17,21 +17,21 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 AHEAD = 512
-"""Tasks, and groups of them, are held up to this number before the first group is done: that bounds memory."""
+"""Maximum number of tasks, and of groups, that wait while the first group runs: this bounds memory."""
 _BUNDLE_SIZE = 8 << 20
 _BUNDLE_COUNT = 32
-"""So much is handed out at once: many small tasks, or one large one."""
+"""Maximum size and number of tasks in one bundle: many small tasks, or one large one."""
 _TICK = 0.2
-"""Seconds that are waited for an answer before something is shown."""
+"""Seconds between progress updates while waiting for an answer."""
 _END_SECONDS = 10
-"""A process that was killed is waited for so long."""
+"""Seconds to wait for a killed process."""
 _GARBAGE_COUNT = 100_000
-"""As in the process of a command: the Python of an executor looks for circles much more often, and finds none."""
+"""The garbage collector's threshold, as in the command's own process: kcheck makes no reference cycles."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Task(NamedTuple, Generic[T]):
-    """Something to run, which pickle knows: `where` is named if it fails, `size` in bytes says what it costs."""
+    """A picklable function to run; `where` is its place if it fails, `size` its cost in bytes."""
 
     run: Callable[[], T]
     where: Location
@@ -39,21 +39,21 @@ class Task(NamedTuple, Generic[T]):
 
 
 class Limits(NamedTuple):
-    """What a task may take: `seconds` until it has answered, bytes of `memory` beyond those that kcheck itself has."""
+    """Limits of a task: `seconds` until its answer, and bytes of `memory` beyond those of kcheck itself."""
 
     seconds: float
     memory: int
 
 
 Answers = list[T | Finding | None]
-"""One of each task: KC000 for one that failed, None for one that an interrupt kept from being run."""
+"""An answer per task: KC000 if it failed, None if an interrupt came first."""
 
 
 class Workers:
-    """Runs groups of tasks. A context: no process is left behind it.
+    """Runs groups of tasks. A context; it ends all its processes.
 
-    `count` processes are started when they are needed, none if it is 1 and there are no `limits`: these are held by
-    ending the process. `done` is told the size of each task that is over, `tick` is called a few times a second.
+    Runs in-process when `count` is 1 and there are no `limits`; limits are enforced by killing the worker. `done` gets
+    the size of each finished task; `tick` is called a few times a second.
     """
 
     def __init__(
@@ -84,11 +84,10 @@ class Workers:
     def run(
         self, groups: Iterable[tuple[K, Sequence[Task[T]]]], ahead: int | None = None
     ) -> Iterator[tuple[K, Answers[T]]]:
-        """Yield each group's name with the answers to its tasks, in the order of the groups.
+        """Yield each group's key with the answers to its tasks, in the order of the groups.
 
-        `ahead` stands for AHEAD. One run can feed another, or be begun while another one is read: they share the
-        processes. After an interrupt the groups that were begun are yielded as far as they have come; then
-        KeyboardInterrupt.
+        `ahead` overrides AHEAD. Runs can be nested or read alternately: they share the processes. After an interrupt it
+        yields the started groups with the answers so far, then raises KeyboardInterrupt.
         """
         if self._count == 1 and self._limits is None:
             return self._in_turn(groups)
@@ -108,7 +107,7 @@ class Workers:
             yield key, answers
 
     def _side_by_side(self, groups: Iterable[tuple[K, Sequence[Task[T]]]], room: int) -> Iterator[tuple[K, Answers[T]]]:
-        """Hold some groups, so that the largest of many tasks is run first, and that no process waits."""
+        """Keep several groups waiting, so that the largest task runs first and no process is idle."""
         source, more = iter(groups), True
         held: deque[tuple[K, _TaskGroup]] = deque()
         while more or held:
@@ -140,7 +139,7 @@ class Workers:
         return group
 
     def _turn(self, seconds: float) -> None:
-        """Hand out what waits, and take the answers that come within so many seconds."""
+        """Hand out waiting tasks, and collect the answers that arrive within some seconds."""
         from multiprocessing.connection import wait
 
         self._hand_out()
@@ -166,7 +165,7 @@ class Workers:
             self._bury(worker, f"no answer in {self._limits.seconds:g} s")
 
     def _hand_out(self) -> None:
-        """Give the largest of the tasks that wait to processes that have none."""
+        """Give the largest waiting tasks to idle processes."""
         while self._waiting and (worker := self._idle()) is not None:
             size, most = 0, max(min(self._bundle_count, len(self._waiting) // self._count), 1)
             while self._waiting and len(worker.tickets) < most and size < _BUNDLE_SIZE:
@@ -177,12 +176,12 @@ class Workers:
                 worker.connection.send([(ticket.task.run, ticket.task.where) for ticket in worker.tickets])
             except OSError:
                 self._bury(worker)
-        while self._waiting and not self._workers:  # The system gives us no process at all.
+        while self._waiting and not self._workers:  # The system can start no process at all.
             ticket = heappop(self._waiting)
             self._settle(ticket, guarded(ticket.task.run, ticket.task.where))
 
     def _idle(self) -> "_Worker | None":
-        """Return a process that has nothing to do, a new one if there may be more of them."""
+        """Return an idle process, or a new one if the limit allows."""
         for worker in self._workers:
             if not worker.tickets:
                 return worker
@@ -199,9 +198,9 @@ class Workers:
         return worker
 
     def _bury(self, worker: "_Worker", too_long: str = "") -> None:
-        """Tell of the task at which a process ended, or which took `too_long`; what it had not begun waits again.
+        """Report the task at which a process died, or which took `too_long`; requeue the tasks it had not started.
 
-        Where it could have been any of several, all of them wait again, to be handed out one by one.
+        If any of several tasks may be the cause, requeue all of them, to be handed out one by one.
         """
         self._workers.remove(worker)
         worker.end()
@@ -211,8 +210,8 @@ class Workers:
             ticket = worker.tickets.popleft()
             code = worker.process.exitcode or 0
             why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            why = too_long or f"the process that read it ended: {why}"
-            advice = "See whether its disk answers" if too_long else "If memory ran out, use fewer --jobs"
+            why = too_long or f"the worker process died: {why}"
+            advice = "Check that the disk responds" if too_long else "If memory ran out, use fewer --jobs"
             self._settle(ticket, bug_finding(ticket.task.where, why, advice))
         for ticket in worker.tickets:
             heappush(self._waiting, ticket)
@@ -228,7 +227,7 @@ class Workers:
 
 
 class _TaskGroup:
-    """The answers of a group, and how many of them are missing."""
+    """The answers of a group, and the number still missing."""
 
     def __init__(self, count: int) -> None:
         self.answers: list[Any] = [None] * count
@@ -236,7 +235,7 @@ class _TaskGroup:
 
 
 class _Ticket(NamedTuple):
-    """A task that waits; the largest is the least, of two alike the earlier. No two have one `serial`."""
+    """A waiting task; the largest sorts first, then the earlier one. Each has its own `serial`."""
 
     order: int
     serial: int
@@ -246,7 +245,7 @@ class _Ticket(NamedTuple):
 
 
 class _Worker:
-    """A process, and what it was given to do."""
+    """A worker process, and its tasks."""
 
     def __init__(self, process: Any, connection: Any) -> None:
         self.process = process
@@ -255,15 +254,15 @@ class _Worker:
         self.began = 0.0
 
     def end(self) -> None:
-        """End the process: it has nothing to lose. One that waits for a dead disk ends when the system lets it."""
+        """Kill the process. One that waits for a dead disk ends only when the kernel returns."""
         self.process.kill()
         self.process.join(_END_SECONDS)
         self.connection.close()
 
 
 def _start(others: list[Any], limits: Limits | None) -> _Worker:
-    """Start a process; signals that stop kcheck are blocked meanwhile, and so it never runs without an owner."""
-    import multiprocessing  # only where there are several processes
+    """Start a process with stop signals blocked, so that kcheck never ends without ending it."""
+    import multiprocessing  # only for several processes
 
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
@@ -279,10 +278,10 @@ def _start(others: list[Any], limits: Limits | None) -> _Worker:
 
 
 def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
-    """Run what arrives until nobody is left to ask.
+    """Run the tasks that arrive until the parent closes the connection.
 
-    A terminal sends ^C to every process: the one that was started by the user decides. It also closes the other
-    connections, which it has from its parent: else they would stay open when that one is gone.
+    A terminal sends ^C to every process; workers ignore it, and the parent decides. A worker also closes
+    inherited connections, or these would stay open after the parent ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -291,13 +290,13 @@ def _serve(connection: Any, others: list[Any], limits: Limits | None) -> None:
         other.close()
     let_go_sockets(connection.fileno())
     gc.set_threshold(_GARBAGE_COUNT)
-    gc.freeze()  # What the parent had stays: it is looked at no more.
+    gc.freeze()  # The collector skips the objects inherited from the parent.
     if limits is not None:
         bound_memory(limits.memory)
     try:
         while True:
             tasks = connection.recv()
-            # A limit is one of each task; without, an answer to several at once is much cheaper.
+            # Limits apply per task; without limits one answer to several tasks is much cheaper.
             count = len(tasks) if limits is None else 1
             for begin in range(0, len(tasks), count):
                 connection.send([guarded(run, where) for run, where in tasks[begin : begin + count]])

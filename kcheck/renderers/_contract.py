@@ -1,4 +1,4 @@
-"""What a module of this package provides."""
+"""The interface of a renderer module."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,17 +7,17 @@ from kcheck.model.report import Report
 
 
 class Options(NamedTuple):
-    """How the stream is to be used: `width` in columns, `color` only where somebody looks at it."""
+    """The layout options: `width` in columns, and `color` for a terminal."""
 
     width: int = 80
     color: bool = False
 
 
 class Renderer(NamedTuple):
-    """An output: its name for `--format`, and what writes a report.
+    """An output format: its name for `--format`, and the function that writes a report.
 
-    `one_table`: only one that names its table. `verbs`: only the answers of these, empty is every one. `binary`: the
-    stream takes bytes, and is a file. `whole`: its file is read by others at any time, so it is replaced at once.
+    `one_table`: writes only answers that are one table. `verbs`: the commands it works with, empty for all. `binary`:
+    writes bytes, to a file only. `whole`: other programs read the file at any time, so it is replaced atomically.
     """
 
     name: str

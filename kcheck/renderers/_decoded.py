@@ -1,4 +1,4 @@
-"""How kafka-dump-log writes decoded records (DumpLogSegments 4.3.1: CoordinatorRecordMessageParser and the others)."""
+"""Decoded records as kafka-dump-log writes them (DumpLogSegments 4.3.1: CoordinatorRecordMessageParser and others)."""
 
 import re
 from typing import Any
@@ -8,10 +8,10 @@ from kcheck.renderers._remote_metadata import remote_metadata
 
 
 def texts(offset: object, key: Any, value: Any) -> tuple[str | None, str | None]:
-    """Return what stands behind `key: ` and `payload: `, None where that is not written.
+    """Return the texts after `key: ` and `payload: `, None for one that is not written.
 
-    `key` and `value` are rows of `Message`, None where the record has none: records of the cluster have no keys, those
-    of coordinators always, be it that something is wrong.
+    `key` and `value` are rows of `Message`, None if the record has none. Metadata records never have a key; coordinator
+    records always have one, even if it is damaged.
     """
     if key is None:
         remote = str(value.get("name")).startswith("Remote")

@@ -1,4 +1,4 @@
-"""Lines, columns and findings on a terminal or a pipe: what the layouts of the text renderer are made of."""
+"""The building blocks of the text layouts: lines, columns and findings, on a terminal or a pipe."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -13,16 +13,16 @@ from kcheck.renderers._printable import printable
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
 _SOME_COUNT = 1000
-"""So many rows are laid out at once."""
+"""Number of rows laid out at once."""
 
 Cells: TypeAlias = tuple[str, ...]
 Findings: TypeAlias = dict[tuple[object, ...], list[Row]]
-"""Rows of findings by the log dir, the directory, and where there is none the file."""
+"""Rows of findings by log dir and directory; by file if they have no directory."""
 
 
 def cell(value: object) -> str:
-    """Return a value of a table: `?` for what kcheck does not know."""
-    if type(value) is int:  # as most are: a number is printable
+    """Return the text of a table value; `?` if it is unknown."""
+    if type(value) is int:  # the usual case; numbers are printable
         return str(value)
     if type(value) is str and value.isprintable():
         return value
@@ -30,12 +30,12 @@ def cell(value: object) -> str:
 
 
 def known(value: object) -> object:
-    """Return a value that may be missing: `-` where there is none."""
+    """Return a value, or `-` if there is none."""
     return "-" if value is None else value
 
 
 def size(count: object) -> str:
-    """Return bytes for people: 243 KiB."""
+    """Return a size in human-readable form: 243 KiB."""
     if not isinstance(count, int):
         return "?"
     amount, unit = float(count), "B"
@@ -54,7 +54,7 @@ def plural(count: int, word: str) -> str:
 
 
 def lost_words(lost: Row) -> str:
-    """Return which records go, in words; whoever writes a plan by hand may say less of it than `kcheck repair`."""
+    """Return in words which records are lost; a plan written by hand may leave fields out."""
     records, first, end, below = (lost.get(name) for name in ("records", "from", "to", "below_high_watermark"))
     words = plural(records, "record") if isinstance(records, int) else "an unknown number of records"
     words += f", offsets {first} to {end - 1}" if isinstance(first, int) and isinstance(end, int) else ""
@@ -63,14 +63,14 @@ def lost_words(lost: Row) -> str:
 
 
 def _styled(text: str, style: str) -> str:
-    from rich.color import ColorSystem  # rich is loaded only where there is a colour to show
+    from rich.color import ColorSystem  # only for colour output
     from rich.style import Style
 
     return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
 
 
 def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
-    """Yield the lines of printable text, broken at spaces alone; a word longer than a line stays whole."""
+    """Yield the lines of printable text, broken at spaces only; a word longer than a line is not broken."""
     begin, text, at = indent, text.rstrip(" "), 0
     while at < len(text):
         room = width - len(begin)
@@ -91,9 +91,9 @@ def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
 
 
 def _some(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
-    """Yield the rows, many at a time."""
-    each = iter(rows)
-    while some := list(islice(each, _SOME_COUNT)):
+    """Yield the rows in groups."""
+    remaining = iter(rows)
+    while some := list(islice(remaining, _SOME_COUNT)):
         yield some
 
 
@@ -103,30 +103,30 @@ def _padded(widths: tuple[int, ...]) -> str:
 
 
 class Page:
-    """A stream of lines of a given width; everything written is made printable first."""
+    """A stream of lines of a given width; it escapes unprintable characters."""
 
     def __init__(self, stream: TextIO, options: Options) -> None:
-        """Use rich for colour, and nothing but colour: lines are laid out here."""
+        """Take the stream and the layout options."""
         self.width = options.width
         self._stream = stream
         self._color = options.color
 
     def line(self, text: str = "", style: str | None = None) -> None:
-        """Write one line, however long."""
+        """Write one line of any length."""
         self._write(printable(text), style)
 
     def _write(self, shown: str, style: str | None = None) -> None:
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
-        """Write text in as many lines as the width needs; words longer than a line stay whole."""
+        """Write text wrapped to the width; words longer than a line are not broken."""
         for line in wrap(printable(text), max(self.width, 40), indent, indent if hanging is None else hanging):
             self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
-        """Write columns; where they are too wide, the first stands on a line of its own, or each row is a block.
+        """Write columns. If they are too wide, the first gets a line of its own; if that fails, each row is a block.
 
-        Rows that are `Mapped` are cells already, and read twice.
+        `Mapped` rows are cells already, and are read twice.
         """
         cells = rows if isinstance(rows, Mapped) else [tuple(map(cell, row)) for row in rows]
         widths = list(map(len, header))
@@ -163,12 +163,12 @@ class Page:
             self.wrapped(pairs, indent=indent + "    ")
 
     def finding(self, row: Row, *, indent: str = "") -> None:
-        """Write a finding: what is wrong in its colour, then what the broker does and what to do."""
+        """Write a finding: the message in the colour of its severity, then the effect and the advice."""
         severity = str(row["severity"])
         place = "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
         message = str(row["message"])
         named = f"{place}: " if place else ""
-        if message.startswith(str(row["file"])):  # It names the file by itself.
+        if message.startswith(str(row["file"])):  # The message names the file.
             named = "" if row["dir"] is None else f"{row['dir']}/"
         text = f"{severity} {row['id']} {named}{message}"
         self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])

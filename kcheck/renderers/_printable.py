@@ -1,9 +1,23 @@
-"""Text that moves no cursor, whatever stood in a name or a file."""
+"""Escapes unprintable characters, so that no file name or content can move the cursor."""
+
+_KEPT_MAX = 1 << 12
+
+
+class _Shown(dict[int, str]):
+    """How a character is shown, by its number: a record may hold millions, and a call for each takes a minute."""
+
+    def __missing__(self, number: int) -> str:
+        c = chr(number)
+        shown = c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
+        if number < _KEPT_MAX:
+            self[number] = shown
+        return shown
+
+
+_SHOWN = _Shown()
 
 
 def printable(value: object) -> str:
-    """Return text that moves no cursor: whatever is not printable is shown as its escape."""
+    """Return the text with each unprintable character escaped."""
     text = str(value)
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return text if text.isprintable() else text.translate(_SHOWN)

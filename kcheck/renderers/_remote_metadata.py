@@ -1,6 +1,6 @@
-"""How kafka-dump-log writes records of __remote_log_metadata: the toString of their classes (kafka-storage 4.3.1).
+"""Records of __remote_log_metadata as kafka-dump-log writes them: the toString of their classes (kafka-storage 4.3.1).
 
-The records have the names of these classes, and other names for some of the fields.
+The records and these classes share names, but some fields are named differently.
 """
 
 from binascii import a2b_base64
@@ -21,11 +21,11 @@ _SHOWN = {
     "RemotePartitionDeleteMetadata": ("topicPartition", "state", "eventTimestampMs", "brokerId"),
     "RemoteLogSegmentMetadataSnapshot": ("segmentId", *_RANGE[1:], "maxTimestampMs", *_REST),
 }
-"""The fields that a class shows, in their order."""
+"""The fields that the toString of a class shows, in order."""
 
 
 def remote_metadata(offset: object, row: Any) -> str:
-    """Return what stands behind `payload: `; `row` is that of a `Message`."""
+    """Return the text after `payload: ` for a row of `Message`."""
     data = row["data"]
     name = str(row["name"]).removesuffix("Record")
     problem = row.get("problem") or _refused(name, data)
@@ -35,7 +35,7 @@ def remote_metadata(offset: object, row: Any) -> str:
 
 
 def _refused(name: str, data: Any) -> str | None:
-    """Return why the class does not take these fields, None if it does."""
+    """Return why the class rejects these fields, or None."""
     if _state(data) is None:
         return "unknown state"
     if name == "RemoteLogSegmentMetadata" and not 0 <= data["startOffset"] <= data["endOffset"]:

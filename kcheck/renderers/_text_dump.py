@@ -1,4 +1,4 @@
-"""The layout of a dump: the rows of each file as they are read, in tables of bounded length, then what is wrong."""
+"""The layout of `kcheck dump`: the rows of each file, in tables of bounded length, then its damage."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from kcheck.renderers._json_writer import jackson, printable_json
 from kcheck.renderers._page import Page, cell, known
 
 _TABLE_LENGTH = 1000
-"""After so many rows a new table begins: its columns are as wide as its widest cells, and memory is bounded."""
+"""Number of rows per table: a table is held in memory to find its column widths."""
 
 _BATCH = ("position", "size", "offsets", "count", "epoch", "producer", "seq", "timestamp", "flags")
 
@@ -28,12 +28,12 @@ def dump(report: Report, page: Page) -> None:
             _batches(file["batches"], page)
         else:
             _entries(file["entries"], page)
-        for found in file["damage"]:
-            page.wrapped(f"position {found['position']}: {found['message']}", hanging="  ", style="red")
+        for damage in file["damage"]:
+            page.wrapped(f"position {damage['position']}: {damage['message']}", hanging="  ", style="red")
 
 
 def _entries(entries: Iterator[Row], page: Page) -> None:
-    """Write the entries as tables, those that are damaged with a mark."""
+    """Write the entries as tables, and mark damaged ones."""
     first = next(entries, None)
     if first is not None:
         names = [name for name in first if name != "valid"]
@@ -43,7 +43,7 @@ def _entries(entries: Iterator[Row], page: Page) -> None:
 
 
 def _batches(batches: Iterator[Row], page: Page) -> None:
-    """Write the batches as tables; with records each as a line, and a table of its records below it."""
+    """Write the batches as tables; with records, write each batch as a line and its records as a table."""
     blocks = blocks_of(batches)
     first = next(blocks, None)
     if first is None:
@@ -62,7 +62,7 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
 
 
 def _records(records: Iterator[Any], page: Page) -> None:
-    """Write rows of sizes as tables, and texts one by one: each may be large."""
+    """Write rows of sizes as tables, and texts one by one, because each may be large."""
     first = next(records, None)
     if isinstance(first, str):
         for text in itertools.chain((first,), records):
@@ -80,7 +80,7 @@ _RECORD = ("offset", "timestamp", "key", "value", "headers", "")
 
 
 def _shown_records(block: Block) -> Iterator[Any]:
-    """Return records as texts with what they hold, or as rows of sizes: of a null key or value `null`."""
+    """Return records as texts with their data, or as rows of sizes (`null` for a null key or value)."""
     columns: Any = block.columns
     if {"key", "decoded_key"} & columns.keys() or columns["control"][0] is not None:
         return map("   ".join, map(_record_facts, block.rows()))
@@ -113,12 +113,12 @@ def _record_flags(row: Row) -> Iterator[str]:
 
 
 def _short(value: Any) -> str:
-    """Return a field of a control record: of a list of voters how many there are."""
+    """Return a field of a control record; for a list of voters, their number."""
     return f"{len(value)}" if isinstance(value, tuple) else cell(value)
 
 
 def _record_facts(row: Row) -> Iterator[str]:
-    """Yield a record with what it holds."""
+    """Yield the lines of a record with its data."""
     yield f"{row['offset']}"
     yield f"{known(row['timestamp'])}"
     yield from _record_flags(row)
@@ -133,7 +133,7 @@ def _record_facts(row: Row) -> Iterator[str]:
 
 
 def _decoded_facts(row: Row) -> Iterator[str]:
-    """Yield what a record of an internal topic says: the key, then the value; a record of the cluster has no key."""
+    """Yield the decoded key and value of a record of an internal topic; metadata records have no key."""
     key: Any = row["decoded_key"]
     value: Any = row["decoded_value"]
     if key is not None:
@@ -153,7 +153,7 @@ _FACTS = ("base_offset", "end_offset", "epoch", "size", "count", "room", "versio
 
 
 def _batch_facts(block: Block) -> Iterator[tuple[str, ...]]:
-    """Return what is known of each batch, a text for each column of their table: empty where there is nothing."""
+    """Return the table cells of each batch, empty for a value it does not have."""
     *named, flags = _batch_columns(block)
     facts = [map(partial(_fact, name), column) for name, column in zip(_BATCH[:-1], named, strict=True)]
     return zip(*facts, flags, strict=True)
@@ -205,18 +205,18 @@ def _flags(
     stamped: object,
     horizon: object,
 ) -> str:
-    """Return what most batches do not have."""
-    found = []
+    """Return the attributes that most batches do not have."""
+    flags = []
     if not valid:
-        found.append("CRC!")
+        flags.append("CRC!")
     if magic != 2:
-        found.append(f"magic-{magic}")
+        flags.append(f"magic-{magic}")
     if compression != "none":
-        found.append(compression)
+        flags.append(compression)
     if transactional or control:
-        found.append("txn" if not control else "marker" if transactional else "control")
+        flags.append("txn" if not control else "marker" if transactional else "control")
     if stamped == "LogAppendTime":
-        found.append("append-time")
+        flags.append("append-time")
     if horizon is not None:
-        found.append(f"delete-horizon-{horizon}")
-    return " ".join(found)
+        flags.append(f"delete-horizon-{horizon}")
+    return " ".join(flags)

@@ -1,4 +1,4 @@
-"""The text of `fleet report` and `fleet diff`."""
+"""The layouts of `fleet report` and `fleet diff`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,11 +9,11 @@ from kcheck.renderers._page import Page, cell, plural, size
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
-"""So many rows of each kind are shown; the page and json have more."""
+"""Number of rows shown of each kind; the HTML page and JSON have more."""
 
 
 def moment(value: object) -> str:
-    """Return a time, given as ms since 1970, to the second; `?` where none is known, or none that a calendar has."""
+    """Return a time in ms since 1970 to the second; `?` if it is unknown or outside the calendar."""
     try:
         return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (ValueError, OverflowError, OSError):
@@ -21,7 +21,7 @@ def moment(value: object) -> str:
 
 
 def place_of(row: Row) -> str:
-    """Return where a finding is: the directory, the file, the line or the position in it."""
+    """Return the place of a finding: the directory, the file, the line or position."""
     parts = [str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None]
     where = "/".join(parts) or "?"
     if row["line"] is not None:
@@ -30,16 +30,16 @@ def place_of(row: Row) -> str:
 
 
 def fleet_report(report: Report, page: Page) -> None:
-    """Write the summary: the worst of each kind."""
+    """Write the summary, worst first."""
     body: Any = report.body
     page.line(f"fleet report, Kafka {report.kafka} rules", "bold")
-    page.wrapped(f"run {body['run']} in {body['path']}, to the depth of {body['depth']}", hanging="    ")
+    page.wrapped(f"run {body['run']} in {body['path']}, depth {body['depth']}", hanging="    ")
     page.wrapped(f"scanned {moment(body['started'])} to {moment(body['ended'])}", hanging="    ")
     rows = body["rows"]
     things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
-    page.wrapped(", ".join(plural(*each) for each in (*things, (rows["partitions"], "partition directory"))))
+    page.wrapped(", ".join(plural(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     if not body["finished"]:
-        page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
+        page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
     _table(page, "clusters", body["clusters"], ("cluster", "verdict", *_SEVERITIES))
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
@@ -49,7 +49,7 @@ def fleet_report(report: Report, page: Page) -> None:
 
 
 def _starts(page: Page, body: Any) -> None:
-    """Write what the next start makes of the brokers, and which partitions lose records then."""
+    """Write the next start of the brokers, and the partitions that lose records at it."""
     brokers = [
         {**row, "next start": NEXT_STARTS[row["next_start"]], "records lost": row["lost_records"],
          "to rescan": size(row["scan_bytes"])}
@@ -62,26 +62,26 @@ def _starts(page: Page, body: Any) -> None:
 
 
 def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int | None = None) -> None:
-    whole = len(rows) if count is None else count
-    if not whole:
+    total = len(rows) if count is None else count
+    if not total:
         return
     page.line()
     shown = rows[:_COUNT]
-    page.line(title if len(shown) == whole else f"{title}, {len(shown)} of {whole}, worst first", "bold")
+    page.line(title if len(shown) == total else f"{title}, {len(shown)} of {total}, worst first", "bold")
     page.table(names, [tuple(cell(row[name]) for name in names) for row in shown])
 
 
 def fleet_diff(report: Report, page: Page) -> None:
-    """Write a paragraph for each difference, then how many there are; they are never held together."""
+    """Write a paragraph per difference, then their number; differences are streamed."""
     body: Any = report.body
     before, after = body["before"], body["after"]
     page.line(f"fleet diff, Kafka {report.kafka} rules", "bold")
     for word, run in (("before", before), ("after", after)):
-        left = "" if run["finished"] else ", not everything could be looked at"
-        facts = f"to the depth of {run['depth']}, Kafka {run['kafka']} rules, ended {moment(run['ended'])}{left}"
+        left = "" if run["finished"] else ", incomplete"
+        facts = f"depth {run['depth']}, Kafka {run['kafka']} rules, ended {moment(run['ended'])}{left}"
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, {facts}", hanging="    ")
     if (before["depth"], before["kafka"]) != (after["depth"], after["kafka"]):
-        page.wrapped("They looked for different things: not all that is new has happened between them.")
+        page.wrapped("The runs used different options, so some differences may come from that.")
     place: object = None
     for row in body["changes"]:
         if place != (row["cluster"], row["broker"]):
@@ -96,7 +96,7 @@ def fleet_diff(report: Report, page: Page) -> None:
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
     said = f" ({', '.join(new)})" if new else ""
     page.line(
-        f"{counts['new']} new{said}, {counts['gone']} gone, {counts['changed']} changed, {counts['same']} the same"
+        f"{counts['new']} new{said}, {counts['gone']} gone, {counts['changed']} changed, {counts['same']} unchanged"
     )
 
 

@@ -1,4 +1,4 @@
-"""The layout of `kcheck inspect`: log dirs with a table of their partitions, and what a single file says."""
+"""The layout of `kcheck inspect`: log dirs with a table of their partitions, and single files."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from kcheck.renderers._page import Cells, Findings, Page, cell, known, plural, s
 
 
 def inspect(report: Report, page: Page, findings: Findings) -> None:
-    """Write each file, partition or log dir, with the findings of it below; what is shown is taken from `findings`."""
+    """Write each file, partition or log dir with its findings below; remove what is written from `findings`."""
     items: Any = report.body["items"]
     for number, item in enumerate(items):
         if number:
@@ -58,13 +58,13 @@ _PARTITION_HEADER = (
 
 
 def _partitions(rows: Any, page: Page, findings: Findings) -> None:
-    """Write the table; a partition with findings ends its part of it, so that they stand under its row."""
+    """Write the table, then the findings of each partition."""
     page.table(_PARTITION_HEADER, [_partition_cells(row) for row in rows]) if rows else page.line("no partitions")
     for row in rows:
-        found = findings.pop((row["log_dir"], row["dir"], None), [])
-        if found:
+        own_findings = findings.pop((row["log_dir"], row["dir"], None), [])
+        if own_findings:
             page.line(f"{row['dir']}:")
-        for finding in found:
+        for finding in own_findings:
             page.finding(finding, indent="  ")
         _widened(row, page)
 
@@ -78,7 +78,7 @@ def _partition_cells(row: Row) -> tuple[object, ...]:
 
 
 def _widened(row: Row, page: Page) -> None:
-    """Write what --segments, --epochs, --batches and --files ask for."""
+    """Write the additional tables of --segments, --epochs, --batches and --files."""
     shown: Any = row.get("shown") or {}
     if not shown:
         return

@@ -1,4 +1,4 @@
-"""The layout of a plan: each step with its files and its proof, what became of them, and what is not planned."""
+"""The layout of a plan: each step with its files, proof and result, then the findings without a repair."""
 
 import json
 from collections.abc import Iterator
@@ -10,20 +10,20 @@ from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 _VERBS = {"write": "write", "patch": "patch", "truncate": "cut", "rename": "rename", "set-aside": "move aside"}
 _STEP = ("finding", "reason", "evidence", "broker_now", "broker_after")
-"""What the operations of a step have in common; what they lose stands at some of them."""
+"""The fields that the operations of a step share; only some of these operations have `loses`."""
 
 
 def plan(report: Report, page: Page) -> None:
-    """Write the steps in their order: operations with the same reason, proof and effect are one."""
+    """Write the steps in order; operations with the same reason, proof and effect are one step."""
     body: Any = report.body
-    page.wrapped(f"a plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")
+    page.wrapped(f"plan for Kafka {report.kafka}: {plural(len(body['operations']), 'operation')}", style="bold")
     for _, rows in groupby(body["operations"], key=lambda row: [row[part] for part in _STEP]):
         page.line()
         _step(list(rows), page, body["log_dirs"])
     refused = body.get("refused", ())
     if refused:
         page.line()
-        page.line("not planned", "bold")
+        page.line("not repaired by this plan", "bold")
     for row in refused:
         place = "/".join(str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None)
         page.wrapped(f"{row['severity']} {row['finding']} {place}: {row['why']}", indent="  ", hanging="    ")
@@ -35,7 +35,7 @@ def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
     page.wrapped(f"{finding}{first['reason']}", hanging="  ", style="bold")
     for row in rows:
         to = f" to {cell(row['to'])}" if "to" in row else ""
-        done = "" if "changed" not in row else ": changed" if row["changed"] else ": as it should be"
+        done = "" if "changed" not in row else ": changed" if row["changed"] else ": already applied"
         words = f"{_VERBS[str(row['op'])]} {cell(_short(str(row['path']), log_dirs))}{to} ({_sizes(row)}){done}"
         page.wrapped(words, indent="  ", hanging="    ")
     facts = [("proof", words) for words in _proofs(first["evidence"])]
@@ -50,8 +50,8 @@ def _step(rows: list[Row], page: Page, log_dirs: tuple[str, ...]) -> None:
 
 
 def _short(path: str, log_dirs: tuple[str, ...]) -> str:
-    """Return a path from its log dir on, with the last name of that where there are several."""
-    log_dir = next(each for each in log_dirs if path.startswith(f"{each}/"))
+    """Return a path relative to its log dir; with several log dirs it begins with the log dir's name."""
+    log_dir = next(candidate for candidate in log_dirs if path.startswith(f"{candidate}/"))
     return path[len(log_dir) + 1 :] if len(log_dirs) == 1 else path[len(log_dir.rpartition("/")[0]) + 1 :]
 
 
@@ -63,12 +63,12 @@ def _sizes(row: Row) -> str:
 
 
 def _proofs(evidence: Any) -> Iterator[str]:
-    """Yield what proves a step; whoever writes a plan by hand may say it in other words than `kcheck repair`."""
+    """Yield the proofs of a step; evidence in an unknown form (a plan written by hand) is written as JSON."""
     more = None if evidence is None else evidence.get("more")
-    for each in () if evidence is None else (evidence, *(more if isinstance(more, list) else ())):
-        if not isinstance(each, dict) or not {"file", "position", "crc_verified", "what"} <= each.keys():
-            yield json.dumps(each)
+    for proof in () if evidence is None else (evidence, *(more if isinstance(more, list) else ())):
+        if not isinstance(proof, dict) or not {"file", "position", "crc_verified", "what"} <= proof.keys():
+            yield json.dumps(proof)
             continue
-        at = "" if each["position"] is None else f", position {each['position']}"
-        crc = ", CRC verified" if each["crc_verified"] else ""
-        yield f"{each['file']}{at}{crc}: {each['what']}"
+        at = "" if proof["position"] is None else f", position {proof['position']}"
+        crc = ", CRC verified" if proof["crc_verified"] else ""
+        yield f"{proof['file']}{at}{crc}: {proof['what']}"

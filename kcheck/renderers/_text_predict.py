@@ -1,4 +1,4 @@
-"""The layout of `kcheck predict`: the verdict of each log dir, then the partitions that a start changes."""
+"""The layout of `kcheck predict`: the verdict on each log dir, then the partitions that the start changes."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 _STYLES = {"ok": None, "repaired": "yellow", "lost": "bold red", "stray": "red", "offline": "bold red"}
 _FILE_COUNT = 12
-"""So many names of files are shown of each kind."""
+"""Number of file names shown of each kind."""
 
 
 def predict(report: Report, page: Page) -> None:
-    """Write the answer."""
+    """Write the prediction for each log dir."""
     body: Any = report.body
-    page.line(f"the next start of Kafka {report.kafka}", "bold")
+    page.line(f"next start of Kafka {report.kafka}", "bold")
     for row in body["log_dirs"]:
         page.line()
         verdicts([row], page)
@@ -24,7 +24,7 @@ _MODES = {"kraft": "KRaft", "zk": "ZooKeeper"}
 
 
 def verdicts(rows: Any, page: Page) -> None:
-    """Write the verdict on each log dir, and why."""
+    """Write the verdict on each log dir, and its reasons."""
     for row in rows:
         broker = "" if row["broker_id"] is None else f"   broker {row['broker_id']}"
         good = row["verdict"] == "will boot"
@@ -37,27 +37,26 @@ def verdicts(rows: Any, page: Page) -> None:
 
 def _log_dir(row: Row, page: Page) -> None:
     partitions: Any = row["partitions"]
-    start = "after a clean stop" if row["clean_start"] else "after an unclean stop"
+    start = "after a clean shutdown" if row["clean_start"] else "after an unclean shutdown"
     facts = [
         start,
         _MODES[str(row["mode"])],
         plural(len(partitions), "partition"),
-        f"{size(row['scan_bytes'])} of segments to read",
+        f"{size(row['scan_bytes'])} of segments to scan",
     ]
     page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
     if row["uncertain"]:
-        page.wrapped(f"Not certain: {row['uncertain']}.", indent="  ", hanging="    ", style="yellow")
+        page.wrapped(f"Uncertain: {row['uncertain']}.", indent="  ", hanging="    ", style="yellow")
     if row["outcome"] == "offline":
-        page.wrapped("A broker without any other log dir halts.", indent="  ")
+        page.wrapped("The broker halts if it has no other log dir.", indent="  ")
     if row["next_start"] == "unclean":
-        page.wrapped("The mark of a clean stop is gone then: the start after this one is unclean.", indent="  ")
-    changed = [each for each in partitions if each["outcome"] != "ok"]
-    for each in changed:
-        _partition(each, page)
+        page.wrapped("The failed start removes .kafka_cleanshutdown, so the next start runs log recovery.", indent="  ")
+    changed = [partition for partition in partitions if partition["outcome"] != "ok"]
+    for partition in changed:
+        _partition(partition, page)
     rest = len(partitions) - len(changed)
     if rest:
-        loaded = "is loaded as it is" if rest == 1 else "are loaded as they are"
-        page.wrapped(f"{plural(rest, 'partition')} {loaded}.", indent="  ")
+        page.wrapped(f"{plural(rest, 'partition')} load{'s' * (rest == 1)} without losing records.", indent="  ")
 
 
 def _partition(row: Row, page: Page) -> None:
@@ -66,7 +65,7 @@ def _partition(row: Row, page: Page) -> None:
         for reason in str(row["reason"]).split("; "):
             page.wrapped(reason, indent="    ", hanging="      ")
     if row["uncertain"]:
-        page.wrapped(f"Not certain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
+        page.wrapped(f"Uncertain: {row['uncertain']}.", indent="    ", hanging="      ", style="yellow")
     lost: Any = row["lost"]
     if lost:
         page.wrapped(f"LOST {lost_words(lost)}", indent="    ", hanging="      ", style="bold red")
@@ -76,14 +75,14 @@ def _partition(row: Row, page: Page) -> None:
             f" {row['log_end_offset']}, recovery point {row['recovery_point']}"
         )
         epochs: Any = row["leader_epochs"]
-        entries = ", ".join(f"{each['epoch']} @ {each['start_offset']}" for each in epochs) or "none"
+        entries = ", ".join(f"{entry['epoch']} @ {entry['start_offset']}" for entry in epochs) or "none"
         page.wrapped(f"{offsets}; epochs {entries}", indent="    ", hanging="      ")
     files: Any = row["files"]
     for word in ("created", "changed", "removed", "unknown"):
         if files[word]:
             page.wrapped(f"{word}: {_names(files[word])}", indent="    ", hanging="      ")
     if files["renamed"]:
-        pairs = [f"{each['from']} to {each['to']}" for each in files["renamed"]]
+        pairs = [f"{entry['from']} to {entry['to']}" for entry in files["renamed"]]
         page.wrapped(f"renamed: {_names(pairs)}", indent="    ", hanging="      ")
 
 

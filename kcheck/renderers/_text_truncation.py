@@ -1,4 +1,4 @@
-"""The layout of a truncation plan: one block a partition, the dialogue under each follower."""
+"""The layout of `kcheck truncation`: a block per partition, with the requests of each follower."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from kcheck.renderers._page import Page, cell, lost_words, plural, size
 
 
 def truncation(report: Report, page: Page) -> None:
-    """Write the plan; without a chosen leader the candidates of a partition in brief."""
-    page.line(f"Truncation as Kafka {report.kafka} would do it (profile {report.body['profile']})", "bold")
+    """Write the plan; without a chosen leader, one line per candidate."""
+    page.line(f"truncation by Kafka {report.kafka} (profile {report.body['profile']})", "bold")
     partitions: Any = report.body["partitions"]
     if not partitions:
-        page.line("no partition has a replica here")
+        page.line("no replicas in these paths")
     if report.body["leader"] is None:
         _candidates(partitions, page)
         return
@@ -28,9 +28,9 @@ def _candidates(partitions: tuple[Row, ...], page: Page) -> None:
     for partition in partitions:
         followers: Any = partition["followers"]
         under = f"{partition_name(partition)} under leader {cell(partition['leader'])}"
-        for each in followers:
-            if each["problem"]:
-                text = f"{under}: broker {cell(each['broker_id'])} is left out: {each['problem']}"
+        for follower in followers:
+            if follower["problem"]:
+                text = f"{under}: broker {cell(follower['broker_id'])} skipped: {follower['problem']}"
                 page.wrapped(text, hanging="  ", style="yellow")
 
 
@@ -50,7 +50,7 @@ def _candidate(partition: Row) -> tuple[object, ...]:
 
 
 def partition_name(row: Row) -> str:
-    """Return topic and partition; a bare file is of neither."""
+    """Return the partition as TOPIC-N, or `bare files` if no topic is known."""
     return "bare files" if row["topic"] is None else f"{row['topic']}-{row['partition']}"
 
 
@@ -70,16 +70,16 @@ def _partition(partition: Row, page: Page) -> None:
     _starts(partition, page, "  ")
     followers: Any = partition["followers"]
     if not followers:
-        page.line("  no other replica here")
+        page.line("  no other replica in these paths")
     for follower in followers:
         _follower(follower, page)
 
 
 def _starts(partition: Row, page: Page, indent: str) -> None:
-    """Write what the starts of the brokers take from the replicas, before they meet."""
+    """Write which records the brokers lose at their own starts, before any follower truncates."""
     lost: Any = partition["lost_at_start"]
-    for each in lost:
-        text = f"the start of broker {cell(each['broker_id'])}: LOST {lost_words(each)}"
+    for loss in lost:
+        text = f"startup of broker {cell(loss['broker_id'])}: LOST {lost_words(loss)}"
         page.wrapped(text, indent=indent, hanging="      ", style="bold red")
 
 
@@ -95,11 +95,13 @@ def _follower(follower: Row, page: Page) -> None:
     for step in steps:
         page.wrapped(_step(step), indent="    ", hanging="      ")
     if follower["status"] == "never_completes":
-        page.wrapped("This dialogue never completes: the same requests repeat for ever.", indent="    ", style="red")
+        page.wrapped(
+            "Truncation never completes: the follower repeats the same requests forever.", indent="    ", style="red"
+        )
     elif follower["status"] == "unfinished":
-        page.wrapped(f"Given up after {len(steps)} requests.", indent="    ", style="red")
+        page.wrapped(f"kcheck stopped after {len(steps)} requests.", indent="    ", style="red")
     elif follower["status"] == "fetch_fails":
-        text = f"The follower cannot take what the leader sends for offset {cell(after)}: it stays as it is."
+        text = f"The follower cannot append the leader's records from offset {cell(after)} on; it stops fetching."
         page.wrapped(text, indent="    ", style="red")
     _outcome(follower, page)
 
@@ -125,17 +127,17 @@ def _outcome(follower: Row, page: Page) -> None:
         page.wrapped(text, indent="    ", hanging="      ", style="bold red")
     expired: Any = follower["expired"]
     if expired:
-        text = f"dropped: offsets {expired['from']}–{expired['to'] - 1}, which lie below the leader's log start"
+        text = f"dropped: offsets {expired['from']}–{expired['to'] - 1}, below the leader's log start"
         page.wrapped(text, indent="    ", hanging="      ")
     cut: Any = follower["cut"]
     if cut and cut["base_offset"] != follower["truncate_to"]:
-        text = f"the batch at {cut['base_offset']} is cut as a whole: a restart finds the log end {cut['base_offset']}"
+        text = f"truncation removes the whole batch at {cut['base_offset']}: after a restart that is the log end offset"
         page.wrapped(text, indent="    ", hanging="      ")
     if follower["diverges_silently_at"] is not None:
-        text = f"STILL DIVERGES from offset {follower['diverges_silently_at']}: no broker will notice"
+        text = f"STILL DIVERGES from offset {follower['diverges_silently_at']}: no broker detects it"
         page.wrapped(text, indent="    ", hanging="      ", style="bold red")
     if follower["exits_without_unclean_election"]:
-        text = "The broker process ends here if unclean leader election is disabled for the topic."
+        text = "The broker process exits here if unclean leader election is disabled for the topic."
         page.wrapped(text, indent="    ", hanging="      ", style="yellow")
 
 
@@ -144,12 +146,14 @@ def _step(step: Row) -> str:
     response: Any = step["response"]
     cut = "" if step["truncate_to"] is None else f" → truncate to {step['truncate_to']}"
     if request is None:
-        return f"no epoch to compare: its own high watermark{cut}"
+        return f"no epoch to compare: uses its own high watermark{cut}"
     if request["api"] == "OffsetsForLeaderEpoch":
         epoch = "" if response["epoch"] is None else f"epoch {response['epoch']}, "
         return f"asks for the end of epoch {request['leader_epoch']} → {epoch}end {response['end_offset']}{cut}"
     if request["api"] == "ListOffsets":
-        return f"asks for the log → {response['log_start_offset']} to {response['log_end_offset']}{cut or ' → stays'}"
+        return (
+            f"asks for the log → {response['log_start_offset']} to {response['log_end_offset']}{cut or ' → no change'}"
+        )
     last = "" if request["last_fetched_epoch"] is None else f" last epoch {request['last_fetched_epoch']}"
     diverging = response["diverging_epoch"]
     if diverging is not None:

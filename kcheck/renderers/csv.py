@@ -1,4 +1,4 @@
-"""Comma-separated values (RFC 4180), where the answer is one table."""
+"""Comma-separated values (RFC 4180), for answers that are one table."""
 
 import csv
 from typing import TextIO
@@ -10,7 +10,7 @@ from kcheck.renderers._printable import printable
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write a header line and a line for every row; an unknown value is an empty field, and no text moves a cursor."""
+    """Write a header line and a line per row; unknown values are empty, unprintable characters escaped."""
     del options
     writer = csv.writer(stream, lineterminator="\r\n")
     writer.writerow([column.name for column in report.columns])

@@ -1,4 +1,4 @@
-"""One page that asks nobody for anything: the report of a fleet."""
+"""The report of a fleet as one self-contained HTML page."""
 
 from typing import TextIO
 

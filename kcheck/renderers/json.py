@@ -11,14 +11,14 @@ from kcheck.renderers._contract import Options, Renderer
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write the document; iterators are written row by row, so that a large answer is never whole in memory."""
+    """Write the document row by row, so that a large answer does not fill memory."""
     del options
     separator = "{"
     for name, value in {**head(report), **report.body}.items():
         stream.write(f"{separator}\n {json.dumps(name)}: ")
         _write(value, stream)
         separator = ","
-    # The findings are complete only now.
+    # Findings are complete only after the rows have been read.
     stream.write(',\n "findings": ')
     _write(map(finding_row, report.findings()), stream)
     stream.write(f',\n "summary": {json.dumps(report.summary())}\n}}\n')
@@ -46,7 +46,7 @@ def _write(value: object, stream: TextIO) -> None:
 
 
 def _write_blocks(rows: Rows, stream: TextIO) -> None:
-    """Write the same for rows that come in blocks."""
+    """Write rows that come in blocks."""
     inner = Made(objects)
     separator = "["
     for block in rows.blocks:

@@ -1,6 +1,6 @@
-"""The lines that kafka-dump-log writes to its standard output, for the answer of `kcheck dump` (DumpLogSegments 4.3.1).
+"""The answer of `kcheck dump` in the lines of kafka-dump-log (DumpLogSegments 4.3.1).
 
-docs/dump.md tells where they differ.
+docs/dump.md lists the differences.
 """
 
 import json
@@ -17,7 +17,7 @@ from kcheck.renderers._printable import printable
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write the lines of each file, one by one as they are read."""
+    """Write the lines of each file as they are read."""
     del options
     files: Any = report.body["files"]
     for file in files:
@@ -52,13 +52,13 @@ def _batches(file: Row, path: str, stream: TextIO) -> None:
             stream.write(line)
             stream.writelines(records.of(part))
     damage: Any = file["damage"]
-    for found in damage:
-        if found["tail"]:
-            stream.write(f"Found {found['size']} invalid bytes at the end of {path.rpartition('/')[2]}\n")
+    for defect in damage:
+        if defect["tail"]:
+            stream.write(f"Found {defect['size']} invalid bytes at the end of {path.rpartition('/')[2]}\n")
 
 
 def _batch_lines(block: Block) -> Iterator[str]:
-    """Return the lines of batches, all of them messages of magic 0 and 1 or none."""
+    """Return the lines of batches: all of magic 0 and 1, or none."""
     rows: Any = block.columns
     head: dict[str, Any] = {"offset": rows["last_offset"]}
     if rows["producer_id"][0] is not None:
@@ -89,7 +89,7 @@ def _batch_lines(block: Block) -> Iterator[str]:
 
 
 def _record_lines(block: Block) -> Iterator[str]:
-    """Return the lines of records, with key and value where the rows have them; all are of batches of one kind."""
+    """Return the lines of records of one kind of batch, with key and value if the rows have them."""
     rows: Any = block.columns
     template = "| offset: %s %s: %s keySize: %s valueSize: %s"
     columns = [rows["offset"], _or(rows["timestamp_type"], "NoTimestampType")]
@@ -123,7 +123,7 @@ def _behind(title: str, text: str | None) -> str:
 
 
 def _or(column: Sequence[object], default: object) -> Sequence[object]:
-    """Return a column with another value for None."""
+    """Return a column with None replaced."""
     return [default if value is None else value for value in column] if None in column else column
 
 
@@ -138,7 +138,7 @@ _NO_DIRECTORY = "A" * 22
 
 
 def _control(control: Any) -> str:
-    """Return what a control record says; the values of KRaft's are JSON with the names of the message schemas."""
+    """Return the text of a control record; KRaft's are JSON with the field names of the message schemas."""
     number, name, fields = control["type"], control["name"], dict(control)
     del fields["type"], fields["name"]
     if "coordinator_epoch" in fields:
@@ -146,16 +146,16 @@ def _control(control: Any) -> str:
     if name not in _CONTROLS or not fields:
         return f" controlType: {name}({number})"
     if name == "LEADER_CHANGE" and fields["version"] > 0:
-        # Version 0 is read, and the version that the record names is written.
+        # The tool reads version 0, and writes the version that the record names.
         for voter in (*fields["voters"], *fields["granting_voters"]):
             voter["voter_directory_id"] = _NO_DIRECTORY
     return f" {_CONTROLS[name]} {json.dumps(_camel(fields), ensure_ascii=False, separators=(',', ':'))}"
 
 
 def _camel(value: Any) -> Any:
-    """Return the same with the names of its fields as Kafka writes them."""
+    """Return the value with its field names in camel case, as Kafka writes them."""
     if isinstance(value, Mapping):
-        return {re.sub("_(.)", lambda found: found[1].upper(), name): _camel(part) for name, part in value.items()}
+        return {re.sub("_(.)", lambda match: match[1].upper(), name): _camel(part) for name, part in value.items()}
     return [_camel(part) for part in value] if isinstance(value, tuple) else value
 
 
@@ -171,9 +171,9 @@ def _time_index(file: Row, path: str, stream: TextIO) -> None:
 
 
 def _index(file: Row, line: str, zeros: Row, stream: TextIO) -> None:
-    """Write the entries up to the first that stands for the base offset: zeros that a broker keeps, to the tool.
+    """Write the first entry, and those after it up to the first one with the base offset.
 
-    The first entry is written whatever it is.
+    The tool takes that one for the zeros of a preallocated index.
     """
     base = file["base_offset"] or 0
     if not file["count"] and file["room"]:
@@ -187,7 +187,7 @@ def _index(file: Row, line: str, zeros: Row, stream: TextIO) -> None:
 
 
 def _transaction_index(file: Row, path: str, stream: TextIO) -> None:
-    """Write the entries; of the version the tool reads the high byte alone."""
+    """Write the entries; the tool reads only the high byte of the version."""
     del path
     entries: Any = file["entries"]
     stream.writelines(

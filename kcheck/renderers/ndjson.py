@@ -1,4 +1,4 @@
-"""One JSON object a line, each with its kind: the same objects as in the document, streamed."""
+"""One JSON object per line, each with its kind: the objects of the JSON document, streamed."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -12,9 +12,9 @@ from kcheck.renderers._contract import Options, Renderer
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write a line for the run, one for every row, one for every finding, and one for the summary.
+    """Write a line for the run, one per row, one per finding, and one for the summary.
 
-    A row that holds an iterator of rows (the partitions of a log dir) is a line without them; theirs follow.
+    A row that holds other rows (a log dir its partitions) is written without them; their lines follow.
     """
     del options
     _rows("run", {**head(report), **report.body}, report.kinds, stream)
@@ -35,7 +35,7 @@ def _rows(kind: str, row: Row, kinds: Mapping[str, str], stream: TextIO) -> None
 
 
 def _blocks(kind: str, rows: Rows, kinds: Mapping[str, str], stream: TextIO) -> None:
-    """Write the same for rows that come in blocks."""
+    """Write rows that come in blocks."""
     inner = Made(objects)
     for block in rows.blocks:
         parts = nested(block)

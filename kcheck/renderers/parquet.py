@@ -1,4 +1,4 @@
-"""Apache Parquet, where the answer is one table."""
+"""Apache Parquet, for answers that are one table."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -10,11 +10,11 @@ from kcheck.tables._arrow import batch_of, schema_of
 
 _ROW_COUNT = 10_000
 _TEXT_SIZE_MAX = 32 << 20
-"""So many rows, or so much text in them, are held before they are written."""
+"""Rows, and bytes of text in them, that are held before they are written."""
 
 
 def render(report: Report, stream: BinaryIO, options: Options) -> None:
-    """Write a file of row groups, compressed with zstd; the schema names Kafka's release and the verb."""
+    """Write row groups compressed with zstd; the schema's metadata names the Kafka release and the command."""
     del options
     from pyarrow import parquet
 
@@ -26,7 +26,7 @@ def render(report: Report, stream: BinaryIO, options: Options) -> None:
 
 
 def _groups(all_rows: Iterator[Cells], texts: list[int]) -> Iterator[list[Cells]]:
-    """Yield the rows in groups of bounded size; `texts` are the places of what can be long."""
+    """Yield the rows in groups of bounded size; `texts` are the positions of columns with long texts."""
     group: list[Cells] = []
     size = 0
     for row in all_rows:

@@ -1,4 +1,4 @@
-"""Metrics of a fleet, for the textfile collector of Prometheus' node_exporter."""
+"""The metrics of a fleet run, for the textfile collector of Prometheus's node_exporter."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
@@ -11,48 +11,57 @@ from kcheck.renderers._html.parts import VERDICTS
 from kcheck.renderers._printable import printable
 
 Sample = tuple[Mapping[str, object], float]
-"""The labels, and the value."""
+"""Labels and value."""
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write every metric with its samples; one of which nothing is known is left out."""
+    """Write every metric with its samples; leave out metrics without any."""
     del options
     body: Any = report.body
     brokers = body["brokers"]
     about = {"run": body["run"], "kcheck": __version__, "kafka": report.kafka, "depth": body["depth"]}
     metrics: Sequence[tuple[str, str, Sequence[Sample]]] = (
-        ("findings", "Findings of each rule on a broker.", [(_labels(row), row["findings"]) for row in body["counts"]]),
+        ("findings", "Number of findings by rule.", [(_labels(row), row["findings"]) for row in body["counts"]]),
         (
-            "broker_verdict", "1 for the worst severity that was found on a broker, or for clean.",
+            "broker_verdict", "1 for the broker's worst severity, or for clean.",
             [({**_place(row), "verdict": name}, int(name == row["verdict"])) for row in brokers for name in VERDICTS],
         ),
-        ("log_dirs", "Log dirs of a broker.", [(_place(row), row["log_dirs"]) for row in brokers]),
-        ("partition_dirs", "Partition directories of a broker.", [(_place(row), row["partitions"]) for row in brokers]),
-        ("partitions_at_risk", "Partitions that an error, or a loss, threatens.", [({}, body["partitions_at_risk"])]),
+        ("log_dirs", "Number of log dirs.", [(_place(row), row["log_dirs"]) for row in brokers]),
+        ("partition_dirs", "Number of partition directories.", [(_place(row), row["partitions"]) for row in brokers]),
+        (
+            "partitions_at_risk", "Number of partitions with errors, or that can lose committed records.",
+            [({}, body["partitions_at_risk"])],
+        ),
         *_starts(body["broker_starts"]),
-        ("run_info", "The run.", [(about, 1)]),
-        ("run_finished", "1 if all that was named could be looked at.", [({}, int(body["finished"]))]),
-        ("run_start_timestamp_seconds", "When the run began.", _seconds(body["started"])),
-        ("run_end_timestamp_seconds", "When the run ended.", _seconds(body["ended"])),
+        ("run_info", "Always 1; the labels describe the run.", [(about, 1)]),
+        ("run_finished", "1 if the run read everything, 0 if it is incomplete.", [({}, int(body["finished"]))]),
+        ("run_start_timestamp_seconds", "Start of the run, in seconds since 1970.", _seconds(body["started"])),
+        ("run_end_timestamp_seconds", "End of the run, in seconds since 1970.", _seconds(body["ended"])),
     )  # fmt: skip
     for name, meaning, samples in metrics:
         _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
 
 
 def _starts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[Sample]]]:
-    """Yield what the next start makes of each broker."""
+    """Yield the metrics of the next start of each broker."""
     outcomes: list[Sample] = [
-        ({**_place(row), "outcome": str(each)}, int(each == row["next_start"])) for row in rows for each in NEXT_STARTS
+        ({**_place(row), "outcome": str(outcome)}, int(outcome == row["next_start"]))
+        for row in rows
+        for outcome in NEXT_STARTS
     ]
-    yield "broker_next_start", "1 for what the next start makes of a broker.", outcomes
+    yield "broker_next_start", "1 for the predicted outcome of a broker's next start.", outcomes
     for name, field, meaning in (
-        ("broker_losing_partitions", "losing_partitions", "Partition directories that lose records at the next start."),
+        (
+            "broker_losing_partitions",
+            "losing_partitions",
+            "Number of partition directories that lose records at the next start.",
+        ),
         (
             "broker_lost_records",
             "lost_records",
-            "Records that are lost at the next start, where they could be counted.",
+            "Number of records lost at the next start, if they can be counted.",
         ),
-        ("broker_rescan_bytes", "scan_bytes", "Bytes of segments that are read at the next start."),
+        ("broker_rescan_bytes", "scan_bytes", "Bytes of segments that log recovery reads at the next start."),
     ):
         yield name, meaning, [(_place(row), row[field]) for row in rows if row[field] is not None]
 
@@ -70,7 +79,7 @@ def _seconds(milliseconds: int | None) -> list[Sample]:
 
 
 def _metric(name: str, meaning: str, samples: Iterable[Sample], stream: TextIO) -> None:
-    """Write a metric. Names that look the same are one: a file with the same sample twice would be refused whole."""
+    """Write a metric; join samples whose labels look alike, because Prometheus refuses a file with duplicates."""
     stream.write(f"# HELP {name} {meaning}\n# TYPE {name} gauge\n")
     merged: dict[str, float] = {}
     for labels, value in samples:
@@ -81,7 +90,7 @@ def _metric(name: str, meaning: str, samples: Iterable[Sample], stream: TextIO) 
 
 
 def _escaped(value: object) -> str:
-    """Return the value of a label; what is not known is empty, as one that is not there."""
+    """Return the value of a label; empty, which Prometheus treats as missing, if it is unknown."""
     return "" if value is None else printable(value).replace("\\", "\\\\").replace('"', '\\"')
 
 

@@ -1,4 +1,4 @@
-"""Text for people: 80 columns, more on a wider terminal, the same without colour on a pipe."""
+"""Human-readable text: as wide as the terminal, 80 columns and no colour on a pipe."""
 
 import re
 from collections import defaultdict
@@ -17,7 +17,7 @@ from kcheck.renderers._text_truncation import truncation
 
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
-    """Write the layout of the verb, then the findings that stand under no row, then how many there are."""
+    """Write the layout of the command, then the findings it has not shown, then their number."""
     page = Page(stream, options)
     if report.verb in _STREAMED:
         _STREAMED[report.verb](report, page)
@@ -25,8 +25,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     body = {name: _whole(value) for name, value in report.body.items()}
     findings: Findings = defaultdict(list)
     for finding in report.findings():
-        found = finding_row(finding)
-        findings[(found["log_dir"], found["dir"], found["file"] if found["dir"] is None else None)].append(found)
+        fields = finding_row(finding)
+        findings[(fields["log_dir"], fields["dir"], fields["file"] if fields["dir"] is None else None)].append(fields)
     if report.verb in _LAYOUTS:
         _LAYOUTS[report.verb](report._replace(body=body), page, findings)
     elif report.verb in _ALONE:
@@ -39,7 +39,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
 
 
 def _whole(value: object) -> object:
-    """Read iterators to their end: columns are as wide as their widest cell, and findings stand under their rows."""
+    """Return the value with all iterators read, because a table needs the width of every cell."""
     if isinstance(value, Iterator):
         return [_whole(row) for row in value]
     if isinstance(value, dict) and any(isinstance(part, Iterator) for part in value.values()):
@@ -69,9 +69,9 @@ def _check(report: Report, page: Page, findings: Findings) -> None:
     predictions: Any = report.body.get("predictions")
     if predictions:
         verdicts(predictions, page)
-        page.wrapped(f"more about the next start: {report.body['next']}")
+        page.wrapped(f"details of the next start: {report.body['next']}")
         page.line()
-    page.line(f"check to the depth of {report.body['depth']}, Kafka {report.kafka} rules", "bold")
+    page.line(f"check, depth {report.body['depth']}, Kafka {report.kafka} rules", "bold")
     log_dir: object = None
     for key, rows in list(findings.items()):
         if key[0] != log_dir:
@@ -85,9 +85,9 @@ def _check(report: Report, page: Page, findings: Findings) -> None:
     counts = [plural(checked[key], word) for key, word in _COUNTED if checked[key]]
     page.wrapped(f"checked {', '.join([*counts, size(checked['bytes'])])}")
     if checked.get("segments_skipped"):
-        page.wrapped(f"not read, outside of the time asked for: {plural(checked['segments_skipped'], 'segment')}")
+        page.wrapped(f"skipped {plural(checked['segments_skipped'], 'segment')} outside --since and --until")
     if report.interrupted:
-        page.wrapped(f"stopped by ^C after {_covered(report.body['coverage'])}", style="bold")
+        page.wrapped(f"interrupted after {_covered(report.body['coverage'])}", style="bold")
 
 
 def _covered(coverage: Any) -> str:
@@ -102,16 +102,16 @@ _COUNTED = (("log_dirs", "log dir"), ("partitions", "partition"), ("segments", "
 
 
 def _end_offset(report: Report, page: Page) -> None:
-    page.line(f"OffsetsForLeaderEpoch as Kafka {report.kafka} answers it (profile {report.body['profile']})", "bold")
+    page.line(f"OffsetsForLeaderEpoch answers of Kafka {report.kafka} (profile {report.body['profile']})", "bold")
     answers: Any = report.body["answers"]
-    header = ("partition", "broker", "asked", "epoch", "end offset", "log end", "error")
+    header = ("partition", "broker", "requested", "epoch", "end offset", "log end", "error")
     page.table(header, [_answer_cells(answer) for answer in answers])
 
 
 def _answer_cells(answer: Row) -> tuple[object, ...]:
     name = "-" if answer["topic"] is None else f"{answer['topic']}-{answer['partition']}"
-    asked = (answer["requested_epoch"], answer["epoch"], answer["end_offset"], answer["log_end_offset"])
-    return (name, known(answer["broker_id"]), *asked, "" if answer["error"] == "NONE" else answer["error"])
+    values = (answer["requested_epoch"], answer["epoch"], answer["end_offset"], answer["log_end_offset"])
+    return (name, known(answer["broker_id"]), *values, "" if answer["error"] == "NONE" else answer["error"])
 
 
 def _rules(report: Report, page: Page) -> None:
@@ -135,18 +135,18 @@ def _explain(report: Report, page: Page) -> None:
 
 def _fleet_scan(report: Report, page: Page) -> None:
     body: Any = report.body
-    page.line(f"fleet scan to the depth of {body['depth']}, Kafka {report.kafka} rules", "bold")
+    page.line(f"fleet scan, depth {body['depth']}, Kafka {report.kafka} rules", "bold")
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
     if "carried_over" in body:
-        page.wrapped(f"{body['carried_over']} of the partition directories had not changed and were not looked at.")
+        page.wrapped(f"{body['carried_over']} unchanged partition directories were not read again.")
     if not body["finished"]:
-        page.wrapped("Not everything could be looked at: the findings KC000 and KC001 tell what.")
+        page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
 
 
 _LAYOUTS: dict[str, Callable[[Report, Page, Findings], None]] = {"inspect": inspect, "check": _check}
-"""Layouts that take the findings which they show under their rows."""
+"""Layouts that show findings under their rows, and remove them from the rest."""
 
 _ALONE: dict[str, Callable[[Report, Page], None]] = {
     "end-offset": _end_offset,
@@ -158,10 +158,10 @@ _ALONE: dict[str, Callable[[Report, Page], None]] = {
     "fleet-scan": _fleet_scan,
     "fleet-report": fleet_report,
 }
-"""Layouts that show no findings: these stand below."""
+"""Layouts without findings; `render` writes these below."""
 
 _STREAMED: dict[str, Callable[[Report, Page], None]] = {"dump": dump, "fleet-diff": fleet_diff}
-"""Layouts whose rows are too many to be kept."""
+"""Layouts that stream their rows, which may not fit in memory."""
 
 
 RENDERER = Renderer(name="text", render=render)

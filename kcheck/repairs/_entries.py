@@ -18,25 +18,25 @@ def serialized(entries: list[OffsetEntry]) -> bytes:
     return offset_checkpoint.serialize(OffsetCheckpoint(0, *columns))
 
 
-def with_entries(site: PartitionSite, change: Change) -> Iterator[Write]:
+def with_entries(partition: PartitionSite, change: Change) -> Iterator[Write]:
     """Yield the checkpoints whose entries of a partition change; damaged checkpoints stay unchanged."""
-    key = (site.view.topic, site.view.partition)
-    log_dir: LogDirSite = site.log_dir
+    key = (partition.view.topic, partition.view.partition)
+    log_dir: LogDirSite = partition.log_dir
     for name in OFFSET_CHECKPOINTS:
         data = log_dir.read(name)
-        if data is None or offset_checkpoint.broker_reads(data, site.release).error is not None:
+        if data is None or offset_checkpoint.broker_reads(data, partition.release).error is not None:
             continue
         entries = list(offset_checkpoint.parse(data).value)
-        changed = [change(name, each) if (each.topic, each.partition) == key else each for each in entries]
-        kept = [each for each in changed if each is not None]
+        changed = [change(name, entry) if (entry.topic, entry.partition) == key else entry for entry in entries]
+        kept = [entry for entry in changed if entry is not None]
         if kept != entries:
             yield Write(name, serialized(kept))
 
 
-def without_entries(site: PartitionSite) -> Iterator[Write]:
+def without_entries(partition: PartitionSite) -> Iterator[Write]:
     """Yield the checkpoints without the entries of a partition, unless another directory of it stays in the log dir."""
-    key = (site.view.topic, site.view.partition)
-    parts = [part for part in site.log_dir.partitions if (part.view.topic, part.view.partition) == key]
-    if any(part is not site and part.view.state in LIVE for part in parts):
+    key = (partition.view.topic, partition.view.partition)
+    parts = [part for part in partition.log_dir.partitions if (part.view.topic, part.view.partition) == key]
+    if any(part is not partition and part.view.state in LIVE for part in parts):
         return iter(())
-    return with_entries(site, lambda *_: None)
+    return with_entries(partition, lambda *_: None)

@@ -14,16 +14,16 @@ LISTED_MAX = 100
 """A sentence lists at most this many epochs, and counts the others: a file may have a million lines."""
 
 
-def entries_of(site: PartitionSite) -> EpochEntries:
+def entries_of(partition: PartitionSite) -> EpochEntries:
     """Return the lines of the file that can be read."""
-    data = site.read(LEADER_EPOCHS)
+    data = partition.read(LEADER_EPOCHS)
     return () if data is None else leader_epoch_checkpoint.parse(data).value.entries
 
 
-def write_epochs(site: PartitionSite, entries: EpochEntries) -> Write:
+def write_epochs(partition: PartitionSite, entries: EpochEntries) -> Write:
     """Return the file with these entries."""
     checkpoint = LeaderEpochCheckpoint(0, [e.epoch for e in entries], [e.start_offset for e in entries])
-    return Write(path_of(site, LEADER_EPOCHS), leader_epoch_checkpoint.serialize(checkpoint))
+    return Write(path_of(partition, LEADER_EPOCHS), leader_epoch_checkpoint.serialize(checkpoint))
 
 
 def in_words(entries: EpochEntries) -> str:

@@ -16,28 +16,30 @@ RECORDS = ("KC163", "KC164", "KC165", "KC166", "KC168", "KC169", "KC183")
 """The rules about batches that were written wrong: their CRCs match."""
 
 
-def path_of(site: PartitionSite, name: str) -> str:
+def path_of(partition: PartitionSite, name: str) -> str:
     """Return the path of a file of a partition, from its log dir on."""
-    return f"{site.dir}/{name}"
+    return f"{partition.dir}/{name}"
 
 
-def bases(site: PartitionSite) -> list[Offset]:
+def bases(partition: PartitionSite) -> list[Offset]:
     """Return the base offsets of the remaining segments."""
-    return segment_bases(site.names)
+    return segment_bases(partition.names)
 
 
-def unsettled(site: PartitionSite, rules: Iterable[str]) -> Finding | None:
+def unsettled(partition: PartitionSite, rules: Iterable[str]) -> Finding | None:
     """Return the first finding of some rules that no planned edit settles."""
     wanted = frozenset(rules)
-    return next((each for each in site.findings if each.id in wanted and not site.settled(each)), None)
+    return next(
+        (finding for finding in partition.findings if finding.id in wanted and not partition.settled(finding)), None
+    )
 
 
-def whole_log(site: PartitionSite) -> Evidence:
+def whole_log(partition: PartitionSite) -> Evidence:
     """Return the evidence that every batch of a log was read and is valid, or that the log has none."""
-    if not bases(site):
-        return Evidence(site.dir, None, crc_verified=None, what="the directory has no .log")
-    last = bases(site)[-1]
+    if not bases(partition):
+        return Evidence(partition.dir, None, crc_verified=None, what="the directory has no .log")
+    last = bases(partition)[-1]
     return Evidence(
-        path_of(site, log_name(last)), site.size(log_name(last)), crc_verified=True,
-        what=f"every batch of {len(bases(site))} .log files is valid; the last one ends here",
+        path_of(partition, log_name(last)), partition.size(log_name(last)), crc_verified=True,
+        what=f"every batch of {len(bases(partition))} .log files is valid; the last one ends here",
     )  # fmt: skip

@@ -45,32 +45,32 @@ from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
 _TAILS = ("KC143", "KC144")
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the cuts in log order; after a cut that removes the rest of the log, nothing remains to be checked.
 
     A full disk leaves many incomplete tails: one recovery finds all of them, as long as each of them is cut.
     """
-    known = bases(site)
-    places = [(place, each) for each in findings if (place := _place(site, each)) is not None]
-    tails = frozenset(place for place, each in places if _is_tail(each) and place[0] < known[-1])
-    ahead = site.image(tails) if tails else Image()
+    known = bases(partition)
+    places = [(place, damaged) for damaged in findings if (place := _place(partition, damaged)) is not None]
+    tails = frozenset(place for place, damaged in places if _is_tail(damaged) and place[0] < known[-1])
+    ahead = partition.image(tails) if tails else Image()
     foreseen = {(cut.base_offset, cut.position): cut for cut in ahead.cuts if ahead.error is None}
     for place, finding in sorted(places, key=itemgetter(0)):
-        if _place(site, finding) is None:
+        if _place(partition, finding) is None:
             continue
         later = known[bisect_right(known, place[0]) :]
         if place in tails and place in foreseen:
-            yield _step(site, finding, ahead, foreseen[place], later)
+            yield _step(partition, finding, ahead, foreseen[place], later)
         else:
-            yield _cut(site, finding, place, later)
-        if _place(site, finding) is not None:
+            yield _cut(partition, finding, place, later)
+        if _place(partition, finding) is not None:
             foreseen = {}  # It was not cut, so the recovery does not get past it.
 
 
-def _place(site: PartitionSite, finding: Finding) -> tuple[int, int] | None:
+def _place(partition: PartitionSite, finding: Finding) -> tuple[int, int] | None:
     """Return the base offset and position that a finding names; None if the file no longer reaches that position."""
     name, position = finding.where.file or "", finding.where.position
-    if name not in site.names or not name.endswith(".log") or position is None or position >= site.size(name):
+    if name not in partition.names or not name.endswith(".log") or position is None or position >= partition.size(name):
         return None
     return int(name[:20]), position
 
@@ -80,8 +80,8 @@ def _is_tail(finding: Finding) -> bool:
     return finding.id in _TAILS and finding.data.get("beyond") is None
 
 
-def _cut(site: PartitionSite, finding: Finding, place: tuple[int, int], later: list[Offset]) -> Answer:
-    image = site.image()
+def _cut(partition: PartitionSite, finding: Finding, place: tuple[int, int], later: list[Offset]) -> Answer:
+    image = partition.image()
     first = next((cut for cut in image.cuts if cut.position or cut.size), None)
     if image.error is not None:
         return Refused(finding, f"a recovery of the log fails: {image.error}")
@@ -89,61 +89,63 @@ def _cut(site: PartitionSite, finding: Finding, place: tuple[int, int], later: l
         at = "nowhere" if first is None else f"at position {first.position} of {log_name(first.base_offset)}"
         name = log_name(place[0])
         return Refused(finding, f"a recovery would cut the log {at}, not at position {place[1]} of {name}")
-    return _step(site, finding, image, first, later)
+    return _step(partition, finding, image, first, later)
 
 
-def _step(site: PartitionSite, finding: Finding, image: Image, cut: LogCut, later: list[Offset]) -> Step:
+def _step(partition: PartitionSite, finding: Finding, image: Image, cut: LogCut, later: list[Offset]) -> Step:
     name = log_name(cut.base_offset)
     evidence = (
-        Evidence(path_of(site, name), cut.position, crc_verified=True, what=f"valid batches end here: {cut.why}"),
+        Evidence(path_of(partition, name), cut.position, crc_verified=True, what=f"valid batches end here: {cut.why}"),
     )
-    hole = _hole(site, finding, later)
+    hole = _hole(partition, finding, later)
     if later and _is_tail(finding):
         reason = f"cut {name} after its last valid batch; the later segments stay"
-        return Step(finding, tuple(_segment(site, image, cut)), reason, evidence, hole=hole)
+        return Step(finding, tuple(_segment(partition, image, cut)), reason, evidence, hole=hole)
     reason = f"cut the log before the damage, at offset {image.log_end_offset}"
-    return Step(finding, tuple(_edits(site, image, cut, later)), reason, evidence, hole=hole)
+    return Step(finding, tuple(_edits(partition, image, cut, later)), reason, evidence, hole=hole)
 
 
-def _hole(site: PartitionSite, finding: Finding, later: list[Offset]) -> tuple[int, int] | None:
+def _hole(partition: PartitionSite, finding: Finding, later: list[Offset]) -> tuple[int, int] | None:
     """Return the offsets lost with the incomplete bytes: up to the next segment, or the high watermark."""
     end = finding.data.get("end_offset")
-    behind = later[0] if later else site.view.high_watermark
+    behind = later[0] if later else partition.view.high_watermark
     return (end, behind) if isinstance(end, int) and behind is not None and behind > end else None
 
 
-def _segment(site: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
+def _segment(partition: PartitionSite, image: Image, cut: LogCut) -> Iterator[Edit]:
     """Yield the cut, and the indexes of the rest of the segment."""
     prefix = segment_prefix(cut.base_offset)
-    yield Cut(path_of(site, f"{prefix}.log"), cut.position)
+    yield Cut(path_of(partition, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:
         built = image.files.get(prefix + ending)
-        if built is not None and built != site.read(prefix + ending):
-            yield Write(path_of(site, prefix + ending), built)
+        if built is not None and built != partition.read(prefix + ending):
+            yield Write(path_of(partition, prefix + ending), built)
 
 
-def _edits(site: PartitionSite, image: Image, cut: LogCut, later: list[Offset]) -> Iterator[Edit]:
+def _edits(partition: PartitionSite, image: Image, cut: LogCut, later: list[Offset]) -> Iterator[Edit]:
     """Yield the cut, and what follows from the new log end."""
     end = image.log_end_offset
-    yield from _segment(site, image, cut)
-    gone = {segment_prefix(base) + ending for base in later for ending in SEGMENT_ENDINGS} & site.names
-    for name in site.names:
-        found = parse_file(name)
-        if found.kind is FileKind.PRODUCER_SNAPSHOT and not found.suffix and (found.offset or 0) > end:
+    yield from _segment(partition, image, cut)
+    gone = {segment_prefix(base) + ending for base in later for ending in SEGMENT_ENDINGS} & partition.names
+    for name in partition.names:
+        file = parse_file(name)
+        if file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix and (file.offset or 0) > end:
             gone.add(name)
-    yield from (Aside(path_of(site, name)) for name in sorted(gone))
+    yield from (Aside(path_of(partition, name)) for name in sorted(gone))
     left = {
-        name for name in site.names - gone if name.endswith(".snapshot") and name[:20] > segment_prefix(bases(site)[0])
+        name
+        for name in partition.names - gone
+        if name.endswith(".snapshot") and name[:20] > segment_prefix(bases(partition)[0])
     }
     if not left:
         # Without any, a broker forgets every producer after a clean stop: this one is what its recovery writes.
         snapshots = sorted(name for name in image.files if name.endswith(".snapshot"))
-        yield from (Write(path_of(site, name), image.files[name]) for name in snapshots)
-    epochs = entries_of(site)
+        yield from (Write(path_of(partition, name), image.files[name]) for name in snapshots)
+    epochs = entries_of(partition)
     kept = _left(image, truncate_from_end(epochs, Offset(end + 1)))
     if kept != epochs:
-        yield write_epochs(site, kept)
-    yield from _checkpoints(site, end)
+        yield write_epochs(partition, kept)
+    yield from _checkpoints(partition, end)
 
 
 def _left(image: Image, stated: EpochEntries) -> EpochEntries:
@@ -153,12 +155,12 @@ def _left(image: Image, stated: EpochEntries) -> EpochEntries:
     """
     ends = [*(entry.start_offset for entry in image.leader_epochs[1:]), image.log_end_offset]
     runs = (EpochRun(*entry, Offset(end - 1)) for entry, end in zip(image.leader_epochs, ends, strict=False))
-    found = rebuild(runs, stated, log_end=image.log_end_offset)
-    assert found is not None  # A recovery takes down epochs that rise.
-    return found.entries
+    rebuilt = rebuild(runs, stated, log_end=image.log_end_offset)
+    assert rebuilt is not None  # A recovery takes down epochs that rise.
+    return rebuilt.entries
 
 
-def _checkpoints(site: PartitionSite, end: Offset) -> Iterator[Edit]:
+def _checkpoints(partition: PartitionSite, end: Offset) -> Iterator[Edit]:
     """Yield the checkpoints that say more of the partition than its log end: lowered, or without it."""
 
     def lowered(name: str, entry: OffsetEntry) -> OffsetEntry | None:
@@ -166,7 +168,7 @@ def _checkpoints(site: PartitionSite, end: Offset) -> Iterator[Edit]:
             return entry
         return entry._replace(offset=end) if name in (RECOVERY_POINT, REPLICATION_OFFSET) else None
 
-    return with_entries(site, lowered)
+    return with_entries(partition, lowered)
 
 
 REPAIR = Repair(

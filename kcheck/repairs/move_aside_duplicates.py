@@ -23,15 +23,17 @@ from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import whole_log
 
 
-def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the directory that goes, of whichever log dir it is."""
     known: dict[tuple[str, int, DirectoryState], list[PartitionSite]] = {}
-    for each in (each for log_dir in (site, *site.siblings) for each in log_dir.partitions):
-        known.setdefault(_key(each), []).append(each)
-    own = {part.dir: part for part in site.partitions}
+    for directory in (
+        directory for log_dir in (own_log_dir, *own_log_dir.siblings) for directory in log_dir.partitions
+    ):
+        known.setdefault(_key(directory), []).append(directory)
+    own = {part.dir: part for part in own_log_dir.partitions}
     for finding in findings:
         part = own.get(finding.where.dir or "")
-        twins = () if part is None else (part, *(each for each in known[_key(part)] if each is not part))
+        twins = () if part is None else (part, *(directory for directory in known[_key(part)] if directory is not part))
         if len(twins) != 2:
             yield Refused(
                 finding,
@@ -57,8 +59,8 @@ def _key(part: PartitionSite) -> tuple[str, int, DirectoryState]:
 
 def _stands_in(part: PartitionSite, other: PartitionSite) -> bool:
     images = (part.image(), other.image())
-    whole = all(image.error is None and not image.cuts for image in images)
-    return not ids_differ(part.view.topic_id, other.view.topic_id) and whole and other.contains(part)
+    intact = all(image.error is None and not image.cuts for image in images)
+    return not ids_differ(part.view.topic_id, other.view.topic_id) and intact and other.contains(part)
 
 
 def _edits(part: PartitionSite) -> Iterator[Edit]:
@@ -71,8 +73,8 @@ def _place(part: PartitionSite) -> str:
 
 
 def _proof(part: PartitionSite) -> Evidence:
-    found = whole_log(part)
-    return found._replace(file=f"{part.view.where.log_dir}/{found.file}")
+    evidence = whole_log(part)
+    return evidence._replace(file=f"{part.view.where.log_dir}/{evidence.file}")
 
 
 REPAIR = Repair(

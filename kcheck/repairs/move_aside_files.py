@@ -13,37 +13,37 @@ from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Ref
 from kcheck.repairs._files import path_of, whole_log
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield what becomes of each file, or of those of one kind."""
     for finding in findings:
         if finding.id == "KC225":
-            yield _stray(site, finding)
+            yield _stray(partition, finding)
         elif finding.id == "KC226":
-            yield from _leftover(site, finding)
+            yield from _leftover(partition, finding)
         elif finding.id == "KC227":
-            yield from _alone(site, finding)
+            yield from _alone(partition, finding)
         elif finding.id == "KC233":
-            yield _directory(site, finding)
+            yield _directory(partition, finding)
         else:
-            yield _swap(site, finding)
+            yield _swap(partition, finding)
 
 
-def _aside(site: PartitionSite, finding: Finding, names: list[str], reason: str, what: str) -> Step:
-    edits = tuple(Aside(path_of(site, name)) for name in names)
-    return Step(finding, edits, reason, (Evidence(path_of(site, names[0]), None, crc_verified=None, what=what),))
+def _aside(partition: PartitionSite, finding: Finding, names: list[str], reason: str, what: str) -> Step:
+    edits = tuple(Aside(path_of(partition, name)) for name in names)
+    return Step(finding, edits, reason, (Evidence(path_of(partition, names[0]), None, crc_verified=None, what=what),))
 
 
-def _stray(site: PartitionSite, finding: Finding) -> Answer:
+def _stray(partition: PartitionSite, finding: Finding) -> Answer:
     name = finding.where.file or ""
-    if name not in site.names:
+    if name not in partition.names:
         return Settled(finding)  # Already moved with other leftovers.
-    size = site.size(name)
+    size = partition.size(name)
     if parse_file(name).kind is FileKind.LOG and size:
         return Refused(finding, f"the file may hold records: {size} bytes under a name that no broker opens")
-    return _aside(site, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
+    return _aside(partition, finding, [name], "move aside a file that is not Kafka's", "no broker writes this name")
 
 
-def _directory(site: PartitionSite, finding: Finding) -> Answer:
+def _directory(partition: PartitionSite, finding: Finding) -> Answer:
     """Move a directory with the name of a file aside, unless that leaves a file missing."""
     name = finding.where.file or ""
     file = parse_file(name)
@@ -55,58 +55,64 @@ def _directory(site: PartitionSite, finding: Finding) -> Answer:
     if in_use and file.kind is not FileKind.PRODUCER_SNAPSHOT:
         return Refused(finding, "a file is missing in its place: move the directory by hand, then plan again")
     return _aside(
-        site, finding, [name], "move aside a directory with the name of a file", "no broker creates such a directory"
+        partition,
+        finding,
+        [name],
+        "move aside a directory with the name of a file",
+        "no broker creates such a directory",
     )
 
 
-def _leftover(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
+def _leftover(partition: PartitionSite, finding: Finding) -> Iterator[Answer]:
     suffix = str(finding.data["suffix"])
-    names = sorted(name for name in site.names if parse_file(name).suffix == suffix)
+    names = sorted(name for name in partition.names if parse_file(name).suffix == suffix)
     if suffix == SWAP:
         yield Refused(finding, "the broker itself replaces the segments with the .swap")
-    elif suffix == CLEANED and any(name.endswith(SWAP) for name in site.names):
+    elif suffix == CLEANED and any(name.endswith(SWAP) for name in partition.names):
         yield Refused(finding, "the broker needs the .cleaned file to decide which .swap files to keep")
     elif names:
         # The indexes of a segment whose .log was renamed already are left over as well.
         renamed = frozenset(names)
-        names += [name for name in _without_log(site) if f"{name[:20]}.log{suffix}" in renamed]
+        names += [name for name in _without_log(partition) if f"{name[:20]}.log{suffix}" in renamed]
         words = {CLEANED: "an unfinished compaction", DELETED: "a deletion", TEMPORARY: "an unfinished write"}
         reason = f"move aside the files left over from {words[suffix]}"
-        yield _aside(site, finding, names, reason, f"no start reads a {suffix} file")
+        yield _aside(partition, finding, names, reason, f"no start reads a {suffix} file")
 
 
-def _alone(site: PartitionSite, finding: Finding) -> Iterator[Answer]:
-    names = _without_log(site)
+def _alone(partition: PartitionSite, finding: Finding) -> Iterator[Answer]:
+    names = _without_log(partition)
     if names:
         what = "no .log has this base offset: the broker would delete the index"
-        yield _aside(site, finding, names, "move aside indexes without a segment", what)
+        yield _aside(partition, finding, names, "move aside indexes without a segment", what)
 
 
-def _without_log(site: PartitionSite) -> list[str]:
-    logs = {name[:20] for name in site.names if name.endswith(".log")}
+def _without_log(partition: PartitionSite) -> list[str]:
+    logs = {name[:20] for name in partition.names if name.endswith(".log")}
     indexes = (FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX)
-    parsed = [(name, parse_file(name)) for name in sorted(site.names)]
+    parsed = [(name, parse_file(name)) for name in sorted(partition.names)]
     return [name for name, file in parsed if file.kind in indexes and not file.suffix and name[:20] not in logs]
 
 
-def _swap(site: PartitionSite, finding: Finding) -> Answer:
+def _swap(partition: PartitionSite, finding: Finding) -> Answer:
     """Move all swaps aside where the segments that they replace are there, whole, and hold all their offsets."""
-    image = site.image()
-    names = sorted(name for name in site.names if name.endswith(SWAP))
-    if any(name.endswith(CLEANED) for name in site.names):
+    image = partition.image()
+    names = sorted(name for name in partition.names if name.endswith(SWAP))
+    if any(name.endswith(CLEANED) for name in partition.names):
         return Refused(finding, "a .cleaned file exists beside the .swap: a split was in progress")
     if image.error is not None or image.cuts:
         return Refused(finding, f"the segments to be replaced are damaged: {image.error or image.cuts[0].why}")
-    ends = [(swap.base_offset, swap.end_offset) for swap in site.view.swaps]
-    logs = [(log.base_offset, log.end_offset) for log in site.view.read or ()]
+    ends = [(swap.base_offset, swap.end_offset) for swap in partition.view.swaps]
+    logs = [(log.base_offset, log.end_offset) for log in partition.view.read or ()]
     for base, end in ends:
         covered = base
         for first, last in logs:
             covered = max(covered, last) if first <= covered else covered
         if not any(first <= base < max(last, first + 1) for first, last in logs) or covered < end:
             return Refused(finding, f"the segments to be replaced no longer hold offsets {base} to {end - 1}")
-    step = _aside(site, finding, names, "keep the segments as they were before the compaction", "the .swap is damaged")
-    return step._replace(evidence=(*step.evidence, whole_log(site)))
+    step = _aside(
+        partition, finding, names, "keep the segments as they were before the compaction", "the .swap is damaged"
+    )
+    return step._replace(evidence=(*step.evidence, whole_log(partition)))
 
 
 REPAIR = Repair(

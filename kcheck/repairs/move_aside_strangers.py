@@ -12,9 +12,9 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
 from kcheck.repairs._contract import Answer, Aside, Evidence, LogDirSite, Refused, Repair, Scope, Step
 
 
-def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield what is moved."""
-    del site
+    del log_dir
     for finding in findings:
         name = finding.where.file or finding.where.dir or ""
         if name == LOST_FOUND:

@@ -39,16 +39,18 @@ class _Header(NamedTuple):
 class _Log:
     """The `.log` files of a partition, with the patches that were found so far."""
 
-    def __init__(self, site: PartitionSite) -> None:
-        self.site = site
-        self.names = [log_name(base) for base in bases(site)]
+    def __init__(self, partition: PartitionSite) -> None:
+        self.partition = partition
+        self.names = [log_name(base) for base in bases(partition)]
         self.patches: list[Patch] = []
 
     def read(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes, fewer at the end of the file."""
-        data = bytearray(self.site.bytes_at(name, position, size))
-        path = path_of(self.site, name)
-        patch(data, position, tuple((each.position, each.data) for each in self.patches if each.path == path))
+        data = bytearray(self.partition.bytes_at(name, position, size))
+        path = path_of(self.partition, name)
+        patch(
+            data, position, tuple((patched.position, patched.data) for patched in self.patches if patched.path == path)
+        )
         return bytes(data)
 
     def header(self, name: str, position: int) -> _Header | None:
@@ -56,13 +58,13 @@ class _Log:
         data = self.read(name, position, HEADER.size)
         if len(data) < HEADER.size:
             return None
-        found = dict(zip(HEADER.names, HEADER.unpack_from(data), strict=True))
-        size = found["batch_size"] + OVERHEAD.size
+        fields = dict(zip(HEADER.names, HEADER.unpack_from(data), strict=True))
+        size = fields["batch_size"] + OVERHEAD.size
         if not HEADER.size <= size <= _BATCH_SIZE_MAX:
             return None
         return _Header(
-            name, position, size, found["base_offset"], found["partition_leader_epoch"], found["crc"],
-            found["last_offset_delta"],
+            name, position, size, fields["base_offset"], fields["partition_leader_epoch"], fields["crc"],
+            fields["last_offset_delta"],
         )  # fmt: skip
 
     def whole(self, header: _Header | None) -> _Header | None:
@@ -78,25 +80,25 @@ class _Log:
         at = self.names.index(name)
         if not end and at:
             name = self.names[at - 1]
-            end = self.site.size(name)
-        position, found = 0, None
+            end = self.partition.size(name)
+        position, last = 0, None
         while position < end:
-            found = self.header(name, position)
-            if found is None:
+            last = self.header(name, position)
+            if last is None:
                 return None
-            position += found.size
-        return self.whole(found) if position == end else None
+            position += last.size
+        return self.whole(last) if position == end else None
 
     def behind(self, header: _Header) -> _Header | None:
         """Return the batch behind another one, also that of the segment behind; None if it is not whole."""
         name, position = header.name, header.position + header.size
         at = self.names.index(name)
-        if position == self.site.size(name) and at + 1 < len(self.names):
+        if position == self.partition.size(name) and at + 1 < len(self.names):
             name, position = self.names[at + 1], 0
         return self.whole(self.header(name, position))
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield all the patches of a finding, or why one of its batches cannot be put right."""
     for finding in findings:
         rows = finding.data.get("batches")
@@ -106,7 +108,7 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
                 finding, f"{finding.data.get('count')} batches are wrong: too many for one field to be the cause"
             )
             continue
-        yield _answer(_Log(site), finding, [int(row["position"]) for row in rows])
+        yield _answer(_Log(partition), finding, [int(row["position"]) for row in rows])
 
 
 def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
@@ -122,19 +124,19 @@ def _answer(log: _Log, finding: Finding, positions: list[int]) -> Answer:
         if not field.is_wrong(log, header):
             continue  # It was another batch that made it look so.
         suspects = (header, log.before(header)) if field.may_be_before else (header,)
-        fits = ((each, field.value(log, each)) for each in suspects if each is not None)
-        found = next(((each, value) for each, value in fits if value is not None), None)
-        if found is None:
+        fits = ((suspect, field.value(log, suspect)) for suspect in suspects if suspect is not None)
+        fitting = next(((suspect, value) for suspect, value in fits if value is not None), None)
+        if fitting is None:
             return Refused(finding, f"the batches around position {position} leave more than one {field.name}")
-        wrong, value = found
+        wrong, value = fitting
         data = value.to_bytes(field.size, "big")
-        log.patches.append(Patch(path_of(log.site, wrong.name), wrong.position + field.at, data))
+        log.patches.append(Patch(path_of(log.partition, wrong.name), wrong.position + field.at, data))
         reasons.append(f"set the {field.name} of the batch at position {wrong.position} of {wrong.name} to {value}")
     evidence = tuple(
-        Evidence(each.path, each.position, crc_verified=True, what="the batch matches its CRC-32C")
-        for each in log.patches
+        Evidence(suspect.path, suspect.position, crc_verified=True, what="the batch matches its CRC-32C")
+        for suspect in log.patches
     )
-    if not log.patches and log.site.is_patched(name):
+    if not log.patches and log.partition.is_patched(name):
         return Settled(finding)
     if not log.patches:
         return Refused(finding, "no single field explains it")
@@ -151,7 +153,7 @@ def _epoch(log: _Log, header: _Header) -> int | None:
     before, behind = log.before(header), log.behind(header)
     if before is not None and behind is not None and before.epoch == behind.epoch != header.epoch:
         return before.epoch
-    stated = epoch_for_offset(entries_of(log.site), Offset(header.base_offset))
+    stated = epoch_for_offset(entries_of(log.partition), Offset(header.base_offset))
     if stated is None or stated == header.epoch or (before is None and behind is None):
         return None
     fits = (before is None or before.epoch <= stated) and (behind is None or stated <= behind.epoch)

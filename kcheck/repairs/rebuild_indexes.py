@@ -12,16 +12,16 @@ from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, R
 from kcheck.repairs._files import DAMAGE, path_of, unsettled, whole_log
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the indexes of each segment of which one is wrong."""
     by_segment: dict[str, list[Finding]] = {}
     for finding in findings:
         by_segment.setdefault((finding.where.file or "")[:20], []).append(finding)
-    image, damaged = site.image(), unsettled(site, DAMAGE)
+    image, damaged = partition.image(), unsettled(partition, DAMAGE)
     evidence: tuple[Evidence, ...] = ()
     for prefix, about in sorted(by_segment.items()):
-        finding = max(about, key=lambda each: each.severity.rank)
-        if f"{prefix}.log" not in site.names:
+        finding = max(about, key=lambda candidate: candidate.severity.rank)
+        if f"{prefix}.log" not in partition.names:
             continue  # It went with its segment.
         if damaged is not None:
             yield Refused(finding, f"{damaged.where.file} is damaged: {damaged.message}")
@@ -30,9 +30,9 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
         else:
             names = [prefix + ending for ending in INDEX_ENDINGS]
             built = ((name, image.files[name]) for name in names if name in image.files)
-            edits = tuple(Write(path_of(site, name), data) for name, data in built if data != site.read(name))
+            edits = tuple(Write(path_of(partition, name), data) for name, data in built if data != partition.read(name))
             if edits:
-                evidence = evidence or (whole_log(site),)
+                evidence = evidence or (whole_log(partition),)
                 written = ", ".join(edit.path.rpartition("/")[2] for edit in edits)
                 reason = f"rebuild {written} from {prefix}.log"
                 yield Step(finding, edits, reason, evidence)

@@ -15,62 +15,62 @@ from kcheck.repairs._contract import Answer, Aside, Edit, Evidence, PartitionSit
 from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield one step for all snapshots that are wrong."""
     wrong: dict[str, Finding] = {}
     for finding in findings:
-        if finding.id == "KC184" and not _snapshots(site):
+        if finding.id == "KC184" and not _snapshots(partition):
             if finding.severity is not Severity.INFO:  # Else the start reads the log through, and writes it.
-                yield _replayed(site, finding, [])
+                yield _replayed(partition, finding, [])
             return
         end = finding.data.get("log_end_offset")
-        names = [finding.where.file] if finding.where.file else _above(site, end)
-        wrong |= {name: finding for name in names if name in site.names}
+        names = [finding.where.file] if finding.where.file else _above(partition, end)
+        wrong |= {name: finding for name in names if name in partition.names}
     if not wrong:
         return
-    worst = max(wrong.values(), key=lambda each: each.severity.rank)
-    good = [name for name in sorted(_snapshots(site)) if name not in wrong and _is_sound(site, name)]
-    damaged = unsettled(site, DAMAGE)
-    image = site.image()
+    worst = max(wrong.values(), key=lambda candidate: candidate.severity.rank)
+    good = [name for name in sorted(_snapshots(partition)) if name not in wrong and _is_sound(partition, name)]
+    damaged = unsettled(partition, DAMAGE)
+    image = partition.image()
     if damaged is not None or image.error is not None or image.cuts:
         why = damaged.message if damaged is not None else image.error or image.cuts[0].why
         yield Refused(worst, f"the log is not valid to its end, so the broker cannot rebuild the snapshot: {why}")
     elif not good:
-        yield _replayed(site, worst, sorted(wrong))
+        yield _replayed(partition, worst, sorted(wrong))
     else:
-        edits = tuple(Aside(path_of(site, name)) for name in sorted(wrong))
+        edits = tuple(Aside(path_of(partition, name)) for name in sorted(wrong))
         what = f"this snapshot is right; {len(good)} remain"
-        evidence = (Evidence(path_of(site, good[-1]), None, crc_verified=True, what=what),)
+        evidence = (Evidence(path_of(partition, good[-1]), None, crc_verified=True, what=what),)
         yield Step(worst, edits, f"let the broker load {good[-1]} and read the log from there", evidence)
 
 
-def _replayed(site: PartitionSite, finding: Finding, names: list[str]) -> Answer:
-    image, view = site.image(), site.view
+def _replayed(partition: PartitionSite, finding: Finding, names: list[str]) -> Answer:
+    image, view = partition.image(), partition.view
     written = {name: data for name, data in image.files.items() if name.endswith(".snapshot")}
-    if not written or bases(site)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
+    if not written or bases(partition)[0] != 0 or view.log_start_offset != 0 or view.cleaned is not False:
         return Refused(finding, "no right snapshot remains, and the log is not complete from offset 0")
-    edits: list[Edit] = [Aside(path_of(site, name)) for name in names if name not in written]
-    edits += [Write(path_of(site, name), data) for name, data in sorted(written.items())]
-    return Step(finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(site),))
+    edits: list[Edit] = [Aside(path_of(partition, name)) for name in names if name not in written]
+    edits += [Write(path_of(partition, name), data) for name, data in sorted(written.items())]
+    return Step(finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(partition),))
 
 
-def _snapshots(site: PartitionSite) -> list[str]:
-    parsed = ((name, parse_file(name)) for name in site.names)
+def _snapshots(partition: PartitionSite) -> list[str]:
+    parsed = ((name, parse_file(name)) for name in partition.names)
     return [n for n, file in parsed if file.kind is FileKind.PRODUCER_SNAPSHOT and not file.suffix and file.canonical]
 
 
-def _above(site: PartitionSite, end: object) -> list[str]:
+def _above(partition: PartitionSite, end: object) -> list[str]:
     if not isinstance(end, int):
         return []
-    return [name for name in _snapshots(site) if (parse_file(name).offset or 0) > end]
+    return [name for name in _snapshots(partition) if (parse_file(name).offset or 0) > end]
 
 
-def _is_sound(site: PartitionSite, name: str) -> bool:
+def _is_sound(partition: PartitionSite, name: str) -> bool:
     """Whether the broker takes a snapshot: it can be read, and lies in the log."""
-    offset, start, end = parse_file(name).offset, site.view.log_start_offset, site.image().log_end_offset
-    data = site.read(name)
+    offset, start, end = parse_file(name).offset, partition.view.log_start_offset, partition.image().log_end_offset
+    data = partition.read(name)
     inside = offset is not None and start is not None and start < offset <= end
-    return inside and data is not None and producer_snapshot.broker_reads(data, site.release).error is None
+    return inside and data is not None and producer_snapshot.broker_reads(data, partition.release).error is None
 
 
 REPAIR = Repair(

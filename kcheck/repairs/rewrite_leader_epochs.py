@@ -19,36 +19,36 @@ _RULES = (
 )  # fmt: skip
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the new file."""
-    finding = max(findings, key=lambda each: each.severity.rank)
-    damaged = unsettled(site, DAMAGE)
-    image = site.image()
+    finding = max(findings, key=lambda candidate: candidate.severity.rank)
+    damaged = unsettled(partition, DAMAGE)
+    image = partition.image()
     if damaged is not None:
         yield Refused(finding, f"a damaged batch makes the epochs of the log unreliable: {damaged.message}")
-    elif image.error is not None or image.cuts or not bases(site):
+    elif image.error is not None or image.cuts or not bases(partition):
         why = image.error or (image.cuts[0].why if image.cuts else "it has no segment")
         yield Refused(finding, f"the log is not valid to its end: {why}")
     else:
-        stated = entries_of(site)
-        found = rebuild(site.epoch_runs(), stated, log_end=image.log_end_offset)
-        if found is None:
+        stated = entries_of(partition)
+        rebuilt = rebuild(partition.epoch_runs(), stated, log_end=image.log_end_offset)
+        if rebuilt is None:
             yield Refused(finding, "the epochs of the batches decrease: one of them is wrong")
-        elif write_epochs(site, found.entries).data == site.read(LEADER_EPOCHS):
+        elif write_epochs(partition, rebuilt.entries).data == partition.read(LEADER_EPOCHS):
             if finding.id != "KC202" or any(entry.start_offset > image.log_end_offset for entry in stated):
                 yield Refused(finding, "the batches agree with the file")
         else:
-            yield Step(finding, (write_epochs(site, found.entries),), _reason(found), (whole_log(site),))
+            yield Step(finding, (write_epochs(partition, rebuilt.entries),), _reason(rebuilt), (whole_log(partition),))
 
 
-def _reason(found: RebuiltEpochs) -> str:
-    words = [f"epochs of the batches: {in_words(found.entries) or 'none'}"]
-    if found.unseen:
-        words.append(f"kept from the file, without a batch: {in_words(found.unseen)}")
-    if found.dropped:
-        words.append(f"dropped, contradicted by the batches: {in_words(found.dropped)}")
-    if found.late:
-        words.append(f"start offsets taken from the first batch of each epoch: {joined(found.late)}")
+def _reason(rebuilt: RebuiltEpochs) -> str:
+    words = [f"epochs of the batches: {in_words(rebuilt.entries) or 'none'}"]
+    if rebuilt.unseen:
+        words.append(f"kept from the file, without a batch: {in_words(rebuilt.unseen)}")
+    if rebuilt.dropped:
+        words.append(f"dropped, contradicted by the batches: {in_words(rebuilt.dropped)}")
+    if rebuilt.late:
+        words.append(f"start offsets taken from the first batch of each epoch: {joined(rebuilt.late)}")
     return "; ".join(words)
 
 

@@ -24,28 +24,28 @@ _OWN = ("version", "node.id", "broker.id", "cluster.id")
 _DIRECTORY_ID = "directory.id"
 
 
-def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the new file."""
     finding = findings[0]
     if finding.id == "KC306":
-        yield _without_directory_id(site, finding)
+        yield _without_directory_id(log_dir, finding)
     elif finding.id == "KC121" or finding.where.file is None:
-        yield _from_siblings(site, finding)
+        yield _from_siblings(log_dir, finding)
     else:
         yield Refused(finding, "the files do not show whose disk this is")
 
 
-def _from_siblings(site: LogDirSite, finding: Finding) -> Answer:
+def _from_siblings(log_dir: LogDirSite, finding: Finding) -> Answer:
     sound = []
-    for sibling in site.siblings:
+    for sibling in log_dir.siblings:
         data = sibling.read(META_PROPERTIES)
-        found = None if data is None else meta_properties.parse(data)
-        if found is not None and not found.defects:
-            sound.append((sibling.view.where.log_dir, found.value.properties))
-    shared = [{key: each[key] for key in _OWN if key in each} for _, each in sound]
+        parsed = None if data is None else meta_properties.parse(data)
+        if parsed is not None and not parsed.defects:
+            sound.append((sibling.view.where.log_dir, parsed.value.properties))
+    shared = [{key: properties[key] for key in _OWN if key in properties} for _, properties in sound]
     if not shared:
         return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
-    if any(each != shared[0] for each in shared):
+    if any(properties != shared[0] for properties in shared):
         return Refused(finding, "the other log dirs of this broker name different brokers or clusters")
     written = meta_properties.serialize(MetaProperties(shared[0]))
     words = ", ".join(f"{key} {value}" for key, value in shared[0].items())
@@ -54,26 +54,32 @@ def _from_siblings(site: LogDirSite, finding: Finding) -> Answer:
     return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
 
 
-def _without_directory_id(site: LogDirSite, finding: Finding) -> Answer:
-    twin = next((each for each in site.siblings if each.view.directory_id == site.view.directory_id), None)
-    data = site.read(META_PROPERTIES)
+def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> Answer:
+    twin = next(
+        (candidate for candidate in log_dir.siblings if candidate.view.directory_id == log_dir.view.directory_id), None
+    )
+    data = log_dir.read(META_PROPERTIES)
     if twin is None or data is None:
         return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
-    both = min(_held(site) & _held(twin), default=None)
-    if both is not None:
-        return Refused(finding, f"{both[0]}-{both[1]} is in both log dirs: one of them may be a copy")
+    shared = min(_held(log_dir) & _held(twin), default=None)
+    if shared is not None:
+        return Refused(finding, f"{shared[0]}-{shared[1]} is in both log dirs: one of them may be a copy")
     value = meta_properties.parse(data).value
-    left = {key: each for key, each in value.properties.items() if key != _DIRECTORY_ID}
+    left = {key: candidate for key, candidate in value.properties.items() if key != _DIRECTORY_ID}
     written = meta_properties.serialize(value._replace(properties=left))
-    what = f"the same directory.id {site.view.directory_id}; no partition is in both log dirs"
+    what = f"the same directory.id {log_dir.view.directory_id}; no partition is in both log dirs"
     path = f"{twin.view.where.log_dir}/{META_PROPERTIES}"
     evidence = (Evidence(path, None, crc_verified=None, what=what),)
     reason = "remove the directory.id of another log dir; the broker creates a new one"
     return Step(finding, (Write(META_PROPERTIES, written),), reason, evidence)
 
 
-def _held(site: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
-    return {(each.topic, each.partition, each.state) for each in site.view.partitions if each.state in LIVE}
+def _held(log_dir: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
+    return {
+        (partition.topic, partition.partition, partition.state)
+        for partition in log_dir.view.partitions
+        if partition.state in LIVE
+    }
 
 
 REPAIR = Repair(

@@ -39,52 +39,54 @@ class _Kept(NamedTuple):
     why_not: str | None = None
 
 
-def plan(site: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield one rewritten file for all findings about it."""
     for name in OFFSET_CHECKPOINTS:
-        about = [each for each in findings if name in (each.where.file, each.data.get("file"))]
-        data = site.read(name)
+        about = [finding for finding in findings if name in (finding.where.file, finding.data.get("file"))]
+        data = log_dir.read(name)
         if not about or data is None:
             continue
-        if name != CLEANER_OFFSET and all(each.id in _NOT_HERE for each in about):
+        if name != CLEANER_OFFSET and all(finding.id in _NOT_HERE for finding in about):
             continue  # No broker looks these lines up.
-        answer = _answer(site, name, data, about)
+        answer = _answer(log_dir, name, data, about)
         if answer is not None:
             yield answer
 
 
-def _answer(site: LogDirSite, name: str, data: bytes, about: list[Finding]) -> Answer | None:
-    finding = max(about, key=lambda each: each.severity.rank)
-    found = offset_checkpoint.parse(data)
-    reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, site)
+def _answer(log_dir: LogDirSite, name: str, data: bytes, about: list[Finding]) -> Answer | None:
+    finding = max(about, key=lambda candidate: candidate.severity.rank)
+    parsed = offset_checkpoint.parse(data)
+    reset = name in (RECOVERY_POINT, CLEANER_OFFSET) and _is_refused(data, log_dir)
     if reset:
         kept = _Kept((), ("drop every value: the file is damaged, and the broker needs none",))
     else:
-        kept = _kept(site, name, tuple(found.value), {each.id for each in about})
-    if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(found.value):
+        kept = _kept(log_dir, name, tuple(parsed.value), {candidate.id for candidate in about})
+    if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(parsed.value):
         kept = kept._replace(why_not="the last line is incomplete: digits of its offset may be missing")
     if name == REPLICATION_OFFSET and kept.why_not is None:
-        kept = kept._replace(why_not=_without_mark(site, found.value, kept.entries, refused=_is_refused(data, site)))
+        kept = kept._replace(
+            why_not=_without_mark(log_dir, parsed.value, kept.entries, refused=_is_refused(data, log_dir))
+        )
     if kept.why_not is not None:
         return Refused(finding, kept.why_not)
     entries = kept.entries
     written = serialized(list(entries))
     if written == data:
         return None  # The repair of the log has corrected it already.
-    unread = sum(not defect.accepted for defect in found.defects)
-    lines = f"{len(entries)} of {len(found.value)} readable lines kept"
+    unread = sum(not defect.accepted for defect in parsed.defects)
+    lines = f"{len(entries)} of {len(parsed.value)} readable lines kept"
     broken = "" if not unread else f", {unread} unreadable"
     evidence = [Evidence(name, None, crc_verified=None, what=lines + broken)]
-    evidence += _ends(site, entries, tuple(found.value))
+    evidence += _ends(log_dir, entries, tuple(parsed.value))
     reason = "; ".join(kept.changes) or "rewrite the file so that the broker reads it; every value is from the old file"
     return Step(finding, (Write(name, written),), reason, tuple(evidence), settles=tuple(about))
 
 
-def _is_refused(data: bytes, site: LogDirSite) -> bool:
-    return offset_checkpoint.broker_reads(data, site.release).error is not None
+def _is_refused(data: bytes, log_dir: LogDirSite) -> bool:
+    return offset_checkpoint.broker_reads(data, log_dir.release).error is not None
 
 
-def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: set[str]) -> _Kept:
+def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: set[str]) -> _Kept:
     """Return the entries that stay, lowered where need be, and what was done to the others."""
     values: dict[tuple[str, int], set[int]] = {}
     for entry in entries:
@@ -93,12 +95,12 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
     changes: list[str] = []
     for (topic, partition), stated in values.items():
         offsets = stated
-        end, there = site.end_of(topic, partition)
+        end, there = log_dir.end_of(topic, partition)
         where = f"{topic}-{partition}"
         if not is_legal_topic(topic) or partition < 0:
             changes.append(f"drop a line that names no partition: {topic!r} {partition}")
             continue
-        if name == CLEANER_OFFSET and rules & {*_NOT_HERE} and not site.holds(topic, partition):
+        if name == CLEANER_OFFSET and rules & {*_NOT_HERE} and not log_dir.holds(topic, partition):
             changes.append(f"drop {where}: it is not in this log dir")
             continue
         if name == LOG_START:
@@ -128,12 +130,12 @@ def _kept(site: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rules: 
 
 
 def _without_mark(
-    site: LogDirSite, stated: OffsetCheckpoint, kept: tuple[OffsetEntry, ...], *, refused: bool
+    log_dir: LogDirSite, stated: OffsetCheckpoint, kept: tuple[OffsetEntry, ...], *, refused: bool
 ) -> str | None:
     """Return why a high watermark must not be left out: the partition has no leader epochs."""
     left = {(entry.topic, entry.partition) for entry in kept}
     gone = {(entry.topic, entry.partition) for entry in stated} - left
-    for partition in site.partitions:
+    for partition in log_dir.partitions:
         view = partition.view
         key = (view.topic, view.partition)
         if key in left or not (refused or key in gone) or not _has_records(partition):
@@ -147,13 +149,13 @@ def _has_records(partition: PartitionSite) -> bool:
     return any(segment.size for segment in partition.view.segments)
 
 
-def _ends(site: LogDirSite, kept: tuple[OffsetEntry, ...], stated: tuple[OffsetEntry, ...]) -> Iterator[Evidence]:
+def _ends(log_dir: LogDirSite, kept: tuple[OffsetEntry, ...], stated: tuple[OffsetEntry, ...]) -> Iterator[Evidence]:
     """Yield where the logs end whose values change."""
     stays = frozenset(kept)
     for entry in dict.fromkeys(stated):
         if entry in stays:
             continue
-        end, partition = site.end_of(entry.topic, entry.partition)
+        end, partition = log_dir.end_of(entry.topic, entry.partition)
         if end is not None and partition is not None:
             what = f"the log of {partition.dir} ends at offset {end}"
             yield Evidence(partition.dir, None, crc_verified=None, what=what)

@@ -14,20 +14,20 @@ from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, R
 from kcheck.repairs._files import path_of
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the new file."""
     finding = findings[0]
-    known = site.log_dir.topic_ids.get(site.view.topic, {})
+    known = partition.log_dir.topic_ids.get(partition.view.topic, {})
     if not known:
-        yield Refused(finding, f"kcheck read no other partition of {site.view.topic}: its topic id is unknown")
+        yield Refused(finding, f"kcheck read no other partition of {partition.view.topic}: its topic id is unknown")
     elif len(known) > 1:
-        yield Refused(finding, f"partitions of {site.view.topic} have {len(known)} topic ids")
+        yield Refused(finding, f"partitions of {partition.view.topic} have {len(known)} topic ids")
     else:
         ((topic_id, where),) = known.items()
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
         evidence = (Evidence(f"{where}/{PARTITION_METADATA}", None, crc_verified=None, what=f"topic id {topic_id}"),)
-        reason = f"name the topic id of {site.view.topic}, {topic_id}"
-        yield Step(finding, (Write(path_of(site, PARTITION_METADATA), data),), reason, evidence)
+        reason = f"name the topic id of {partition.view.topic}, {topic_id}"
+        yield Step(finding, (Write(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
 
 
 REPAIR = Repair(

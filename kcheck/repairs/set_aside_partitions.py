@@ -22,19 +22,21 @@ _NO_OTHER_WAY = ("KC148", *RECORDS, "KC221", "KC222", "KC229", "KC230")
 """The rules that no repair of the files themselves handles."""
 
 
-def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the directory, if a replica of `--against` holds its records."""
-    bad = [each for each in findings if each.severity in (Severity.ERROR, Severity.FATAL)]
-    holders = site.holders()
+    bad = [candidate for candidate in findings if candidate.severity in (Severity.ERROR, Severity.FATAL)]
+    holders = partition.holders()
     if not holders:
-        for each in bad:
-            if each.id in _NO_OTHER_WAY:
-                yield Refused(each, "these files cannot be proven right: compare with an intact replica (--against)")
+        for candidate in bad:
+            if candidate.id in _NO_OTHER_WAY:
+                yield Refused(
+                    candidate, "these files cannot be proven right: compare with an intact replica (--against)"
+                )
         return
     if not bad:
         return
-    finding = max(bad, key=lambda each: each.severity.rank)
-    view = site.view
+    finding = max(bad, key=lambda candidate: candidate.severity.rank)
+    view = partition.view
     for other in holders:
         theirs = other.view
         start, end = view.log_start_offset, theirs.log_end_offset
@@ -46,7 +48,7 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
             yield Refused(finding, f"{where} ends at offset {end}, but offsets below {max(marks)} are committed")
         elif theirs.log_start_offset is None or start is None or theirs.log_start_offset > start:
             yield Refused(finding, f"{where} starts at offset {theirs.log_start_offset}, this one at {start}")
-        elif not other.agrees_with(site):
+        elif not other.agrees_with(partition):
             yield Refused(finding, f"{where} has other records at the same offsets")
         else:
             held = f"{where} has every record up to offset {end}, above the high watermark {max(marks)}"
@@ -56,7 +58,7 @@ def plan(site: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]
                 f"move this replica aside and let it re-replicate; keep broker {theirs.where.broker_id} as leader "
                 "until it is back in sync"
             )
-            yield Step(finding, (Aside(site.dir), *without_entries(site)), reason, (proof,), held=held)
+            yield Step(finding, (Aside(partition.dir), *without_entries(partition)), reason, (proof,), held=held)
             return
 
 

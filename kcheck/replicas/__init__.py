@@ -1,1 +1,16 @@
-"""Replicas."""
+"""Questions about several copies of a partition: who truncates where, and which records are lost.
+
+A partition has one leader and followers that copy it. A follower whose log differs from the leader's asks it, epoch by
+epoch, where the two logs diverge, and truncates its own log there. What it truncates is lost if no other copy has it.
+
+In: `BROKER=PATH` arguments. Out: a typed answer, `EndOffsets` or `Truncation`.
+
+- `loading`: which replicas are in these paths?
+- `replica`: what state does a replica have, on disk or after the next start of its broker?
+- `end_offset`: how does a replica answer OffsetsForLeaderEpoch?
+- `truncation`: for each follower, which requests, which truncation, which loss?
+- `loss`: how many records and bytes are in a range of offsets, and where do two logs diverge?
+
+The protocol between follower and leader is decided in `core/dialogue.py` and `core/truncation.py`, the best leader in
+`core/truncation_plans.py`.
+"""

@@ -1,4 +1,4 @@
-"""`kcheck end-offset`: what each replica would answer to OffsetsForLeaderEpoch."""
+"""`kcheck end-offset`: how each replica would answer OffsetsForLeaderEpoch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,37 +20,37 @@ from kcheck.views.targets import replica_targets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndOffsetQuery:
-    """What a follower asks."""
+    """The request of a follower."""
 
     epochs: tuple[int, ...] = ()
-    """The epochs; if empty, every epoch worth knowing."""
+    """The requested epochs; if empty, every epoch with a distinct answer."""
     current_leader_epoch: int = UNDEFINED_EPOCH
     """The leader epoch that the request names; -1: none."""
     log_end_offset: int | None = None
     """The log end offset of a bare leader-epoch-checkpoint."""
     after_start: bool = False
-    """Answer as the next start of the broker leaves the replica."""
+    """Answer from the replica as it is after the broker's next start."""
 
 
 class EndOffset(NamedTuple):
     """The answer of one replica for one epoch."""
 
     broker_id: int | None
-    """The replica's broker; None for a bare file that names none."""
+    """The replica's broker; None for a bare file without one."""
     topic: str | None
     """The topic; None for a bare file."""
     partition: int | None
     """The partition; None for a bare file."""
     requested_epoch: Epoch
-    """The epoch asked for."""
+    """The requested epoch."""
     epoch: Epoch | None
-    """The epoch in the answer; -1: none, None: the answer of this release has no such field."""
+    """The epoch in the response; -1: none, None: this release's response has no such field."""
     end_offset: Offset
-    """Where that epoch ends; -1: not known."""
+    """The end offset of that epoch; -1: unknown."""
     error: Error
-    """The error code in the answer."""
+    """The error code in the response."""
     log_end_offset: Offset | None
-    """The replica's log end offset; None if it could not be found."""
+    """The replica's log end offset; None if unknown."""
     problem: str | None
     """Why the replica cannot answer; None if it can."""
 
@@ -64,7 +64,7 @@ class EndOffsets(Answer):
     answers: Iterator[EndOffset]
     """In the order of partitions, brokers and epochs; read once."""
     collected: list[Finding]
-    """What the rules found in the files of the replicas."""
+    """The findings in the replicas' files."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -88,7 +88,7 @@ def end_offset_row(answer: EndOffset) -> Row:
 
 
 def end_offsets(paths: list[str], query: EndOffsetQuery, *, wanted: PartitionFilter, release: Release) -> EndOffsets:
-    """Return the answers of every replica that the paths hold.
+    """Return the answers of every replica in the paths.
 
     UsageError: a bare leader-epoch-checkpoint without its log end offset.
     """

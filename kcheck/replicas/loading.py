@@ -1,4 +1,4 @@
-"""The replicas that several paths hold: log dirs, partition directories, bare leader-epoch-checkpoints, by broker."""
+"""Loads the replicas in several paths: log dirs, partition directories and bare leader-epoch-checkpoints, by broker."""
 
 import re
 from typing import NamedTuple
@@ -23,12 +23,12 @@ from kcheck.views.rule_runner import check_file, check_partition
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 
 _MODE = Mode.ZOOKEEPER
-"""So a directory that does not name its topic is a replica all the same, and not set aside."""
+"""Lets a directory whose name gives no topic count as a current replica."""
 _BARE_OPTION = re.compile(r",(leo|hw|start)=([^,]*)$")
 
 
 class ReplicaFiles(NamedTuple):
-    """The files of one replica, and where they are. `bare`: a leader-epoch-checkpoint that stands alone."""
+    """The files of one replica, and their path. `bare`: only a leader-epoch-checkpoint."""
 
     path: str
     view: PartitionView
@@ -37,19 +37,19 @@ class ReplicaFiles(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Topic and partition; ("", -1) of a bare file, which may be of any."""
+        """Topic and partition; ("", -1) for a bare file, whose partition is unknown."""
         return (self.view.topic, self.view.partition)
 
 
 class LoadedReplicas(NamedTuple):
-    """What the paths hold, sorted by partition and broker."""
+    """The replicas in the paths, sorted by partition and broker."""
 
     replicas: tuple[ReplicaFiles, ...]
     findings: list[Finding]
 
 
 def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release: Release) -> LoadedReplicas:
-    """Return every current replica, with the findings of the rules about its files.
+    """Return every current replica, with the findings in its files.
 
     UsageError: a broker id that contradicts meta.properties, two cluster ids, or two replicas of one partition with
     one broker id; the message names both files.
@@ -82,16 +82,16 @@ def replicas_of(targets: tuple[Target, ...], *, wanted: PartitionFilter, release
     _one_cluster(identities)
     _no_equals(replicas)
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
-    # A plan shows what can spoil it; what the broker does not even notice belongs to `inspect`.
+    # Show findings that can make the plan wrong; the rest belongs to `inspect`.
     noticed = [finding for finding in findings if finding.severity is not Severity.INFO]
     return LoadedReplicas(replicas=tuple(ordered), findings=noticed)
 
 
 def started(files: ReplicaFiles, release: Release) -> ReplicaState:
-    """Return a replica as the next start of its broker leaves it."""
+    """Return a replica as it is after the next start of its broker."""
     view, start = files.view, None
-    if view.segments or view.log_end_offset is None:  # Else no more is there than what was told.
-        from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
+    if view.segments or view.log_end_offset is None:  # Otherwise only the values from the user are known.
+        from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 
         path = folder_of(view.where)
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
@@ -111,7 +111,7 @@ def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[
 
 
 def _bare(target: Target, release: Release) -> ReplicaFiles:
-    """Read a bare file; `,leo=N`, `,hw=N` and `,start=N` may stand behind its path."""
+    """Read a bare file; `,leo=N`, `,hw=N` and `,start=N` may follow its path."""
     path, said = target.path, dict[str, Offset]()
     while not exists(path) and (match := _BARE_OPTION.search(path)):
         value = java_long(match[2])

@@ -1,4 +1,4 @@
-"""Counting what a range of offsets holds, from batch headers."""
+"""Counts the records and bytes in a range of offsets, from batch headers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from kcheck.replicas.replica import LogFile
 from kcheck.segments.batches import Walk
 
 _FETCH_SIZE = 1_048_576
-"""`replica.fetch.max.bytes`, where nobody sets it."""
+"""The default of `replica.fetch.max.bytes`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Records and bytes; None where they cannot be known from headers (compressed messages of magic 0 and 1)."""
+    """Records and bytes; records are None if headers do not count them (compressed messages of magic 0 and 1)."""
 
     records: int | None
     bytes: int | None
@@ -32,15 +32,15 @@ def batches_of(logs: tuple[LogFile, ...]) -> Iterator[Batch]:
 
 @lru_cache(maxsize=16)
 def lineage(logs: tuple[LogFile, ...]) -> Lineage:
-    """Return which epoch wrote which offsets, by every batch header of the log; each log is walked once."""
+    """Return which epoch wrote which offsets, from every batch header; each log is read once."""
     return lineage_of_batches(batches_of(logs))
 
 
 def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) -> Offset | None:
-    """Return the first offset that two logs do not share, `end` where one of them ends; None where that is not known.
+    """Return the first offset at which two logs differ, `end` if none does; None if unknown.
 
-    Messages of magic 0 and 1 have no epoch, but a follower has the bytes of its leader: their CRCs tell them apart.
-    Those of compressed ones may differ after compaction although the records do not.
+    Messages of magic 0 and 1 have no epoch, but a follower copies its leader's bytes, so their CRCs are compared. After
+    compaction the CRCs of compressed messages may differ although the records are the same.
     """
     if not (one and other):
         return None
@@ -56,12 +56,12 @@ def shared(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) ->
 
 
 def _record(batch: Batch) -> tuple[int, int]:
-    """Return what two batches of the same offsets have in common only if they are the same."""
+    """Return a value that differs if two batches of the same offsets differ."""
     return batch.magic, batch.crc if batch.epoch is None else batch.epoch
 
 
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
-    """Return what offsets `[start, end)` hold: records exactly where every offset of a batch has its record."""
+    """Return the amount in offsets `[start, end)`; the record count is exact unless compaction has removed records."""
     records: int | None = 0
     size = 0
     for batch in batches_of(_from(logs, start)):
@@ -76,7 +76,7 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
 
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
-    """Return where truncation to `offset` cuts: at the first batch whose last offset is not below it."""
+    """Return where truncation to `offset` cuts: at the first batch whose last offset is `offset` or higher."""
     for log in _from(logs, offset):
         with opened(log.path) as source:
             for batch in Walk(source, log.size):
@@ -86,9 +86,9 @@ def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
 
 
 def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
-    """Yield what a follower's fetches from `offset` on bring, one after another: each reads one segment, whole batches.
+    """Yield the batches that a follower's fetches from `offset` on return; a fetch never spans segments.
 
-    UnreadableError if a segment cannot be read. A leader that sends many partitions at once may send less of each.
+    UnreadableError if a segment cannot be read. A leader that sends many partitions in one response may send less.
     """
     for log in _from(logs, offset):
         batches: list[Batch] = []
@@ -113,7 +113,7 @@ def _from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
 
 
 def _records(batch: Batch, start: Offset, end: Offset) -> int | None:
-    """Return how many records of a batch lie in `[start, end)`, None where the header does not tell."""
+    """Return the number of a batch's records in `[start, end)`; None if the header does not say."""
     if start <= batch.base_offset and batch.last_offset < end:
         return batch.record_count
     dense = batch.record_count == batch.last_offset - batch.base_offset + 1

@@ -1,4 +1,4 @@
-"""A replica of one partition as the truncation rules need it: as it lies, or as its broker's next start leaves it."""
+"""The state of a replica for the truncation rules: as it is on disk, or after its broker's next start."""
 
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name,
 from kcheck.model.release import Release
 from kcheck.model.views import LogDirView, PartitionView
 
-_NO_END = "its log end could not be found"
+_NO_END = "its log end offset is unknown"
 _ENDS = {Outcome.ABORT: "the broker aborts", Outcome.OFFLINE: "its log dir goes offline"}
 
 
 class LogFile(NamedTuple):
-    """A segment's `.log` that is part of the log: batches stand in its first `size` bytes."""
+    """A `.log` file of the log; its first `size` bytes are valid batches."""
 
     path: str
     base_offset: Offset
@@ -26,12 +26,12 @@ class LogFile(NamedTuple):
 
 
 class ReplicaState(NamedTuple):
-    """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and where nothing more is to be read.
+    """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and if no segment may be read.
 
     `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
-    are then what could be read. `high_watermark` is None where nobody said it. `latest_epoch` is the highest epoch that
-    its file or its batches show. `lineage` is what all its batches were seen to say, None where they were not read.
-    `lost` are records that the start takes from it, `snapshots` those of the log of KRaft.
+    then hold what could be read. `high_watermark` is None if unknown. `latest_epoch` is the highest epoch in its
+    checkpoint or batches. `lineage` comes from all its batches, None if they were not read. `lost` are the records that
+    the start loses; `snapshots` are those of the KRaft log.
     """
 
     broker_id: int | None
@@ -52,9 +52,9 @@ class ReplicaState(NamedTuple):
 
 
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
-    """Return the replica as its files are, after the load rule of the release.
+    """Return the replica from its files, with the epochs that the release loads.
 
-    A last entry that starts at the log end is kept: it is what a leader that has written nothing yet answers from.
+    A last entry that starts at the log end is kept: a new leader without writes answers from it.
     """
     state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
@@ -73,7 +73,7 @@ def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release
 
 
 def live(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
-    """Return the replica as its files are, with its epochs as a running broker holds them."""
+    """Return the replica from its files, with the epochs that a running broker has in memory."""
     state, lines, _ = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
     if state.problem or end is None:
@@ -93,9 +93,9 @@ def after_start(
     *,
     reads: bool = True,
 ) -> ReplicaState:
-    """Return the replica as the next start of its broker leaves it: `start` tells, unless it has not read the log.
+    """Return the replica after the next start of its broker, from the simulated `start` if it has read the log.
 
-    Its segments are named where somebody `reads` them.
+    It includes the segments if the caller `reads` them.
     """
     state, lines, checkpoint = _facts(view, log_dir, release, ())
     problem = _kept_away(start) if state.problem is None and start is not None else state.problem
@@ -112,7 +112,7 @@ def after_start(
 
 
 def _kept_away(start: PartitionPrediction) -> str | None:
-    """Return why the start does not load the replica, None where it does, or where nobody knows."""
+    """Return why the start does not load the replica; None if it does, or if unknown."""
     if start.outcome in _ENDS:
         return f"{_ENDS[start.outcome]}: {start.reason}"
     return start.reason if start.unread else None
@@ -121,10 +121,10 @@ def _kept_away(start: PartitionPrediction) -> str | None:
 def _as_seen(
     state: ReplicaState, lines: EpochEntries, checkpoint: Offset, view: PartitionView, release: Release
 ) -> ReplicaState:
-    """Return the replica as a start leaves it, as far as what was seen of it tells: nothing more is read.
+    """Return the replica after a start, estimated from what was already read.
 
-    The log end is where valid batches end. It differs where a start would find a CRC that does not match, or follows an
-    index that leads elsewhere. An epoch that only batches name is a problem: which offset it begins at is not known.
+    The log end is the end of valid batches. A real start differs if a CRC does not match or an index points elsewhere.
+    An epoch that only batches have is a problem: its start offset is unknown.
     """
     end, last = view.log_end_offset, view.last_batch
     if end is None:
@@ -133,7 +133,7 @@ def _as_seen(
         epochs = read_lines(lines, release) if release.epoch_cache else ()
         newer = None if last is None or last.epoch is None or last.epoch <= latest_epoch(epochs) else last.epoch
         if newer is not None and view.clean_shutdown is False and release.epoch_cache:
-            return state._replace(problem=f"its start adds epoch {newer} of its batches: --depth crc tells from where")
+            return state._replace(problem=f"the start adds epoch {newer}; --depth crc finds its start offset")
         if release.wipes_log_start_above_log_end and checkpoint > end:
             gone = state._replace(log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)
@@ -145,9 +145,9 @@ def _as_seen(
 
 
 def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile, ...]:
-    """Return the segments as the start leaves them; none where one is a part of a file, and nothing is to be read."""
+    """Return the segments after the start; none if one no longer begins at the start of its file."""
     assert start.log is not None
-    if not start.after:  # Nothing happened to the `.log` files.
+    if not start.after:  # The `.log` files did not change.
         return logs_of(view)
     left = [(base, start.after[log_name(base)]) for base in map(Offset, start.log.bases)]
     if any(content.begin for _, content in left):
@@ -167,11 +167,11 @@ def logs_of(view: PartitionView) -> tuple[LogFile, ...]:
 def _facts(
     view: PartitionView, log_dir: LogDirView | None, release: Release, logs: tuple[LogFile, ...]
 ) -> tuple[ReplicaState, EpochEntries, Offset]:
-    """Return what every way of looking shares: the state without cache and end, the epoch lines, the checkpoint."""
+    """Return the state without epoch cache and log end, the lines of the epoch file, and the checkpointed offset."""
     lines, problem = _epoch_lines(view, release)
     problem = problem or _log_dir_problem(log_dir, release)
     if problem is None and view.metadata is not None and view.metadata.refusal is not None:
-        problem = f"partition.metadata cannot be read by the broker: {view.metadata.refusal}"
+        problem = f"the broker cannot read partition.metadata: {view.metadata.refusal}"
     checkpoint = view.log_start_checkpoint
     first = view.segments[0].base_offset if view.segments else None
     start = log_start_offset(checkpoint, first) if view.log_start_offset is None else view.log_start_offset
@@ -189,7 +189,7 @@ def _epoch_lines(view: PartitionView, release: Release) -> tuple[EpochEntries, s
     if view.epochs is None or view.epochs.reads is None or not release.epoch_cache:
         return (), None
     if view.epochs.refusal is not None:
-        return (), f"leader-epoch-checkpoint cannot be read by the broker: {view.epochs.refusal}"
+        return (), f"the broker cannot read leader-epoch-checkpoint: {view.epochs.refusal}"
     return tuple(view.epochs.reads.value or ()), None
 
 
@@ -199,7 +199,7 @@ def _seen_epoch(view: PartitionView) -> Epoch:
 
 
 def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None:
-    """Return why an unreadable checkpoint of the log dir keeps a replica away, None where none does."""
+    """Return why an unreadable checkpoint of the log dir excludes a replica, or None."""
     for name, file in () if log_dir is None else log_dir.files.items():
         if name not in OFFSET_CHECKPOINTS or file.refusal is None:
             continue
@@ -207,12 +207,12 @@ def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None
         if outcome is not None:
             return f"{_ENDS[outcome.outcome]}: {outcome.reason}"
         if name == REPLICATION_OFFSET:
-            return f"{name} cannot be read by the broker: {file.refusal}"
+            return f"the broker cannot read {name}: {file.refusal}"
     return None
 
 
 def _knows_high_watermark(view: PartitionView) -> bool:
-    """Whether it is known: without a log dir around it nobody knows its checkpoint; a missing entry there is 0."""
+    """Whether the high watermark is known: it is in the log dir's checkpoint, where a missing entry means 0."""
     return view.high_watermark is not None or view.clean_shutdown is not None
 
 

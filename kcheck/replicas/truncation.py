@@ -1,4 +1,4 @@
-"""`kcheck truncation`: for each partition and follower, the dialogue with the leader and what it costs."""
+"""`kcheck truncation`: for each partition and follower, the requests to the leader and the records lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ _MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Election:
-    """Who leads, in which epoch, and whether the brokers restart before."""
+    """The leader, its epoch, and whether the brokers restart first."""
 
     leader: str | None = None
     """A broker id, `best`, or None for every candidate."""
     leader_epoch: int | None = None
-    """The epoch of the election; None: one above every epoch seen in a replica."""
+    """The epoch of the election; None: one above the highest epoch in any replica."""
     live: bool = False
-    """The brokers keep running: no start is modelled."""
+    """The brokers keep running; do not model a restart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +51,13 @@ class Truncation(Answer):
     """What `kcheck truncation` answers."""
 
     election: Election
-    """Who leads."""
+    """The election."""
     release: Release
     """The Kafka release that is modelled."""
     plans: Iterator[TruncationPlan]
-    """A plan for each partition, or for each candidate of each partition; read once."""
+    """A plan per partition, or per candidate of each partition; read once."""
     collected: list[Finding]
-    """What the rules found in the files of the replicas."""
+    """The findings in the replicas' files."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -81,18 +81,18 @@ class Truncation(Answer):
 
 
 def truncation(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Truncation:
-    """Return the plan for every partition that the replicas share; each is made when it is read.
+    """Return the plan for every partition of the replicas; each is computed when it is read.
 
-    UsageError: a replica that names no broker, a bare file without its log end, a leader that has no replica.
+    UsageError: a replica without a broker id, a bare file without a log end offset, a leader without a replica.
     """
     targets = replica_targets(arguments)
     loaded = replicas_of(targets, wanted=wanted, release=release)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:
         if files.view.where.broker_id is None:
-            raise UsageError(f"{files.path}: which broker is it? Write BROKER={files.path}")
+            raise UsageError(f"{files.path}: no broker id; write BROKER={files.path}")
         if files.bare and files.view.log_end_offset is None:
-            raise UsageError(f"{files.path}: the log end of a bare file must be told: {files.path},leo=N")
+            raise UsageError(f"{files.path}: no log end offset; write {files.path},leo=N")
         state = live(files.view, files.log_dir, release) if election.live else started(files, release)
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
@@ -105,7 +105,7 @@ def truncation(arguments: list[str], election: Election, *, wanted: PartitionFil
 def _known_leader(election: Election, states: list[ReplicaState]) -> None:
     known = {str(state.broker_id) for state in states}
     if known and election.leader not in ("best", None, *known):
-        raise UsageError(f"--leader {election.leader} has no replica here; brokers are {', '.join(sorted(known))}")
+        raise UsageError(f"--leader {election.leader}: no such replica; use one of {', '.join(sorted(known))}")
 
 
 def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Release) -> Iterator[TruncationPlan]:
@@ -119,7 +119,7 @@ def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Rele
     leaders = [state for state in states if str(state.broker_id) == election.leader]
     yield from (_plan_under(leader, states, election, release) for leader in leaders)
     if not leaders:
-        why = f"broker {election.leader} has no replica of it here"
+        why = f"broker {election.leader} has no replica of this partition"
         nobody = ReplicaState(int(str(election.leader)), states[0].topic, states[0].partition, problem=why)
         yield _plan_under(nobody, states, election, release)
 
@@ -142,7 +142,7 @@ def _plan_under(
     )
     others = tuple(state for state in states if state is not leading)
     if leading.problem is not None or leading.log_end_offset is None:
-        why = f"its leader cannot lead: {leading.problem}"
+        why = f"the leader cannot lead: {leading.problem}"
         return plan._replace(followers=tuple(_absent(state, state.problem or why) for state in others))
     before = Leader(
         cache=leading.cache,
@@ -158,7 +158,7 @@ def _plan_under(
 
 
 def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
-    """Whether a replica is of another topic than its leader; one that names no topic id may be of any."""
+    """Whether a replica belongs to another topic than its leader; one without a topic id may belong to any."""
     return release.compares_topic_ids and ids_differ(state.topic_id, leading.topic_id)
 
 
@@ -167,22 +167,22 @@ def _follower_plan(state: ReplicaState, leading: ReplicaState, leader: Leader, r
     if state.problem is not None or state.log_end_offset is None:
         return _absent(state, state.problem)
     if is_foreign(state, leading, release):
-        other = f"its topic id is {state.topic_id}, that of the leader is {leading.topic_id}"
-        return _absent(state, f"it is no replica of this topic: {other}")
+        other = f"topic id {state.topic_id} differs from the leader's {leading.topic_id}"
+        return _absent(state, f"not a replica of this topic: {other}")
     dialogue = _dialogue(state, leader, release)
     if dialogue is None:
-        return _absent(state, "its truncation depends on its high watermark, which is not known")
+        return _absent(state, "its truncation depends on its high watermark, which is unknown")
     snapshot = sends_snapshot(dialogue.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
     if snapshot is not None:
-        return _absent(state, f"its leader sends a snapshot: its log begins anew at {snapshot}")
+        return _absent(state, f"the leader sends a snapshot: the follower's log restarts at offset {snapshot}")
     try:
         return _costed(state, leading, leader, _with_fetches(dialogue, leading, leader, release))
     except UnreadableError as error:
-        return _absent(state, f"a segment cannot be read: {error}")
+        return _absent(state, f"unreadable segment: {error}")
 
 
 def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue | None:
-    """Return the dialogue; None if it depends on a high watermark that is not known."""
+    """Return the dialogue; None if it depends on an unknown high watermark."""
     assert state.log_end_offset is not None
 
     def with_high_watermark(offset: Offset) -> Dialogue:
@@ -200,7 +200,7 @@ def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue
 
 
 def _with_fetches(dialogue: Dialogue, leading: ReplicaState, leader: Leader, release: Release) -> Dialogue:
-    """Return the dialogue with the fetches that follow, until nothing cuts the log again."""
+    """Return the dialogue with the fetches that follow, until none truncates the log again."""
     known = _lineage(leading)
 
     def sent(offset: Offset) -> Iterator[Lineage]:
@@ -215,13 +215,13 @@ def _with_fetches(dialogue: Dialogue, leading: ReplicaState, leader: Leader, rel
 
 
 def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue: Dialogue) -> FollowerPlan:
-    """Return what the dialogue costs the follower."""
+    """Return the records that the follower loses and refetches."""
     before = state.log_end_offset
     assert before is not None
     after = dialogue.after.log_end_offset
     emptied = dialogue.after.first_segment != state.first_segment
     changed = after != before or emptied
-    # A log that starts again after the remote log keeps nothing of its own.
+    # A log that restarts after the remote log keeps none of its own records.
     is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
     kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
     gone = ranges(fork_of(state, leading), log_start_offset=state.log_start_offset, before=before, after=kept)
@@ -240,7 +240,7 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
-    """Return where the two logs part: by their batches, by their epochs where these are not read."""
+    """Return where the two logs diverge: by their batches, or by their epochs if the batches are not read."""
     ours, theirs = state.log_end_offset, leading.log_end_offset
     assert ours is not None
     assert theirs is not None
@@ -255,7 +255,7 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
 
 def _lineage(state: ReplicaState) -> Lineage:
     assert state.log_end_offset is not None
-    is_local = state.first_segment <= state.log_start_offset  # The batches tell nothing of a remote log.
+    is_local = state.first_segment <= state.log_start_offset  # Local batches say nothing about a remote log.
     if state.lineage is not None and is_local:
         return state.lineage
     if state.logs and is_local:
@@ -264,7 +264,7 @@ def _lineage(state: ReplicaState) -> Lineage:
 
 
 def _truncated(state: ReplicaState, start: Offset, end: Offset, *, certain: bool) -> TruncatedRecords:
-    """Return what the follower loses, counted from its batches; what is in remote storage cannot be counted."""
+    """Return the records that the follower loses, counted from its batches; those in remote storage are not counted."""
     logs = state.logs if start >= state.first_segment else ()
     counts = amount(logs, start, end) if logs else Amount(None, None)
     mark = state.high_watermark

@@ -39,5 +39,5 @@ def formatted_for_kraft(view: LogDirView) -> bool:
 
     Then the version stays 0, and from 3.7 on the broker adds its directory.id when its cluster begins to migrate.
     """
-    found = identity(view)
-    return found is not None and (found.version >= KRAFT_VERSION or found.get("directory.id") is not None)
+    own = identity(view)
+    return own is not None and (own.version >= KRAFT_VERSION or own.get("directory.id") is not None)

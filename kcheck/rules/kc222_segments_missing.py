@@ -29,25 +29,25 @@ from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the end of each segment with the base offset of the next, from the log start on."""
-    found = [] if view.is_compacted else [*_gaps(view)]
-    if not found:
+    gaps = [] if view.is_compacted else [*_gaps(view)]
+    if not gaps:
         return
-    one, other = found[0]
+    one, other = gaps[0]
     is_known = view.cleaned is False and view.state is DirectoryState.CURRENT
     dense = is_known and not (any(segment.holes for segment in view.read or ()) or _was_begun(view))
     maybe = "" if dense else ", unless the topic is or was compacted"
     yield RULE.finding(
         other.where,
         f"no segment holds {offset_range(one.end_offset, other.base_offset)}: the previous segment {one.base_offset} "
-        f"ends at {one.end_offset}{and_further(len(found), 'gap')}",
+        f"ends at {one.end_offset}{and_further(len(gaps), 'gap')}",
         effect=f"{kafka(release)} does not notice: consumers skip the gap. The records are lost on this disk{maybe}.",
         advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if dense else Severity.INFO,
         data={
-            "count": len(found),
+            "count": len(gaps),
             "missing": tuple(
                 {"from": one.end_offset, "to": other.base_offset - 1, "before": one.base_offset}
-                for one, other in found[:DATA_MAX]
+                for one, other in gaps[:DATA_MAX]
             ),
         },
     )

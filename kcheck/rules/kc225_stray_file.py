@@ -49,30 +49,30 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if not served(view):
         return
     for name in files_beside_segments(view.files):
-        found = parse_file(name)
+        file = parse_file(name)
         as_snapshot = view.is_metadata_log and release.has_kraft and name.endswith(SNAPSHOT_ENDINGS)
         fails = ends_start(name, release) or (as_snapshot and parse_metadata_snapshot(name) is None)
-        told = found.suffix in _TOLD or (found.suffix == SWAP and found.kind is not FileKind.LOG)
-        if not fails and (found.canonical or told):
+        is_temporary = file.suffix in _TOLD or (file.suffix == SWAP and file.kind is not FileKind.LOG)
+        if not fails and (file.canonical or is_temporary):
             continue
-        severity, effect = (Severity.FATAL, "fails at its next start") if fails else _effect(view, found)
+        severity, effect = (Severity.FATAL, "fails at its next start") if fails else _effect(view, file)
         yield RULE.finding(
             view.where._replace(file=name),
             f"{escaped(name)} is not a Kafka file",
             effect=f"{kafka(release)} {effect}.",
             advice="Stop the broker and move the file out of the log dir.",
             severity=severity,
-            data={"kind": str(found.kind), "offset": found.offset},
+            data={"kind": str(file.kind), "offset": file.offset},
         )
 
 
-def _effect(view: PartitionView, found: KafkaFile) -> tuple[Severity, str]:
+def _effect(view: PartitionView, file: KafkaFile) -> tuple[Severity, str]:
     """Return what a broker makes of a file that does not end its start."""
-    if found.offset is not None and found.kind is FileKind.LOG:
+    if file.offset is not None and file.kind is FileKind.LOG:
         return Severity.ERROR, "creates an empty segment at that offset"
-    if found.offset is not None and found.kind is FileKind.PRODUCER_SNAPSHOT:
+    if file.offset is not None and file.kind is FileKind.PRODUCER_SNAPSHOT:
         return Severity.WARNING, "reads it as the producer snapshot of that offset"
-    alone = found.offset is not None and log_name(found.offset) not in view.files
+    alone = file.offset is not None and log_name(file.offset) not in view.files
     return Severity.INFO, "deletes it at its next start" if alone else "ignores it"
 
 

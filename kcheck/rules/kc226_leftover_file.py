@@ -32,9 +32,16 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     named = [(name, parse_file(name).suffix) for name in files_beside_segments(view.files)]
     for suffix in SUFFIXES:
-        names = [name for name, found in named if found == suffix]
+        names = [name for name, own_suffix in named if own_suffix == suffix]
         if names:
-            bad = next((each for each, found in named if found in (CLEANED, SWAP) and ends_start(each, release)), None)
+            bad = next(
+                (
+                    file_name
+                    for file_name, own_suffix in named
+                    if own_suffix in (CLEANED, SWAP) and ends_start(file_name, release)
+                ),
+                None,
+            )
             yield _finding(view, suffix, names, next_start(view, release), release, bad=bad)
 
 

@@ -31,9 +31,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     named = [(name, parse_file(name)) for name in files_beside_segments(view.files) if name not in view.directories]
     alone = [
         name
-        for name, found in named
-        if found.kind in _KINDS and found.canonical and not found.suffix and found.offset is not None
-        and not view.files & {segment_prefix(found.offset) + ending for ending in (".log", ".log" + DELETED)}
+        for name, file in named
+        if file.kind in _KINDS and file.canonical and not file.suffix and file.offset is not None
+        and not view.files & {segment_prefix(file.offset) + ending for ending in (".log", ".log" + DELETED)}
     ]  # fmt: skip
     if alone:
         yield RULE.finding(

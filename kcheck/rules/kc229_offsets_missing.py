@@ -28,12 +28,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Tell the first gap above the log start, of KRaft's metadata any, elsewhere the one that is alone."""
     start = view.log_start_offset or 0
     read = view.read or ()
-    found = [(each, gap) for each in read if not each.counts for gap in each.gaps if gap.end > start]
-    if not found or not served(view):
+    gaps = [(candidate, gap) for candidate in read if not candidate.counts for gap in candidate.gaps if gap.end > start]
+    if not gaps or not served(view):
         return
-    segment, gap = found[0]
+    segment, gap = gaps[0]
     if not view.is_metadata_log:
-        is_alone = sum(each.holes for each in read) == gap.end - gap.start
+        is_alone = sum(candidate.holes for candidate in read) == gap.end - gap.start
         if view.is_compacted or not is_alone:
             return
     effect = "does not notice: consumers skip the gap. The records are lost on this disk, unless the log was compacted"

@@ -27,10 +27,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if view.size <= LOG_SIZE_MAX:
         return
     for segment in view.segments:
-        told = oversized_log(segment.size, release)
-        if told is None:
+        oversized = oversized_log(segment.size, release)
+        if oversized is None:
             continue
-        severity, effect = told
+        severity, effect = oversized
         yield RULE.finding(
             view.where._replace(file=log_name(segment.base_offset)),
             f"the file has {segment.size} bytes; a .log has at most {LOG_SIZE_MAX}",

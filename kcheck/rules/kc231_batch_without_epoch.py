@@ -26,11 +26,11 @@ from kcheck.rules._words import and_further, kafka
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Tell the first of them that a follower would fetch."""
     start = view.log_start_offset or 0
-    read = (each for each in view.read or () if each.end_offset > start)
-    found = [(each.where, each.epochless) for each in read if each.epochless is not None]
-    if not found or not release.epoch_cache or not served(view):
+    read = (candidate for candidate in view.read or () if candidate.end_offset > start)
+    epochless = [(candidate.where, candidate.epochless) for candidate in read if candidate.epochless is not None]
+    if not epochless or not release.epoch_cache or not served(view):
         return
-    (where, first), count = found[0], sum(each.batches for _, each in found)
+    (where, first), count = epochless[0], sum(candidate.batches for _, candidate in epochless)
     yield RULE.finding(
         where._replace(position=first.position),
         f"position {first.position}: the batch at offset {first.base_offset} has no leader epoch"

@@ -33,17 +33,17 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     present = {(partition.topic, partition.partition) for partition in view.partitions}
     for name in sorted(view.files):
         file = view.files[name]
-        found = offset_entries(file)
-        named = enumerate(zip(found.topics, found.partitions, strict=True)) if readable(file) else ()
+        offsets = offset_entries(file)
+        named = enumerate(zip(offsets.topics, offsets.partitions, strict=True)) if readable(file) else ()
         absent = array("q", (index for index, partition in named if partition not in present))
         if absent:
             yield _finding(file, absent, release)
 
 
 def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding:
-    found = offset_entries(file)
-    entries = [found[index] for index in absent[:DATA_MAX]]
-    names = listed((partition_name(found.topics[index], found.partitions[index]) for index in absent), len(absent))
+    offsets = offset_entries(file)
+    entries = [offsets[index] for index in absent[:DATA_MAX]]
+    names = listed((partition_name(offsets.topics[index], offsets.partitions[index]) for index in absent), len(absent))
     return RULE.finding(
         on_line(file, absent[0]),
         f"{file.name} has {counted(len(absent), 'entry', 'entries')} without a directory in this log dir: {names}",

@@ -52,7 +52,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 
 def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) -> Finding:
     by_count = sorted(ids.items(), key=lambda item: (-len(item[1]), item[0]))
-    odd = min((p for _, found in by_count[1:] for p in found), key=lambda p: (p.where.log_dir or "", p.partition))
+    odd = min((p for _, same_id in by_count[1:] for p in same_id), key=lambda p: (p.where.log_dir or "", p.partition))
     words = "; ".join(f"{topic_id} in {listed(p.where.dir or p.partition for p in ps)}" for topic_id, ps in by_count)
     return RULE.finding(
         odd.where._replace(topic=topic, file=PARTITION_METADATA),
@@ -61,8 +61,8 @@ def _finding(topic: str, ids: dict[str, list[PartitionView]], release: Release) 
         advice=ADVICE,
         data={
             "topic_ids": tuple(
-                {"topic_id": topic_id, "dirs": tuple(_path(p.where) for p in found[:DATA_MAX])}
-                for topic_id, found in by_count[:DATA_MAX]
+                {"topic_id": topic_id, "dirs": tuple(_path(p.where) for p in same_id[:DATA_MAX])}
+                for topic_id, same_id in by_count[:DATA_MAX]
             )
         },
     )
@@ -73,18 +73,18 @@ def _shared(topics: dict[str, dict[str, list[PartitionView]]], release: Release)
     owners: dict[str, list[list[PartitionView]]] = {}
     for _, ids in sorted(topics.items()):
         if len(ids) == 1:
-            ((topic_id, found),) = ids.items()
-            owners.setdefault(topic_id, []).append(found)
+            ((topic_id, owner),) = ids.items()
+            owners.setdefault(topic_id, []).append(owner)
     for topic_id, several in sorted(owners.items()):
         if len(several) > 1:
             odd = min(several, key=len)[0].where
-            names = listed(found[0].topic for found in several)
+            names = listed(owner[0].topic for owner in several)
             yield RULE.finding(
                 odd._replace(file=PARTITION_METADATA),
                 f"{names} share the topic id {topic_id}",
                 effect=f"{kafka(release)} refuses the partitions of all but one of them, or {_effect(release)}.",
                 advice=ADVICE,
-                data={"topic_id": topic_id, "topics": tuple(found[0].topic for found in several[:DATA_MAX])},
+                data={"topic_id": topic_id, "topics": tuple(owner[0].topic for owner in several[:DATA_MAX])},
             )
 
 

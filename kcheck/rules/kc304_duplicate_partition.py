@@ -26,14 +26,14 @@ from kcheck.rules._words import DATA_MAX, counted, kafka, listed
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     """Find the partitions with two directories of a kind."""
-    found: dict[tuple[str, int, DirectoryState], list[PartitionView]] = {}
+    by_partition: dict[tuple[str, int, DirectoryState], list[PartitionView]] = {}
     for view in views:
         for partition in view.partitions:
             if served(partition):
-                found.setdefault((partition.topic, partition.partition, partition.state), []).append(partition)
-    for key in sorted(found):
-        if len(found[key]) > 1:
-            yield _finding(found[key], release)
+                by_partition.setdefault((partition.topic, partition.partition, partition.state), []).append(partition)
+    for key in sorted(by_partition):
+        if len(by_partition[key]) > 1:
+            yield _finding(by_partition[key], release)
 
 
 def _finding(twins: list[PartitionView], release: Release) -> Finding:

@@ -32,26 +32,26 @@ from kcheck.rules._words import kafka, listed
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     """Compare what the log dirs say about themselves."""
-    found = [known for known in map(identity, views) if known is not None]
-    differences = [*_different_ids(found, release)]
-    for what, identities, values in differences or _different_otherwise(found, release):
+    identities_known = [known for known in map(identity, views) if known is not None]
+    differences = [*_different_ids(identities_known, release)]
+    for what, identities, values in differences or _different_otherwise(identities_known, release):
         words = listed(
             f"{value} in {known.view.where.log_dir}" for known, value in zip(identities, values, strict=True)
         )
         yield _finding(identities[-1].file.where, f"the log dirs have different {what}: {words}", release)
     for view in views:
-        lacks = None if identity(view) is not None else _lacks(view, found, release)
+        lacks = None if identity(view) is not None else _lacks(view, identities_known, release)
         if lacks is not None:
-            others = listed(str(known.view.where.log_dir) for known in found)
-            beside = f", but in {others}" if found else ""
+            others = listed(str(known.view.where.log_dir) for known in identities_known)
+            beside = f", but in {others}" if identities_known else ""
             yield _finding(view.where, f"{lacks} {view.where.log_dir}{beside}", release)
 
 
-def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | None:
+def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> str | None:
     """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
-    if not found and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
+    if not identities and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # By itself it may be no log dir, but copies of partitions; KC121 tells of a file that is empty.
-    if release.is_kraft_only or (found and _of_kraft(found) and release.needs_meta_properties_in_kraft):
+    if release.is_kraft_only or (identities and _of_kraft(identities) and release.needs_meta_properties_in_kraft):
         return "no readable meta.properties in"
     compared = META_PROPERTIES in view.files and release.compares_meta_properties
     return "empty meta.properties in" if compared else None
@@ -60,26 +60,28 @@ def _lacks(view: LogDirView, found: list[Identity], release: Release) -> str | N
 Difference = tuple[str, list[Identity], list[str]]
 
 
-def _different_ids(found: list[Identity], release: Release) -> Iterator[Difference]:
-    yield from _different("broker ids", [(known, known.broker_id) for known in found])
+def _different_ids(identities: list[Identity], release: Release) -> Iterator[Difference]:
+    yield from _different("broker ids", [(known, known.broker_id) for known in identities])
     if release.compares_cluster_ids:
-        yield from _different("cluster ids", [(known, known.get("cluster.id")) for known in found])
+        yield from _different("cluster ids", [(known, known.get("cluster.id")) for known in identities])
 
 
-def _different_otherwise(found: list[Identity], release: Release) -> Iterator[Difference]:
-    if release.compares_meta_properties_in_kraft if _of_kraft(found) else release.compares_meta_properties:
-        for key in sorted({key for known in found for key, _ in known.properties}):
-            yield from _different(f"values of {key}", [(known, known.get(key) or "none") for known in found])
+def _different_otherwise(identities: list[Identity], release: Release) -> Iterator[Difference]:
+    if release.compares_meta_properties_in_kraft if _of_kraft(identities) else release.compares_meta_properties:
+        for key in sorted({key for known in identities for key, _ in known.properties}):
+            yield from _different(f"values of {key}", [(known, known.get(key) or "none") for known in identities])
 
 
-def _of_kraft(found: list[Identity]) -> bool:
-    return all(known.version >= KRAFT_VERSION for known in found) or any(known.view.of_kraft for known in found)
+def _of_kraft(identities: list[Identity]) -> bool:
+    return all(known.version >= KRAFT_VERSION for known in identities) or any(
+        known.view.of_kraft for known in identities
+    )
 
 
 def _different(what: str, values: Sequence[tuple[Identity, object]]) -> Iterator[Difference]:
-    known = [(found, str(value)) for found, value in values if value is not None]
+    known = [(owner, str(value)) for owner, value in values if value is not None]
     if len({value for _, value in known}) > 1:
-        yield what, [found for found, _ in known], [value for _, value in known]
+        yield what, [owner for owner, _ in known], [value for _, value in known]
 
 
 def _finding(where: Location, message: str, release: Release) -> Finding:

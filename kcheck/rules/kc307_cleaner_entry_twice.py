@@ -41,22 +41,22 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
         for key, (index, offset) in last.items():
             listings.setdefault(key, []).append((view, index, offset))
     twice: dict[str, dict[tuple[str, int], Listed]] = {}
-    for key, found in sorted(listings.items()):
-        if len(found) > 1:
-            twice.setdefault(str(_left_over(key, found)[0].where.log_dir), {})[key] = found
+    for key, places in sorted(listings.items()):
+        if len(places) > 1:
+            twice.setdefault(str(_left_over(key, places)[0].where.log_dir), {})[key] = places
     for _, of_one in sorted(twice.items()):
         yield _finding(of_one, release)
 
 
 def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
-    key, found = next(iter(twice.items()))
-    left_over = _left_over(key, found)
-    places = listed(f"{offset} in {view.where.log_dir}" for view, _, offset in found)
+    key, listed_in = next(iter(twice.items()))
+    left_over = _left_over(key, listed_in)
+    places = listed(f"{offset} in {view.where.log_dir}" for view, _, offset in listed_in)
     differs = any(len({offset for _, _, offset in items}) > 1 for items in twice.values())
     dies = release.cleaner_dies_of_duplicates
     return RULE.finding(
         on_line(left_over[0].files[CLEANER_OFFSET], left_over[1]),
-        f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(found)} log dirs: {places}"
+        f"{partition_name(*key)} is in the {CLEANER_OFFSET} of {len(listed_in)} log dirs: {places}"
         + and_further(len(twice), "partition"),
         effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
         "broker, with no other sign."
@@ -70,18 +70,18 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
     )
 
 
-def _row(key: tuple[str, int], found: Listed) -> dict[str, object]:
-    places = ({"log_dir": view.where.log_dir, "line": line_of(index), "offset": o} for view, index, o in found)
+def _row(key: tuple[str, int], listed_in: Listed) -> dict[str, object]:
+    places = ({"log_dir": view.where.log_dir, "line": line_of(index), "offset": o} for view, index, o in listed_in)
     return {"topic": key[0], "partition": key[1], "listed": tuple(places)}
 
 
-def _left_over(key: tuple[str, int], found: Listed) -> tuple[LogDirView, int, int]:
+def _left_over(key: tuple[str, int], places: Listed) -> tuple[LogDirView, int, int]:
     """Return the line to drop: of a log dir that has no directory of the partition, or has it marked as gone."""
-    return next((item for item in found if not _has(item[0], key)), found[1])
+    return next((item for item in places if not _has(item[0], key)), places[1])
 
 
 def _has(view: LogDirView, key: tuple[str, int]) -> bool:
-    return any((each.topic, each.partition) == key for each in view.partitions if served(each))
+    return any((partition.topic, partition.partition) == key for partition in view.partitions if served(partition))
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.BROKER, check=check)

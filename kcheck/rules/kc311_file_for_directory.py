@@ -22,14 +22,14 @@ from kcheck.rules._words import kafka, quoted
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the files; one whose partition a checkpoint of the log dir names is needed."""
-    blocked = [(name, found) for name in view.blocked if (found := parse_directory(name)) is not None]
-    topics = {found.topic for _, found in blocked}
+    blocked = [(name, directory) for name in view.blocked if (directory := parse_directory(name)) is not None]
+    topics = {directory.topic for _, directory in blocked}
     checkpoints = [view.files[name].parsed.value for name in OFFSET_CHECKPOINTS if topics and name in view.files]
-    told = [each.by_topic(topics) for each in checkpoints]
-    for name, found in blocked:
-        needed = any(found.partition in offsets.get(found.topic, {}) for offsets in told)
+    checkpointed = [offset_checkpoint.by_topic(topics) for offset_checkpoint in checkpoints]
+    for name, directory in blocked:
+        needed = any(directory.partition in offsets.get(directory.topic, {}) for offsets in checkpointed)
         yield RULE.finding(
-            view.where._replace(file=name, topic=found.topic, partition=found.partition),
+            view.where._replace(file=name, topic=directory.topic, partition=directory.partition),
             f"the file {quoted(name.encode('utf-8', 'surrogateescape'))} has the name of a partition directory",
             effect=f"{kafka(release)} takes the log dir offline when it creates the directory"
             + (": a checkpoint lists the partition." if needed else ", if the partition is ever placed here."),

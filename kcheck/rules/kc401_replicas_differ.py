@@ -22,19 +22,19 @@ from kcheck.rules._words import and_further, kafka
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     """Tell which replicas differ from the first one."""
-    for found in view.different:
+    for difference in view.different:
         yield RULE.finding(
-            found.other,
-            f"{offset_range(found.base_offset, found.last_offset + 1)} of epoch {found.epoch} differ from broker "
-            f"{found.one.broker_id}{and_further(found.batches, 'batch', 'batches')}",
+            difference.other,
+            f"{offset_range(difference.base_offset, difference.last_offset + 1)} of epoch {difference.epoch} differ"
+            f" from broker {difference.one.broker_id}{and_further(difference.batches, 'batch', 'batches')}",
             effect=f"{kafka(release)} does not notice: consumers get different records depending on the leader.",
             advice="Find out which replica is right, and let the broker re-replicate the other one.",
             data={
-                "base_offset": found.base_offset,
-                "last_offset": found.last_offset,
-                "epoch": found.epoch,
-                "batches": found.batches,
-                "other_broker_id": found.one.broker_id,
+                "base_offset": difference.base_offset,
+                "last_offset": difference.last_offset,
+                "epoch": difference.epoch,
+                "batches": difference.batches,
+                "other_broker_id": difference.one.broker_id,
             },
         )
 

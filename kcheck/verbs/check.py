@@ -1,4 +1,4 @@
-"""`kcheck check`: every rule over all that is named, as deep as is asked for."""
+"""`kcheck check`: runs every rule over the given paths, at the given depth."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
 
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
-"""With fewer bytes and fewer segments than these, starting processes takes longer than they save."""
+"""Below both limits, starting worker processes costs more time than it saves."""
 
 
 def _tell_nobody(coverage: Coverage) -> None:
@@ -34,14 +34,14 @@ def _tell_nobody(coverage: Coverage) -> None:
 
 
 class ReadOptions(NamedTuple):
-    """How segments are read; no option changes what is found in those that are read."""
+    """Options for reading segments; they never change the findings in a segment that is read."""
 
     jobs: int = 1
     """Worker processes."""
     span: TimeSpan = TimeSpan()
-    """Which segments are read, by the timestamps of their records."""
+    """The time span that selects segments by their record timestamps."""
     tell: Callable[[Coverage], None] = _tell_nobody
-    """Called a few times a second with how far the check has come."""
+    """Called with the progress a few times a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +53,11 @@ class CheckReport(Answer):
     depth: Depth
     """How much of each file was read."""
     counts: CheckedCounts
-    """How much was read in all."""
+    """How much was read in total."""
     collected: tuple[Finding, ...]
-    """What is wrong, in the order in which it was found."""
+    """The findings, in the order in which they were made."""
     interrupted: tuple[Progress, Progress] | None
-    """How far the check had come, and of how much, when the user interrupted it; None if it ran to its end."""
+    """Done and planned amounts when the user interrupted the check; None if it was not interrupted."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -91,9 +91,9 @@ def check(
     reading: ReadOptions | None = None,
     log_dirs: LogDirs | None = None,
 ) -> CheckReport:
-    """Run every rule over everything that is named; an interrupt ends the reading, and the report says so.
+    """Run every rule over the given paths; an interrupt ends reading, and the report says so.
 
-    UsageError: a path that does not exist, or a file whose name and `as_kind` say no format.
+    UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
     reading = reading or ReadOptions()
     targets = replica_targets(arguments)
@@ -131,7 +131,7 @@ def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:
 
 
 def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentScan, cluster: "_Cluster") -> None:
-    """Examine one of the things that were named."""
+    """Check one target."""
     match target.kind:
         case TargetKind.LOG_DIR:
             log_dir, views = survey.log_dir(target)
@@ -154,7 +154,7 @@ def _examine(target: Target, kind: Format | None, survey: Survey, scan: SegmentS
 
 
 def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
-    """Survey at a `.log` that was named by itself."""
+    """Check a single `.log`."""
     base = parse_file(split(target.path)[1]).offset
     where = Location(broker_id=target.broker_id, file=target.path)
     for segment in scan.segment(target.path, where, base or Offset(0)):
@@ -162,17 +162,17 @@ def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
 
 
 class _Cluster:
-    """The replicas of each partition, where several brokers are looked at."""
+    """Collects the replicas of each partition when several brokers are checked."""
 
     def __init__(self, workers: Workers, coverage: Coverage, *, compared: bool) -> None:
-        """Take whether records are `compared`."""
+        """Take whether to compare records, which is `compared`."""
         self._workers = workers
         self._coverage = coverage
         self._compared = compared
         self._views: dict[tuple[object, ...], dict[int, PartitionView]] = {}
 
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
-        """Keep what the comparison needs of a replica.
+        """Keep the parts of a replica that the comparison needs.
 
         Where segments were left out, the batches do not tell all the epochs: those of the file stand for them.
         """
@@ -187,14 +187,14 @@ class _Cluster:
             self._views.setdefault((cluster_id, view.topic, view.partition), {})[broker_id] = slim
 
     def findings(self, release: Release) -> Iterator[Finding]:
-        """Yield what the rules about replicas find."""
+        """Yield the findings of the rules about replicas."""
         for (replicas, count), answers in self._workers.run(self._groups()):
             yield from (answer for answer in answers if isinstance(answer, Finding))
             different = tuple(answer for answer in answers if isinstance(answer, Different))
             yield from check_replicas(ReplicasView(replicas, different, count), release)
 
     def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[Different | None], ...]]]:
-        """Yield the replicas of each partition, and the largest number of its topic, where that has several.
+        """Yield the replicas of each partition that has several, and the highest partition number of its topic.
 
         To compare the first with each other is a task.
         """
@@ -207,7 +207,7 @@ class _Cluster:
                 yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
 
     def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
-        from kcheck.segments.replica_difference import first_difference  # numpy: only where records are compared
+        from kcheck.segments.replica_difference import first_difference  # imports numpy: only to compare records
 
         self._coverage.at = replicas[0].where.dir or ""
         first, *others = (view._replace(read=None, epochs=None) for view in replicas)

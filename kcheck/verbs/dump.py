@@ -1,4 +1,4 @@
-"""`kcheck dump`: every batch header of a `.log`, every entry of an index or a producer snapshot, as rows."""
+"""`kcheck dump`: the batch headers of a `.log`, or the entries of an index or producer snapshot, as rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class Dump(Answer):
     """What `kcheck dump` answers."""
 
     files: Iterator[Row]
-    """A row for each file, which holds its batches or entries as an iterator; read once, in order."""
+    """A row per file, with an iterator of its batches or entries; read once, in order."""
     table: str | None
-    """The field that is one table, as in `Report`; None if the files are of several kinds."""
+    """The field that is one table, as in `Report`; None if the files have different kinds."""
     columns: tuple[Column, ...]
     """The columns of that table."""
     damage: list[Damage]
-    """What is damaged; complete when the files have been read."""
+    """The damaged places; complete after all files have been read."""
     collected: list[Finding]
-    """What could not be read; complete when the files have been read."""
+    """Findings about unreadable files; complete after all files have been read."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -58,10 +58,10 @@ class Dump(Answer):
 
 
 def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDetail = _HEADERS) -> Dump:
-    """Return a row for each file, which holds an iterator of its batches or entries and one of damage.
+    """Return a row per file, with an iterator of its batches or entries and one of its damage.
 
-    A row of a batch holds an iterator of its records, where they are shown. Read all in this order: each file is open
-    only until the next one is asked for.
+    With --records a batch row has an iterator of its records. Read everything in order: a file is open only until the
+    next one is taken.
     """
     kinds = {path: _kind_of(path, as_kind, wanted, shown) for path in paths}
     collected: list[Finding] = []
@@ -82,7 +82,7 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
 
 
 def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail) -> DumpKind | None:
-    """Return how a file is dumped, None where it cannot be opened; UsageError where it can never be."""
+    """Return the reader for a file, None if it cannot be opened; UsageError if its kind has none."""
     if not exists(path):
         raise UsageError(f"{path}: no such file or directory")
     try:
@@ -95,16 +95,16 @@ def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail) 
     name = (snapshot if own else format_of(path, as_kind)).kind
     kind = KINDS.get(name)
     if kind is None:
-        raise UsageError(f"{path}: a {name} is not dumped: kcheck inspect shows it; dumped are {', '.join(KINDS)}")
+        raise UsageError(f"{path}: dump does not read {name} files; use kcheck inspect (dump reads {', '.join(KINDS)})")
     for option, given, fields in (
         ("--epoch", wanted.epoch, ("leader_epoch",)),
         ("--producer-id", wanted.producer_id, ("producer_id",)),
         ("--time", wanted.times, ("timestamp", "max_timestamp")),
     ):
         if given is not None and not set(fields) & set(kind.table.names):
-            raise UsageError(f"{option}: the rows of {path} have no {fields[0].replace('_', ' ')}")
+            raise UsageError(f"{option}: {path} has no {fields[0].replace('_', ' ')} in its rows")
     if shown.records and kind.rows != "batches":
-        raise UsageError(f"--records: {path} is a {name}, which has none")
+        raise UsageError(f"--records: {path} ({name}) has no records")
     return kind
 
 
@@ -141,15 +141,15 @@ def _rows(file: File, kind: DumpKind, wanted: Filter, shown: DumpDetail, collect
     if kind.read is not None:
         rows = (row for row in kind.read(file) if wanted.wants(DumpRow(row, not row["valid"]), kind.span))
         return _answered(rows, file, collected)
-    from kcheck.dumps.batches import batch_blocks  # numpy: only where a log is read
+    from kcheck.dumps.batches import batch_blocks  # imports numpy: only for a log
 
     return Rows(_answered(batch_blocks(file, wanted, shown), file, collected))
 
 
 def _answered(parts: Iterator[T], file: File, collected: list[Finding]) -> Iterator[T]:
-    """Yield the same, up to where the disk does not answer."""
+    """Yield the rows up to the first read error."""
     try:
         yield from parts
     except OSError as error:
-        # The disk does not answer; `opened` is not told, because it waits in another generator.
+        # A read error; `opened` does not see it, because it waits in another generator.
         collected.append(kc001_unreadable.finding(Location(file=file.path), unreadable(error).why))

@@ -1,4 +1,4 @@
-"""The rules listed and explained."""
+"""`kcheck rules` and `kcheck explain`: the rules and their pages."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class RulePages(Answer):
     """What `kcheck rules` and `kcheck explain` answer."""
 
     verb: str
-    """The command."""
+    """The command: `rules` or `explain`."""
     rules: tuple[Rule, ...]
     """The rules, by id."""
 
@@ -39,16 +39,16 @@ def every_rule() -> RulePages:
 
 
 def one_rule(wanted: str) -> RulePages:
-    """Return the answer of `kcheck explain`; UsageError lists the known."""
+    """Return the answer of `kcheck explain`; UsageError if there is no such rule."""
     rules = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
     if not rules:
         known = ", ".join(rule.id for rule in all_rules())
-        raise UsageError(f"{wanted} is not a rule; known are {known}")
+        raise UsageError(f"no rule {wanted}; use one of {known}")
     return RulePages(verb="explain", rules=tuple(rules))
 
 
 def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
-    """Return these rules as `kcheck explain` shows them; nothing for an id that is not known."""
+    """Return these rules as `kcheck explain` shows them; skip unknown ids."""
     wanted = {*ids}
     return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
 

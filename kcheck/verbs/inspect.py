@@ -1,4 +1,4 @@
-"""`kcheck inspect`: what is in files, partition directories and log dirs."""
+"""`kcheck inspect`: the state of files, partition directories and log dirs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,11 +37,11 @@ class Inspection(Answer):
     release: Release
     """The Kafka release that is modelled."""
     detail: InspectDetail
-    """What is shown beside the summaries."""
+    """What to show in addition to the summaries."""
     items: Iterator[InspectedItem]
-    """An item for each path, several for a folder of log dirs; read once, in order."""
+    """An item per path, several for a folder of log dirs; read once, in order."""
     collected: list[Finding]
-    """What the rules found; complete when the items have been read."""
+    """The findings; complete after all items have been read."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
@@ -60,9 +60,9 @@ class Inspection(Answer):
 def inspect(
     paths: list[str], *, as_kind: str | None, wanted: PartitionFilter, detail: InspectDetail, release: Release
 ) -> Inspection:
-    """Return an item for each path; a log dir is read partition by partition.
+    """Return an item per path; a log dir is read partition by partition.
 
-    UsageError: a path that does not exist, or a file whose name and `as_kind` say no format.
+    UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
     targets = tuple(target for path in paths for target in replica_targets([path]))
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
@@ -79,7 +79,7 @@ def inspect(
 def _items(
     survey: Survey, targets: tuple[Target, ...], kinds: dict[Target, Format], detail: InspectDetail
 ) -> Iterator[InspectedItem]:
-    """Yield an item for each target, then compare the log dirs of each broker."""
+    """Yield an item per target, then compare the log dirs of each broker."""
     for target in targets:
         match target.kind:
             case TargetKind.LOG_DIR:
@@ -94,7 +94,7 @@ def _items(
 
 
 def _partition(detail: InspectDetail, view: PartitionView, path: str | None = None) -> InspectedPartition:
-    """Return a partition; where its files cannot be read, the survey has the finding."""
+    """Return a partition; if its files cannot be read, the survey has the finding."""
     folder = folder_of(view.where)
     item = InspectedPartition(folder if path is None else path, view)
     try:
@@ -122,7 +122,7 @@ def _file(survey: Survey, target: Target, kind: Format, detail: InspectDetail) -
 
 
 def _segment(path: str, detail: InspectDetail) -> InspectedSegment:
-    """Walk one `.log`."""
+    """Read a single `.log` from its start."""
     base = parse_file(split(path)[1]).offset
     headers: list[Batch] = []
     count, timestamp, end = 0, -1, base

@@ -1,4 +1,4 @@
-"""`kcheck PATH`: what is wrong, with the verdict on the next start in front."""
+"""`kcheck PATH`: the verdict on the next start, then what is wrong."""
 
 import shlex
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ class Overview(Answer):
     paths: tuple[str, ...]
     """The arguments."""
     check: CheckReport
-    """What is wrong."""
+    """The result of `kcheck check`."""
     prediction: Prediction
-    """What becomes of the log dirs at the next start."""
+    """The predicted next start of the log dirs."""
 
     def report(self) -> Report:
-        """Return the report of the check, with the verdict on each log dir and the command to type next."""
+        """Return the report of the check, with the verdict on each log dir and the next command to type."""
         report = self.check.report()
         verdicts = tuple({**log_dir_row(log_dir), "partitions": ()} for log_dir in self.prediction.log_dirs)
         more = {"predictions": verdicts, "next": f"kcheck predict {shlex.join(self.paths)}"}
@@ -33,7 +33,7 @@ class Overview(Answer):
 
 
 def overview(arguments: list[str], options: StartOptions) -> Overview:
-    """Check batch headers and predict the next start; each log dir is opened once for both."""
+    """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
     return Overview(
         paths=tuple(arguments),

@@ -1,4 +1,4 @@
-"""`kcheck predict`: what the broker will do with these log dirs at its next start."""
+"""`kcheck predict`: simulates the next start of the broker on its log dirs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,15 +28,15 @@ class Prediction(Answer):
     release: Release
     """The Kafka release that is modelled."""
     log_dirs: tuple[LogDirPrediction, ...]
-    """What becomes of each log dir, in the order of the arguments."""
+    """The prediction for each log dir, in the order of the arguments."""
     collected: list[Finding]
-    """What could not be read."""
+    """Findings about unreadable files."""
     checked: tuple[str, ...]
     """The paths that were read."""
 
     @property
     def severity(self) -> Severity:
-        """How bad the worst of it is."""
+        """The worst severity of all log dirs."""
         return max(map(log_dir_severity, self.log_dirs), key=lambda severity: severity.rank, default=Severity.INFO)
 
     def report(self) -> Report:
@@ -54,7 +54,7 @@ class Prediction(Answer):
 
 
 def predict(arguments: list[str], options: StartOptions) -> Prediction:
-    """Return what becomes of every log dir that the paths hold, and of the partitions in it.
+    """Return the prediction for every log dir in the paths, and for its partitions.
 
     UsageError: a path is a file.
     """
@@ -66,13 +66,13 @@ def predict(arguments: list[str], options: StartOptions) -> Prediction:
 
 
 def predict_directories(arguments: list[str], options: StartOptions, log_dirs: LogDirs) -> Prediction:
-    """Return what becomes of the log dirs that the paths hold; files are passed over."""
+    """Return the prediction for the log dirs in the paths; skip files."""
     targets = tuple(target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE)
     return _prediction(targets, options, log_dirs)
 
 
 def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
-    """Return what becomes of the targets, as the start of one broker or of several."""
+    """Return the prediction for the targets, which may belong to several brokers."""
     collected: list[Finding] = []
     options = with_copies(targets, options, log_dirs)
     starts = [start_of(target, options, collected, log_dirs) for target in targets]
@@ -85,9 +85,9 @@ def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: Lo
 
 
 def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> StartOptions:
-    """Return the options with the copies of cluster metadata in the log dirs (3.3 and later).
+    """Return the options with the copies of the cluster metadata in the log dirs (3.3 and later).
 
-    Up to 3.6 a broker leaves strays alone if a log names no topic id: then there are no copies.
+    Up to 3.6 a broker keeps strays if a log has no topic id; then this returns no copies.
     """
     copies: dict[str, tuple[MetadataCopy, ...]] = {}
     paths = {target.path if target.kind is TargetKind.LOG_DIR else split(target.path)[0]: target for target in targets}
@@ -106,8 +106,8 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
 def start_of(
     target: Target, options: StartOptions, collected: list[Finding], log_dirs: LogDirs | None = None
 ) -> LogDirPrediction:
-    """Return what becomes of one target; what cannot be read goes into `collected`."""
-    from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
+    """Return the start of one target; add findings about unreadable files to `collected`."""
+    from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 
     log_dirs = log_dirs or LogDirs(options.release)
     if target.kind is TargetKind.LOG_DIR:

@@ -1,4 +1,4 @@
-"""Which settings of a broker are meant: those of a server.properties, and those that were said one by one."""
+"""The broker settings for a simulated start: from a server.properties and from `-D KEY=VALUE`."""
 
 from kcheck.core.startup import INDEX_SIZE, SETTINGS, Settings, settings
 from kcheck.errors import UsageError
@@ -7,13 +7,13 @@ from kcheck.model.release import Release
 from kcheck.views.targets import read_properties
 
 _ALIKE = 0.85
-"""Two names that share so much of their letters are one, mistyped."""
+"""The similarity above which a setting name counts as a typing error."""
 
 
 def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], release: Release) -> Settings:
-    """Return the settings: of `config`, else of a `.properties` among the paths, then those of `KEY=VALUE`.
+    """Return the settings from `config`, or from a `.properties` among the paths; `KEY=VALUE` overrides them.
 
-    UsageError: a file cannot be read, a value makes no sense, or a name that was said is nearly one that is known.
+    UsageError: an unreadable file, an invalid value, or a mistyped name.
     """
     named = [path for path in paths if path.endswith(".properties") and not path.endswith(META_PROPERTIES)]
     from_files: dict[str, str] = {}
@@ -23,17 +23,17 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
     for text in defined:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise UsageError(f"-D {text} is no KEY=VALUE")
+            raise UsageError(f"-D {text}: write KEY=VALUE")
         said[_known(name.strip())] = value
     return settings(from_files | said, release)._replace(index_size_said=not INDEX_SIZE.isdisjoint(said))
 
 
 def _known(name: str) -> str:
-    """Return the name of a setting: any that a broker may have, but none that is mistyped."""
+    """Return the name of a setting: any name except a mistyped one."""
     if name not in SETTINGS:
-        from difflib import get_close_matches  # only for a name that changes nothing
+        from difflib import get_close_matches  # only for a name that kcheck does not use
 
         meant = get_close_matches(name, SETTINGS, 1, _ALIKE)
         if meant:
-            raise UsageError(f"-D {name} is not known: is {meant[0]} meant?")
+            raise UsageError(f"-D {name}: unknown setting; did you mean {meant[0]}?")
     return name

@@ -1,4 +1,4 @@
-"""How much of what was named has been looked at: what a terminal shows meanwhile, and what an interrupt leaves."""
+"""The progress of a check: for the progress line, and for the report after an interrupt."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -18,17 +18,17 @@ class CheckedCounts(NamedTuple):
     partitions: int
     """Partition directories."""
     segments: int
-    """Segments of these."""
+    """Segments in these directories."""
     files: int
-    """Files that were read from end to end."""
+    """Files that were read completely."""
     bytes: int
     """Bytes of these files."""
     segments_skipped: int | None = None
-    """Segments outside of the time span; None if there is none."""
+    """Segments outside the time span; None without a time span."""
 
 
 class Progress(NamedTuple):
-    """How far a check has come."""
+    """An amount of work, done or planned."""
 
     log_dirs: int
     """Log dirs."""
@@ -39,10 +39,9 @@ class Progress(NamedTuple):
 
 
 class Coverage:
-    """Log dirs and partitions that are done, and bytes of segments that were read; `at` is the directory at work.
+    """The log dirs, partitions and segment bytes done so far; `at` is the current directory.
 
-    `planned` is how much there was when the look began, by a listing alone: no file is opened for it. `segments` are
-    only planned.
+    `planned` is the total at the start, from directory listings only. `segments` are counted only there.
     """
 
     def __init__(self) -> None:
@@ -53,7 +52,7 @@ class Coverage:
         self.planned = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
 
     def plan(self, targets: Iterable[Target], wanted: PartitionFilter, *, deep: bool) -> None:
-        """Count what the targets have; sizes only if segments are read from their start, which is `deep`."""
+        """Count the planned work; count segment bytes only if segments are read from their start, which is `deep`."""
         for target in targets:
             match target.kind:
                 case TargetKind.LOG_DIR:
@@ -74,11 +73,11 @@ class Coverage:
             self.planned["bytes"] += sum(of_logs)
 
     def done(self) -> Progress:
-        """Return what is done."""
+        """Return the work done."""
         return Progress(self.log_dirs, self.partitions, self.bytes)
 
     def goal(self) -> Progress:
-        """Return what was planned."""
+        """Return the work planned."""
         return Progress(self.planned["log_dirs"], self.planned["partitions"], self.planned["bytes"])
 
 

@@ -1,4 +1,4 @@
-"""One log dir: its small files, then its partitions one by one, so that memory does not grow with their number."""
+"""Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -41,10 +41,10 @@ FILES: tuple[tuple[str, Format], ...] = (
 
 
 class LogDir(NamedTuple):
-    """A log dir opened for reading: `view` without its partitions, the names of those, and what could not be read.
+    """A log dir opened for reading: `view` without partitions, their names, and the findings about unreadable files.
 
-    `links` lead out of the log dir, and are not followed. `alone`: it is only what stands around a partition directory
-    that was named by itself.
+    `links` lead out of the log dir, and kcheck does not follow them. `alone`: the argument was a partition directory,
+    and this is the log dir around it.
     """
 
     view: LogDirView
@@ -56,7 +56,7 @@ class LogDir(NamedTuple):
 
 
 def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
-    """Read what stands at the top of a log dir."""
+    """Read the files at the top of a log dir."""
     where = Location(log_dir=path, broker_id=broker_id)
     findings: list[Finding] = []
     try:
@@ -70,7 +70,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         where = where._replace(broker_id=identity.broker_id)
         files = {name: file._replace(where=where._replace(file=name)) for name, file in files.items()}
         findings = [finding._replace(where=finding.where._replace(broker_id=where.broker_id)) for finding in findings]
-    # A broker follows a link to a directory, wherever it leads.
+    # The broker follows every link to a directory.
     linked = tuple(name for name in listing.others if is_directory(join(path, name)))
     blocking = tuple(name for name in listing.others if name not in linked)
     unparseable = tuple(
@@ -107,15 +107,15 @@ def _is_marker(path: str, unparseable: tuple[str, ...], release: Release) -> boo
 
 
 class LogDirs:
-    """The log dirs of one command: each is opened once, whoever asks for it."""
+    """The log dirs of one command, each opened once."""
 
     def __init__(self, release: Release) -> None:
-        """Take the release whose readers are modelled."""
+        """Take the release to model."""
         self.release = release
         self._opened: dict[tuple[str, int | None], LogDir] = {}
 
     def open(self, path: str, broker_id: int | None) -> LogDir:
-        """Return a log dir with the findings of its opening; what is added to them concerns this caller alone."""
+        """Return a log dir with its own copy of the findings made while opening it."""
         key = (path, broker_id)
         if key not in self._opened:
             self._opened[key] = open_log_dir(path, broker_id, self.release)
@@ -131,7 +131,7 @@ def _of_partitions(names: tuple[str, ...]) -> tuple[tuple[str, PartitionDirector
 def partitions(
     log_dir: LogDir, *, wanted: PartitionFilter, walk_all: bool, release: Release
 ) -> Iterator[PartitionView]:
-    """Yield the partitions of a log dir, sorted by topic and number; what fails becomes a finding of the log dir."""
+    """Yield the partitions of a log dir by topic and number; a failure becomes a finding of the log dir."""
     report_links(log_dir, wanted)
     for name, directory in wanted_directories(log_dir, wanted):
         view = one_partition(log_dir, name, directory, walk_all=walk_all, release=release)
@@ -140,7 +140,7 @@ def partitions(
 
 
 def report_links(log_dir: LogDir, wanted: PartitionFilter) -> None:
-    """Tell of the links that stand where partition directories would and lead out of the log dir."""
+    """Report links named like partition directories that lead out of the log dir."""
     for name, directory in log_dir.links:
         if wanted.has(directory.topic, directory.partition):
             where = log_dir.view.where._replace(dir=name)
@@ -148,7 +148,7 @@ def report_links(log_dir: LogDir, wanted: PartitionFilter) -> None:
 
 
 def wanted_directories(log_dir: LogDir, wanted: PartitionFilter) -> list[tuple[str, PartitionDirectory]]:
-    """Return the partition directories that are wanted, sorted by topic and number."""
+    """Return the selected partition directories, sorted by topic and number."""
     named = [item for item in log_dir.directories if wanted.has(item[1].topic, item[1].partition)]
     return sorted(named, key=lambda item: (item[1].topic, item[1].partition, item[0]))
 
@@ -156,7 +156,7 @@ def wanted_directories(log_dir: LogDir, wanted: PartitionFilter) -> list[tuple[s
 def one_partition(
     log_dir: LogDir, name: str, directory: PartitionDirectory, *, walk_all: bool, release: Release
 ) -> PartitionView | None:
-    """Return one partition of a log dir; a bug of ours in it becomes finding KC000, and None."""
+    """Return one partition of a log dir; None, and finding KC000, after a bug in kcheck."""
     where = log_dir.view.where._replace(dir=name)
     view, findings = try_partition(
         join(where.log_dir or "", name), directory, where, log_dir=log_dir.view,
@@ -170,7 +170,7 @@ def one_partition(
 def open_single_partition(
     path: str, broker_id: int | None, *, walk_all: bool, log_dirs: LogDirs
 ) -> tuple[PartitionView | None, LogDir]:
-    """Return a partition directory that was named by itself, with the log dir around it if there is one."""
+    """Return a partition directory given as an argument, with the log dir around it, if any."""
     parent, name = split(path)
     directory = parse_directory(name)
     assert directory is not None
@@ -207,9 +207,9 @@ def _files(
 def checkpoints_of(
     files: dict[str, FileView], directories: Iterable[tuple[str, PartitionDirectory]]
 ) -> Checkpoints:  # fmt: skip
-    """Return the offsets that the broker takes from the files, of topics that have directories there.
+    """Return the offsets that the broker reads from the checkpoints for topics with directories here.
 
-    None from a file that its reader refuses.
+    None for a file that the broker cannot read.
     """
     topics = {offsets.topic for _, offsets in directories}
     offsets = {

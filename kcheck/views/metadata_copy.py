@@ -68,7 +68,7 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
         if not intact:
             # A start truncates the log there. Other controllers would send the node the rest again.
             if reading.voters != {node_id}:
-                raise ValueError(f"{name} is damaged")
+                raise ValueError(f"{name} is corrupt")
             break
     return MetadataCopy(path, node_id, epoch, max(end, snapshot), snapshot, reading.voters, reading.replay.image())
 
@@ -136,7 +136,7 @@ class _CopyReader:
             return
         message = self._decode(None, value).value
         if message is None or message.data is None or message.name is None:
-            raise ValueError(f"the record at offset {offset} cannot be read")
+            raise ValueError(f"unreadable record at offset {offset}")
         self.replay.take(message.name, message.data, offset)
 
 

@@ -1,4 +1,4 @@
-"""One partition directory: its small files, its segments, and where its log ends."""
+"""Reads a partition directory: its small files, its segments, and its log end."""
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
@@ -34,13 +34,13 @@ from kcheck.rules import kc001_unreadable
 from kcheck.segments.batches import TailStart, Walk, tail_start
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
-"""So many small files of at most so many bytes are known by their bytes: those of many partitions are the same."""
+"""Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
 
 
 class CheckpointOffsets(NamedTuple):
-    """What the checkpoints of a log dir say of one partition, None where they do not name it.
+    """The offsets of one partition in the checkpoints of its log dir, None without an entry.
 
-    `cleaned`: whether the cleaner has been in it, None where that is not known.
+    `cleaned`: whether the log cleaner has processed it; None if unknown.
     """
 
     recovery_point: Offset | None = None
@@ -50,9 +50,9 @@ class CheckpointOffsets(NamedTuple):
 
 
 class Checkpoints(NamedTuple):
-    """The offsets that a log dir's checkpoints name, by topic and partition; empty where a file is missing.
+    """The offsets in a log dir's checkpoints by topic and partition; empty for a missing file.
 
-    `cleaned` is None where it is not known which partitions were cleaned.
+    `cleaned` is None if it is unknown which partitions were cleaned.
     """
 
     recovery_point: dict[str, dict[int, Offset]]
@@ -61,7 +61,7 @@ class Checkpoints(NamedTuple):
     cleaned: dict[str, dict[int, Offset]] | None = None
 
     def of(self, topic: str, partition: int) -> CheckpointOffsets:
-        """Return what they say of one partition."""
+        """Return the offsets of one partition."""
         none: dict[int, Offset] = {}
         return CheckpointOffsets(
             self.recovery_point.get(topic, none).get(partition),
@@ -81,9 +81,9 @@ def read_partition(
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:
-    """Return the partition as it lies, and a finding for each file that could not be read.
+    """Return the partition as it is on disk, and a finding per unreadable file.
 
-    `walk_all` walks every segment from its start; otherwise only the tail of the last one is read.
+    `walk_all` reads every segment from its start; otherwise only the tail of the last one is read.
     """
     where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
@@ -94,7 +94,7 @@ def read_partition(
     try:
         with Directory(path) as folder:
             listing = folder.listing()
-            # A link, a device or a directory in the place of a file is no missing file: opening it tells what it is.
+            # A link, device or directory with the name of a file is not a missing file: opening it gives the reason.
             named = [name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER]
             directories = frozenset(name for name in named if parse_file(name).kind not in UNMODELLED_DIRECTORIES)
             files = frozenset((*listing.files, *listing.others, *(name for name in named if _is_in_place(name))))
@@ -111,7 +111,7 @@ def read_partition(
     tiered = is_tiered(told.log_start, first, entries, files or frozenset(), release)
     tiered = tiered and directory.state is not DirectoryState.DELETED
     start = None if files is None else log_start_offset(told.log_start, _loaded(files, first, release), tiered=tiered)
-    # A directory without a segment gets an empty one at its log start when a broker loads it.
+    # A broker creates an empty segment at the log start in a directory without one.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
         where=where,
@@ -145,7 +145,7 @@ def _is_in_place(name: str) -> bool:
 
 
 def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:
-    """Return where the first segment begins that a start loads: a compaction may not have put its own in place."""
+    """Return the base offset of the first segment that a start loads, after any interrupted compaction is completed."""
     swaps = [name for name in files if name.endswith(f".log{SWAP}")]
     kept = temporary(files, release).swaps if swaps else ()
     bases = (offset_of(name) for name in swaps if name in kept)
@@ -162,7 +162,7 @@ def try_partition(
     walk_all: bool,
     release: Release,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
-    """Return what `read_partition` returns; a bug of ours in it becomes finding KC000, and None."""
+    """Return the result of `read_partition`; None, and finding KC000, after a bug in kcheck."""
     read = guarded(
         lambda: read_partition(path, directory, where, log_dir=log_dir, told=told, walk_all=walk_all, release=release),
         where,
@@ -171,7 +171,7 @@ def try_partition(
 
 
 def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
-    """Return a small file parsed, with what the broker reads in it; UnreadableError if it cannot be read."""
+    """Return a small file, parsed by kcheck and by the broker's reader; UnreadableError if it cannot be read."""
     return view_of(read_whole(path, size_max=size_max), kind, where, release)
 
 
@@ -207,7 +207,7 @@ def _small(
 def _segments(
     folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], *, walk_all: bool
 ) -> tuple[tuple[SegmentSummary, ...], Batch | None, int | None]:
-    """Return every segment, the last batch of the last one, and the size of its index as in `PartitionView`."""
+    """Return every segment, the last batch of the last one, and the size of its index (see `PartitionView`)."""
     bases = segment_bases(files)
     summaries: list[SegmentSummary] = []
     last: Batch | None = None
@@ -230,7 +230,7 @@ def _segments(
 
 
 def _summary(tail: TailStart, source: Source, base: Offset) -> tuple[SegmentSummary, Batch | None, int | None]:
-    """Walk a segment, from its start or from its last sane index entry; counts are known only from the start."""
+    """Read a segment from its start or from its last valid index entry; only the start gives counts."""
     count, timestamp, last, rises = 0, -1, None, True
     walk = Walk(source, position=tail.position, window=tail.window)
     for batch in walk:

@@ -1,8 +1,7 @@
-"""A log dir in use is looked at twice where something seems wrong: its broker writes while kcheck looks.
+"""Confirms findings in a log dir that a broker is using: kcheck reads these partitions again.
 
-Files are read one after the other, so an index may be older than its segment, a file be missing that is made a moment
-later, or a partition stand in the log dir that it moves to and still in the one that it comes from. What is really
-wrong is still so when it is looked at again.
+kcheck reads files one after another while the broker writes. So an index may be older than its segment, a file may
+appear a moment later, and a partition that moves may be in two log dirs. Real damage is still there on the second read.
 """
 
 from collections.abc import Collection, Iterable
@@ -14,7 +13,7 @@ from kcheck.model.views import LogDirView
 
 
 def suspects(log_dir: str, findings: Iterable[Finding]) -> frozenset[str]:
-    """Return the partition directories of a log dir to look at again: none if no process holds it."""
+    """Return the partition directories to read again; none if no process holds the log dir's lock."""
     named = frozenset(finding.where.dir for finding in findings if finding.where.dir is not None and _counts(finding))
     return named if named and locked_by(log_dir) is not None else frozenset()
 
@@ -22,7 +21,7 @@ def suspects(log_dir: str, findings: Iterable[Finding]) -> frozenset[str]:
 def confirmed(
     suspect: Collection[str], findings: Iterable[Finding], second_findings: Iterable[Finding]
 ) -> list[Finding]:
-    """Return what was found without that which the second look does not find in the same file."""
+    """Return the findings that the second read confirms in the same file."""
     still_there = {_key(finding) for finding in second_findings}
     return [
         finding
@@ -32,14 +31,14 @@ def confirmed(
 
 
 def remaining(view: LogDirView) -> LogDirView:
-    """Return a log dir without the partitions that have left it."""
+    """Return a log dir without the partitions that have moved away."""
     return view._replace(
         partitions=tuple(partition for partition in view.partitions if not has_left(view, partition.where.dir or ""))
     )
 
 
 def has_left(view: LogDirView | None, name: str) -> bool:
-    """Whether a directory is gone that was there: a broker moves partitions from one of its log dirs to another."""
+    """Whether a directory no longer exists: a broker moves partitions between its log dirs."""
     if view is None or view.locked_by is None:
         return False
     return not is_directory(join(view.where.log_dir or "", name))

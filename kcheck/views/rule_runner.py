@@ -1,4 +1,4 @@
-"""The rules: run over views."""
+"""Runs the rules over views."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
-    """Return every rule whose id begins so, by id."""
+    """Return the rules whose id has this prefix, sorted by id."""
     begins = tuple(prefix.lower() for prefix in series)
     rules = [rule for rule in discover("kcheck.rules", "RULE", begins) if isinstance(rule, Rule)]
     return tuple(sorted(rules, key=lambda rule: rule.id))
@@ -48,8 +48,8 @@ def _by_precondition(rules: list[Rule]) -> Iterator[tuple[Precondition | None, t
 
 
 def all_repairs() -> "tuple[Repair, ...]":
-    """Return every repair, in the order in which they are asked."""
-    from kcheck.repairs._contract import Repair  # only where something was found
+    """Return every repair, in the order in which `kcheck repair` tries them."""
+    from kcheck.repairs._contract import Repair  # only if there are findings
 
     repairs = [repair for repair in discover("kcheck.repairs", "REPAIR") if isinstance(repair, Repair)]
     return tuple(sorted(repairs, key=lambda repair: (repair.rank, repair.name)))
@@ -66,12 +66,12 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
 
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
-    """Run the rules of one segment that was read from its start."""
+    """Run the rules of a segment that was read from its start."""
     return _run(_checks(Scope.FAULTY_SEGMENT, Scope.SEGMENT), view, release)
 
 
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
-    """Run the rules of one partition directory, of its small files, and of its segments where they were read."""
+    """Run the rules of a partition directory, its small files, and those of its segments that were read."""
     for file in (view.epochs, view.metadata):
         if file is not None:
             yield from check_file(file, release)
@@ -83,7 +83,7 @@ def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
 
 
 def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
-    """Run the rules of one log dir and of its files, not those of its partitions."""
+    """Run the rules of a log dir and its files, not of its partitions."""
     for file in view.files.values():
         yield from check_file(file, release)
     yield from _check(Scope.LOG_DIR, view, release)
@@ -92,14 +92,14 @@ def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
 def check_broker(views: tuple[LogDirView, ...], release: Release) -> Iterator[Finding]:
     """Run the rules that compare the log dirs of one broker."""
     if len(views) > 1 and release.may_migrate_to_kraft:
-        from kcheck.views.metadata_copy import with_modes  # the decoders of metadata: where a broker may migrate
+        from kcheck.views.metadata_copy import with_modes  # imports the metadata decoders: only if a broker may migrate
 
         views = with_modes(views)
     return _check(Scope.BROKER, views, release)
 
 
 def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
-    """Run the rules that compare the replicas of one partition; those of different topics have nothing in common."""
+    """Run the rules that compare the replicas of one partition, for each topic id separately."""
     topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
     findings = _check(Scope.REPLICAS, view, release)
     return (finding for finding in findings if not release.has_partition_metadata or _about_one_topic(finding, topics))
@@ -115,7 +115,7 @@ def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
 
 
 def _run(checks: Checks, view: object, release: Release) -> Iterator[Finding]:
-    """Yield what is found, with the names of what may repair it."""
+    """Yield the findings with the names of possible repairs."""
     for when, neighbours in checks:
         if when is None or when(view):
             for check in neighbours:

@@ -1,4 +1,4 @@
-"""Partitions whose segments are read from their start, several at a time if there are workers."""
+"""Reads the segments of partitions from their start, in worker processes if there are several."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -28,11 +28,11 @@ from kcheck.views.partition import read_small
 from kcheck.views.rule_runner import check_file
 
 Segment = SegmentView | Finding
-"""What a segment holds, or why it cannot be read."""
+"""The content of a segment, or the finding that it cannot be read."""
 
 
 class SegmentScan:
-    """Reads the segments of partitions, and counts what is looked at; `log_dirs` is counted by who opens them."""
+    """Reads the segments of partitions and counts the work; the caller counts `log_dirs`."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class SegmentScan:
         window: TimeSpan | None = None,
         coverage: Coverage | None = None,
     ) -> None:
-        """Take how deep segments are read, and which of them."""
+        """Take the depth, and the time span that selects segments."""
         self.log_dirs = 0
         self._partitions = 0
         self._segments = 0
@@ -57,7 +57,7 @@ class SegmentScan:
         self.coverage = coverage or Coverage()
 
     def checked(self) -> CheckedCounts:
-        """Return how much was read."""
+        """Return the amounts read."""
         return CheckedCounts(
             log_dirs=self.log_dirs,
             partitions=self._partitions,
@@ -76,7 +76,7 @@ class SegmentScan:
     def partitions(
         self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool], collected: list[Finding]
     ) -> Iterator[PartitionView]:
-        """Yield partitions with their segments read, if a broker loads them and `is_whole` says so."""
+        """Yield the partitions; read the segments of those that a broker loads and that pass `is_whole`."""
         for (view, tasks), answers in self._workers.run(self._groups(views, is_whole)):
             self._partitions += 1
             self._segments += len(view.segments)
@@ -85,7 +85,7 @@ class SegmentScan:
             yield view if tasks is None else self._put_together(view, dict(zip(tasks, answers, strict=True)), collected)
 
     def segment(self, path: str, where: Location, base: Offset) -> Iterator[Segment]:
-        """Yield what a `.log` that was named by itself holds; none if an interrupt came first."""
+        """Yield the content of a single `.log`; nothing after an interrupt."""
         folder, slash, name = path.rpartition("/")
         task = self._task(FilesOf(folder + slash, follow=True), name, where, base, 0)
         for _, answers in self._workers.run([(None, [task])]):
@@ -98,7 +98,7 @@ class SegmentScan:
     def _groups(
         self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool]
     ) -> Iterator[tuple[tuple[PartitionView, tuple[Offset, ...] | None], tuple[Task[Segment], ...]]]:
-        """Yield each partition and the base offsets of the segments to read, None where none is; then their tasks."""
+        """Yield each partition with the base offsets of the segments to read (None for none), and their tasks."""
         for view in views:
             self.coverage.at = view.where.dir or ""
             if not self._depth.reads_segments or view.state not in LIVE or not is_whole(view):
@@ -123,7 +123,7 @@ class SegmentScan:
         return Task(run, where, size)
 
     def _is_wanted(self, files: Files, segment: SegmentSummary, *, active: bool) -> bool:
-        """Whether a segment is to be read; what is left out is counted."""
+        """Whether to read a segment; count it if not."""
         if not self._window.excludes(files, segment.base_offset, active=active):
             return True
         self._skipped += 1
@@ -133,9 +133,9 @@ class SegmentScan:
     def _put_together(
         self, view: PartitionView, answers: dict[Offset, Segment | None], collected: list[Finding]
     ) -> PartitionView:
-        """Return a partition with the segments that were read, each with what it takes from the others.
+        """Return a partition with the segments that were read, each with its open transactions and producers.
 
-        Behind one that was not, nothing is known of open transactions and producers.
+        After a segment that was not read these are unknown.
         """
         small = self._small_files(view, collected)
         read: list[SegmentView] = []
@@ -171,7 +171,7 @@ class SegmentScan:
         return view._replace(read=tuple(read), producers=producers.view(), swaps=swaps)
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
-        """Return the transaction indexes and producer snapshots by name, checked by their rules."""
+        """Return the transaction indexes and producer snapshots by name, and run their rules."""
         views: dict[str, FileView] = {}
         for name in files_beside_segments(view.files - view.directories):
             named = parse_file(name)
@@ -204,7 +204,7 @@ def files_of(view: PartitionView) -> FilesOf:
 def _examined(
     files: Files, name: str, where: Location, base: Offset, *, cuts: tuple[Offset, ...], **how: bool
 ) -> Segment:
-    """Return what a segment holds by itself, KC001 where it cannot be read."""
+    """Return the content of a segment, or KC001 if it cannot be read."""
     try:
         return read_segment(files, name, where, base, cuts=cuts, **how)
     except UnreadableError as error:
@@ -217,11 +217,11 @@ _RULED = {
     FileKind.METADATA_SNAPSHOT: _metadata_snapshot.FORMAT,
     FileKind.QUORUM_STATE: _quorum_state.FORMAT,
 }
-"""The small files of a partition directory that are not read with its tail."""
+"""The small files of a partition directory that a read of the tail skips."""
 
 
 def _stated(view: FileView | None, transactions: Transactions | None) -> tuple[AbortedEntry, ...]:
-    """Return what a transaction index names of the transactions that a segment aborts; nothing where there is none."""
+    """Return a segment's aborted transactions according to its transaction index; empty without one."""
     if view is None or transactions is None or not transactions.aborted:
         return ()
     wanted = {
@@ -236,7 +236,7 @@ def _stated(view: FileView | None, transactions: Transactions | None) -> tuple[A
 
 
 def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]:
-    """Yield a finding for each index that is there and cannot be read, but for `directories` (KC233)."""
+    """Yield a finding for each index that cannot be read, but for `directories` (KC233)."""
     for ending, why in view.unread.items():
         name = segment_prefix(view.base_offset) + ending
         if name in view.files and name not in directories:
@@ -244,9 +244,9 @@ def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
-    """Whether the next start reads a segment through: after an unclean stop, from the one of the recovery point on.
+    """Whether log recovery reads a segment: after an unclean shutdown, from the recovery point's segment on.
 
-    LogLoader.recoverLog; a partition without a recovery point is read from its log start, a metadata log always.
+    See LogLoader.recoverLog. Without a recovery point it reads from the log start. It always reads a metadata log.
     """
     if view.is_metadata_log:
         return True

@@ -1,4 +1,4 @@
-"""Looks at log dirs, partitions and files, and runs the rules over all of them; what is shown of it is the verb's."""
+"""Reads log dirs, partitions and files and runs the rules over them; the verb decides what to show."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -22,13 +22,14 @@ from kcheck.views.rule_runner import check_broker, check_file, check_log_dir, ch
 from kcheck.views.targets import Target, broker_of
 
 Deepen = Callable[[Iterable[PartitionView], Callable[[PartitionView], bool], list[Finding]], Iterator[PartitionView]]
-"""Looks deeper into partitions than their small files and their tails, into those for which the second argument says
-so, and gives them in their order; it may look at several at a time. Tells what cannot be read.
+"""Reads the segments of the partitions that the second argument selects, and yields all partitions in order.
+
+It may read several at a time. It yields findings about unreadable files.
 """
 
 
 class Survey:
-    """One look at whatever is named; `collected` grows while views are taken from it."""
+    """Reads the targets of one command; `collected` grows while its views are consumed."""
 
     def __init__(
         self,
@@ -40,9 +41,9 @@ class Survey:
         again: bool = False,
         log_dirs: LogDirs | None = None,
     ) -> None:
-        """Take what is wanted; `walk_all` walks every segment from its start, `again` is a second look.
+        """Take the options; `walk_all` reads every segment from its start, `again` is a second read.
 
-        `log_dirs` are those that the command opens elsewhere too.
+        `log_dirs` are shared with other parts of the command.
         """
         self.collected: list[Finding] = []
         self._wanted = wanted
@@ -54,12 +55,12 @@ class Survey:
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
-        """Return a log dir, and its partitions one by one."""
+        """Return a log dir, and an iterator of its partitions."""
         log_dir = self._log_dirs.open(target.path, target.broker_id)
         return log_dir, self._partitions(target, log_dir)
 
     def partition(self, target: Target) -> Iterator[PartitionView]:
-        """Yield a partition directory that was named by itself, if no bug of ours keeps it from being read."""
+        """Yield a partition directory given as an argument; nothing if it cannot be read."""
         view, log_dir = open_single_partition(
             target.path, target.broker_id, walk_all=self._walk_all, log_dirs=self._log_dirs
         )
@@ -67,7 +68,7 @@ class Survey:
         yield from self._checked(() if view is None else (view,), log_dir)
 
     def file(self, target: Target, kind: Format) -> FileView | None:
-        """Return a small file that was named by itself, None where it cannot be read."""
+        """Return a small file given as an argument; None if it cannot be read."""
         try:
             data = read_whole(target.path, follow=True)
         except UnreadableError as error:
@@ -79,17 +80,17 @@ class Survey:
         return view
 
     def unreadable(self, target: Target, error: UnreadableError) -> None:
-        """Tell that a file that was named cannot be read."""
+        """Report that a file given as an argument cannot be read."""
         where = Location(broker_id=target.broker_id, file=target.path)
         self.collected.append(kc001_unreadable.finding(where, error.why))
 
     def compare(self) -> None:
-        """Run the rules that compare the log dirs of each broker, when all have been looked at."""
+        """Run the rules that compare the log dirs of each broker, after all have been read."""
         for same in self._by_broker.values():
             self._collect(check_broker(tuple(map(remaining, same.values())), self.release))
 
     def _partitions(self, target: Target, log_dir: LogDir) -> Iterator[PartitionView]:
-        """Yield the partitions, then run the rules of the log dir, with the little that these need of each."""
+        """Yield the partitions, then run the rules of the log dir on a summary of them."""
         light: list[PartitionView] = []
 
         def views() -> Iterator[PartitionView]:
@@ -109,7 +110,7 @@ class Survey:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
 
     def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
-        """Return what was found in a log dir without what a second look does not find, if the log dir is in use."""
+        """Return the findings of a log dir; if it is in use, only those that a second read confirms."""
         suspect = suspects(target.path, findings)
         if not suspect:
             return findings
@@ -122,7 +123,7 @@ class Survey:
         return confirmed(suspect, findings, second.collected)
 
     def _checked(self, views: Iterable[PartitionView], log_dir: LogDir) -> Iterator[PartitionView]:
-        """Run the rules of partitions, unless a part of one could not be read: they would take it for missing."""
+        """Run the rules of partitions; skip a partition with unreadable parts, which rules would report as missing."""
         unread: set[str | None] = set()
         known = 0
 
@@ -138,31 +139,31 @@ class Survey:
             yield view
 
     def _collect(self, findings: Iterable[Finding]) -> None:
-        """Keep what concerns no partition, or one that was asked for."""
+        """Keep findings about no partition, or about a selected one."""
         self.collected.extend(finding for finding in findings if concerns(finding, self._wanted))
 
 
 def concerns(finding: Finding, wanted: PartitionFilter) -> bool:
-    """Whether a finding is about no partition, or about one that was asked for."""
+    """Whether a finding is about no partition, or about a selected one."""
     where = finding.where
     return where.topic is None or where.partition is None or wanted.has(where.topic, where.partition)
 
 
 def whole_log_dir(log_dir: LogDir, seen: list[PartitionView]) -> LogDirView:
-    """Return a log dir with all its partitions: those that were `seen`, with the little that its rules need of each."""
+    """Return a log dir with all its partitions; for those `seen`, with the summary that its rules need."""
     return log_dir.view._replace(partitions=(*seen, *_unseen(log_dir, seen)))
 
 
 def checked_log_dir(
     whole: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
 ) -> Iterator[Finding]:
-    """Run the rules of a log dir; of directories that are `unread`, or were not seen at all, they know too little."""
+    """Run the rules of a log dir, without findings about directories that are `unread` or were not seen."""
     unread = unread | {view.where.dir or "" for view in whole.partitions[len(seen) :]}
     return (finding for finding in check_log_dir(whole, release) if finding.where.dir not in unread)
 
 
 def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
-    """Yield the partitions of a log dir that were not asked for or could not be read: they are there all the same."""
+    """Yield the partitions of a log dir that were not selected or could not be read: they exist all the same."""
     names = {name for name, _ in log_dir.directories} | {finding.where.dir or "" for finding in log_dir.findings}
     for name in sorted(names - {view.where.dir for view in seen}):
         directory = parse_directory(name)
@@ -178,7 +179,7 @@ def _formats() -> tuple[Format, ...]:
 
 
 def format_of(path: str, as_kind: str | None) -> Format:
-    """Return the format of a file; UsageError lists the kinds where neither its name nor `--as` tells one."""
+    """Return the format of a file; UsageError if neither its name nor `--as` gives it."""
     if not exists(path):
         raise UsageError(f"{path}: no such file or directory")
     name = split(path)[1]
@@ -189,7 +190,7 @@ def format_of(path: str, as_kind: str | None) -> Format:
     if as_kind is None:
         try:
             file_size(path)
-        except UnreadableError as error:  # It may be a directory: nobody may look.
+        except UnreadableError as error:  # It may be a directory without permission.
             raise UsageError(f"{path}: {error}") from error
-        raise UsageError(f"{path}: its name is none of Kafka's; --as KIND says what it is: {known}")
-    raise UsageError(f"--as {as_kind} is not known; known are {known}")
+        raise UsageError(f"{path}: not a Kafka file name; use --as KIND: {known}")
+    raise UsageError(f"unknown --as {as_kind}; use one of {known}")

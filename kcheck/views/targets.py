@@ -1,4 +1,4 @@
-"""What the arguments name: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
+"""Resolves arguments: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ _PROPERTIES_SIZE_MAX = 1 << 20
 
 
 class TargetKind(StrEnum):
-    """What a path is."""
+    """The kind of a path."""
 
     FILE = "file"
     PARTITION = "partition"
@@ -47,10 +47,10 @@ class TargetKind(StrEnum):
 
 
 class Target(NamedTuple):
-    """One thing to look at; `broker_id` is what the user said, None without `BROKER=`.
+    """A path to read; `broker_id` comes from the user, None without `BROKER=`.
 
-    `config` is the server.properties that names a log dir: all that it names belong to one broker. `folder` is the
-    folder of log dirs that it stands in.
+    `config` is the server.properties that lists a log dir: all its log dirs belong to one broker. `folder` is the
+    folder of log dirs that contains it.
     """
 
     kind: TargetKind
@@ -61,17 +61,17 @@ class Target(NamedTuple):
 
 
 def broker_of(target: Target, view: LogDirView) -> object:
-    """Return what tells the log dirs of one broker from those of others: what the user said, or what they say."""
+    """Return a key that the log dirs of one broker share, from the user or from their files."""
     if target.config is not None or target.broker_id is not None:
         return target.config, target.broker_id
     if view.where.broker_id is None:
         return target.path
-    # Disks of one id side by side are those of one broker, even where one of them is foreign.
+    # Log dirs with one broker id in one folder belong to one broker, even if one is foreign.
     return (target.folder or view.cluster_id, view.where.broker_id)
 
 
 def require_same_broker(target: Target, view: LogDirView) -> None:
-    """UsageError where a broker id that the user said contradicts meta.properties."""
+    """Raise UsageError if the broker id from the user contradicts meta.properties."""
     identity = view.files.get(META_PROPERTIES)
     if identity is None or target.broker_id is None:
         return
@@ -81,12 +81,12 @@ def require_same_broker(target: Target, view: LogDirView) -> None:
 
 
 def targets(paths: list[str]) -> tuple[Target, ...]:
-    """Return what each path is, folders and server.properties resolved; NotALogDirError: nothing known in it."""
+    """Return the targets of each path; resolve folders and server.properties. NotALogDirError: nothing of Kafka."""
     return tuple(target for path in paths for target in _of(path, None))
 
 
 def replica_targets(arguments: list[str]) -> tuple[Target, ...]:
-    """Return the targets of `BROKER=PATH` arguments, each once; a path without `BROKER=` is taken as it is."""
+    """Return the targets of `BROKER=PATH` or plain path arguments, each once."""
     by_path: dict[tuple[int | None, str], Target] = {}
     for broker_id, path in map(_split_broker, arguments):
         for target in _of(path, broker_id):
@@ -100,7 +100,7 @@ def _split_broker(argument: str) -> tuple[int | None, str]:
         return None, argument
     broker_id = java_int(match[1])
     if broker_id is None:
-        raise UsageError(f"{argument}: no broker has an id above {INT_MAX}")
+        raise UsageError(f"{argument}: a broker id is at most {INT_MAX}")
     return broker_id, match[2]
 
 
@@ -117,7 +117,7 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     except UnreadableError as error:
         if is_remote(path):
             raise UsageError(f"{path}: {error}") from error
-        # Whoever opens it tells why it cannot be read; the other paths are looked at all the same.
+        # Opening it later gives the reason; the other paths are still read.
         yield Target(kind=TargetKind.PARTITION if named else TargetKind.LOG_DIR, path=path, broker_id=broker_id)
         return
     if listing is None:
@@ -127,15 +127,15 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     else:
         log_dirs = [*_log_dirs_below(path, listing, depth=2)]
         if not log_dirs:
-            raise NotALogDirError(f"{path} holds no log dir, no partition directory and no checkpoint")
+            raise NotALogDirError(f"{path} is not a log dir or partition directory, and contains none")
         for below in log_dirs:
             yield Target(kind=TargetKind.LOG_DIR, path=below, broker_id=broker_id, folder=split(below)[0])
 
 
 def holds_partition(path: str) -> bool:
-    """Whether a directory is that of a partition: it has segment files or a leader-epoch-checkpoint.
+    """Whether a directory is a partition directory: it has segment files or a leader-epoch-checkpoint.
 
-    A `server.log` is no segment: its name begins with no offset. UnreadableError if it cannot be listed.
+    A `server.log` is not a segment: its name has no offset. UnreadableError if the directory cannot be listed.
     """
     return has_file(path, _of_a_partition)
 
@@ -163,12 +163,12 @@ def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]
     for name in listing.directories:
         below = join(path, name)
         if is_link(below):
-            continue  # What it leads to stands in this folder too, and is not two log dirs.
+            continue  # The target of the link is in this folder too; it is one log dir.
         try:
             content = list_directory(below)
         except UnreadableError:
             if name != LOST_FOUND:
-                yield below  # As above: a disk that does not answer is not passed over.
+                yield below  # As above: an unreadable disk is not skipped.
             continue
         if _is_log_dir(below, content):
             yield below
@@ -177,11 +177,11 @@ def _log_dirs_below(path: str, listing: Listing, *, depth: int) -> Iterator[str]
 
 
 def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
-    """Return the log dirs that a broker's configuration names (KafkaConfig: log.dirs, else log.dir)."""
+    """Return the log dirs in a broker's configuration (KafkaConfig: log.dirs, else log.dir)."""
     config = read_properties(path)
     named = config.get("log.dirs") or config.get("log.dir")
     if not named:
-        raise NotALogDirError(f"{path} names no log.dirs")
+        raise NotALogDirError(f"{path}: no log.dirs setting")
     said = config.get("node.id") or config.get("broker.id") or ""
     own = java_int(said) if said.isascii() and said.isdigit() else None
     if broker_id is not None and own is not None and own != broker_id:
@@ -193,7 +193,7 @@ def _server_properties(path: str, broker_id: int | None) -> Iterator[Target]:
 
 
 def read_properties(path: str) -> Mapping[str, str]:
-    """Return what a `server.properties` says; UsageError if it cannot be read."""
+    """Return the settings in a `server.properties`; UsageError if it cannot be read."""
     try:
         return properties(read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
     except UnreadableError as error:
@@ -201,12 +201,12 @@ def read_properties(path: str) -> Mapping[str, str]:
 
 
 def paths_of(targets: Iterable[Target]) -> tuple[str, ...]:
-    """Return the paths of what is looked at, and of the server.properties that name it: nothing is written there."""
+    """Return the paths to read, and the server.properties that list them: kcheck writes nothing there."""
     return tuple(path for target in targets for path in (target.path, target.config) if path is not None)
 
 
 def directory_wanted(path: str, what: str) -> UsageError:
-    """Return what is said of a path that is one file, or nothing at all, where `what` is about directories."""
+    """Return the error for a path that is a file or missing, when `what` needs directories."""
     if not exists(path):
         return UsageError(f"{path}: no such file or directory")
-    return UsageError(f"{path}: {what} is about log dirs and partition directories, not about one file")
+    return UsageError(f"{path} is a file; {what} needs a log dir or partition directory")

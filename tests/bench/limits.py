@@ -76,7 +76,7 @@ def dump_log(runs: int) -> None:
     """Compare the inspection of a small segment with kafka-dump-log."""
     segment = str(min((path for path in SEGMENTS if path.stat().st_size), key=lambda path: path.stat().st_size))
     try:
-        theirs = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", "--files", segment)
+        theirs = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", "--files", segment, quick=False)
     except NoKafkaError as error:
         print(f"kafka-dump-log not measured: {error}")
         return

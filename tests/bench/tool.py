@@ -51,7 +51,7 @@ TINY_SIZE = 64 << 10
 
 def tool(*arguments: str) -> list[str]:
     """Return the command line of kafka-dump-log: the heap of its script, no option that only shortens a start."""
-    java, *rest = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", *arguments)
+    java, *rest = java_command("4.3.1", "org.apache.kafka.tools.DumpLogSegments", *arguments, quick=False)
     return [java, HEAP, *rest[len(JVM) :]]
 
 

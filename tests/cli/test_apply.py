@@ -32,9 +32,9 @@ def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
     assert "(12 B to 4 B): changed" in " ".join(done.out.split())
     again = kcheck("apply", plan, "--backup", backup, "--yes")
     assert (again.code, last(again.err)) == (0, UNCHANGED)
-    assert "as it should be" in again.out
+    assert "already applied" in again.out
     back = kcheck("undo", backup)
-    assert (back.code, last(back.err)) == (0, "Changed 7 files back to what they were.")
+    assert (back.code, last(back.err)) == (0, "Restored 7 files.")
     assert state(*dirs) == before
     assert last(kcheck("undo", backup).err) == UNCHANGED
 
@@ -65,7 +65,7 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
     done = subprocess.run(command, env=environment(), input=word, text=True, capture_output=True, check=False)
     assert done.returncode == code
     assert f"{POINT}: the recovery point lies above the log end" in done.stderr
-    assert "7 operations. Type apply to go on: " in done.stderr
+    assert "7 operations. Type apply to continue: " in done.stderr
     assert (last(done.stderr) == UNCHANGED) == (code != 0)
 
 
@@ -77,8 +77,12 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
         (("apply", "data1/meta.properties", "--backup", "b", "--yes"), 3, "the plan is not valid JSON"),
         (("apply", "plan.json", "--backup", "data1/b", "--yes"), 3, "must not be inside"),
         (("apply", "plan.json", "--backup", "plan.json/b", "--yes"), 3, "Not a directory: nothing is changed"),
-        (("apply", "plan.json", "--backup", "b", "--yes", "--format", "csv"), 2, "not one table"),
-        (("apply", "plan.json", "--backup", "b", "--yes", "-o", "data1/out"), 2, "where kcheck writes nothing"),
+        (("apply", "plan.json", "--backup", "b", "--yes", "--format", "csv"), 2, "more than one table"),
+        (
+            ("apply", "plan.json", "--backup", "b", "--yes", "-o", "data1/out"),
+            2,
+            "which was checked; choose a file outside",
+        ),
         (("undo", "data1"), 3, "holds no backup"),
         (("undo", "missing"), 3, "holds no backup"),
     ],

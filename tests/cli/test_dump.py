@@ -62,11 +62,11 @@ def test_what_is_no_regular_file_is_3(tmp_path: Path, style: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--offset", "x"), "--offset x is no range of offsets"),
+        (("--offset", "x"), "--offset: invalid range 'x'"),
         (("--epoch", "x"), "x"),
         (("--as", "poem"), "poem"),
-        (("--as", "leader-epoch-checkpoint"), "kcheck inspect shows it"),
-        (("--as", "offset-index", "--epoch", "1"), "have no leader epoch"),
+        (("--as", "leader-epoch-checkpoint"), "use kcheck inspect"),
+        (("--as", "offset-index", "--epoch", "1"), "has no leader epoch in its rows"),
     ],
 )
 def test_usage_errors_are_2(segment: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -84,7 +84,7 @@ def test_csv_is_one_table_of_one_kind(segment: Path, tmp_path: Path) -> None:
     (tmp_path / "00000000000000000000.index").write_bytes(index((9, 100)))
     refused = kcheck("dump", segment, tmp_path / "00000000000000000000.index", "--format", "csv")
     assert (2, "") == (refused.code, refused.out)
-    assert "not one table; use json or ndjson" in refused.err
+    assert "has more than one table; use json or ndjson" in refused.err
 
 
 def test_ndjson_tags_each_line(segment: Path, tmp_path: Path) -> None:

@@ -120,13 +120,13 @@ def test_times_of_other_rows(segment: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--time", "now"), "--time now is no range of times"),
-        (("--time", "2026-01-01"), "is no range of times"),
-        (("--time", ".."), "is no range of times"),
-        (("--time", "x..y"), "is no range of times"),
-        (("--print-data", "ebcdic"), "known are utf8, hex, base64"),
+        (("--time", "now"), "--time: invalid range 'now'"),
+        (("--time", "2026-01-01"), "invalid range"),
+        (("--time", ".."), "invalid range"),
+        (("--time", "x..y"), "invalid range"),
+        (("--print-data", "ebcdic"), "use one of utf8, hex, base64"),
         (("--as", "offset-index", "--records"), "--records: "),
-        (("--as", "offset-index", "--time", "10000.."), "have no timestamp"),
+        (("--as", "offset-index", "--time", "10000.."), "has no timestamp in its rows"),
     ],
 )
 def test_usage_errors_are_2(segment: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -169,7 +169,7 @@ def test_the_lines_of_kafka(segment: Path) -> None:
     [
         (
             batch_of(record(0) + b"\x09", 2),
-            f"record 1 of the batch at offset 0 cannot be read, byte {len(record(0))} of its records",
+            f"record 1 of the batch at offset 0 is unreadable at byte {len(record(0))} of its records",
         ),
         (wrapper(2, INNER[:-1] + b"x"), "the CRC of the message at offset 2 in a wrapper does not match"),
         (batch_of(record(0, b"\0"), 1, attributes=0x20), "the control record at offset 0: the key of the control"),
@@ -198,12 +198,12 @@ def test_a_batch_that_is_too_large_is_not_read(segment: Path, monkeypatch: pytes
     monkeypatch.setattr(dump_records, "BODY_SIZE_MAX", 100)
     done = kcheck("dump", segment, "--records")
     assert 1 == done.code
-    assert "is not read, at most 100 are" in " ".join(done.out.split())
+    assert "is too large; kcheck reads at most 100" in " ".join(done.out.split())
 
 
 def test_a_batch_that_becomes_shorter_while_it_is_read(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LocalFile, "pread", lambda *_: b"")
-    assert "the file has become shorter" in " ".join(kcheck("dump", segment, "--records").out.split())
+    assert "the file was truncated while kcheck read it" in " ".join(kcheck("dump", segment, "--records").out.split())
 
 
 def test_a_record_that_would_be_too_large_is_told(segment: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,10 @@ from tests.fleets import finding, forged
 
 SHOWN = """\
 fleet diff, Kafka 4.3 rules
-before: run a in out/run=a, to the depth of headers, Kafka 4.3 rules, ended
+before: run a in out/run=a, depth headers, Kafka 4.3 rules, ended
     2023-11-14 22:14:21 UTC
-after: run b in out/run=b, to the depth of headers, Kafka 4.3 rules, ended
-    2023-11-14 22:14:21 UTC, not everything could be looked at
+after: run b in out/run=b, depth headers, Kafka 4.3 rules, ended
+    2023-11-14 22:14:21 UTC, incomplete
 
 cluster c broker ?
   new: fatal KC202 a\\nb in /d/t-0/leader-epoch-checkpoint, line 3
@@ -27,7 +27,7 @@ cluster c broker 1
     before: warning KC101 was
   gone: error KC201 it is wrong in /d/t-0/leader-epoch-checkpoint, line 3
 
-1 new (1 fatal), 1 gone, 1 changed, 1 the same
+1 new (1 fatal), 1 gone, 1 changed, 1 unchanged
 """
 
 

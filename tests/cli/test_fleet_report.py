@@ -26,7 +26,7 @@ def test_it_writes_a_page_and_says_the_summary(out: Path) -> None:
     assert (1, "Written: report.html\n") == (done.code, done.err)
     assert (out.parent / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
     lines = done.out.splitlines()
-    assert "run r in out/run=r, to the depth of headers" == lines[1]
+    assert "run r in out/run=r, depth headers" == lines[1]
     assert "1 cluster, 1 broker, 1 log dir, 0 partition directories" in lines
     assert "1 error, 1 warning" == lines[-1]
     done = shell("fleet", "report", "out/run=r", "-o", "x.html", "--prometheus", "x.prom", cwd=out.parent)
@@ -51,8 +51,8 @@ def test_every_format_tells_the_same(out: Path) -> None:
     assert page.read_text("utf-8") == kcheck(*common, "--format", "html").out
     assert "kcheck_fleet_findings{" in kcheck(*common, "--format", "prometheus").out
     done = kcheck(*common, "--format", "csv")
-    assert (2, True) == (done.code, "is not one table" in done.err)
-    assert (2, True) == (kcheck("rules", "--format", "html").code, "for fleet-report alone" in kcheck(
+    assert (2, True) == (done.code, "more than one table" in done.err)
+    assert (2, True) == (kcheck("rules", "--format", "html").code, "works with fleet-report only" in kcheck(
         "rules", "--format", "html").err)  # fmt: skip
 
 
@@ -74,14 +74,14 @@ def test_it_ends_as_a_check_does(options: tuple[str, ...], code: int, out: Path)
 def test_a_run_that_is_not_whole_ends_in_3(tmp_path: Path) -> None:
     """As the scan did."""
     done = kcheck("fleet", "report", forged(tmp_path, finished=False), "-o", tmp_path / "x.html")
-    assert (3, True) == (done.code, "Not everything could be looked at" in done.out)
+    assert (3, True) == (done.code, "Incomplete: findings KC000 and KC001" in done.out)
 
 
 def test_what_makes_no_sense_is_refused(out: Path, tmp_path: Path) -> None:
     """In one line, and nothing is written: not into a log dir, not where no directory is, not of what is no run."""
     data = log_dir(tmp_path / "data")
     forged(tmp_path / "other", "x", log_dirs=[{**LOG_DIR, "log_dir": str(data)}, {**LOG_DIR, "log_dir": "a\0b"}])
-    inside = f"stands inside of {data}, where kcheck writes nothing"
+    inside = f"is inside {data}, which was checked; choose a file outside"
     for arguments, said in (
         ((tmp_path / "none",), f"{tmp_path}/none is no directory"),
         ((data,), "holds no run"),
@@ -90,8 +90,8 @@ def test_what_makes_no_sense_is_refused(out: Path, tmp_path: Path) -> None:
             (tmp_path / "other", "--prometheus", data / "x.prom"),
             inside,
         ),
-        ((out, "-o", tmp_path / "none" / "x"), "there is no directory"),
-        ((out, "--prometheus", tmp_path / "none" / "x"), "there is no directory"),
+        ((out, "-o", tmp_path / "none" / "x"), "no such directory"),
+        ((out, "--prometheus", tmp_path / "none" / "x"), "no such directory"),
     ):
         before = sorted(tmp_path.rglob("*"))
         done = kcheck("fleet", "report", *arguments, *(() if "-o" in arguments else ("-o", tmp_path / "page")))
@@ -134,5 +134,5 @@ def test_a_scan_writes_metrics_of_its_own_run(tmp_path: Path) -> None:
     shell(*common, "--run", "b", "--prometheus", "x.prom", "--ignore", "KC310", cwd=tmp_path)
     assert 'rule="KC310"' not in (tmp_path / "x.prom").read_text()
     done = shell(*common, "--run", "c", "--prometheus", "none/x.prom", cwd=tmp_path)
-    assert (2, True) == (done.code, "--prometheus none/x.prom: there is no directory none" in done.err)
+    assert (2, True) == (done.code, "--prometheus none/x.prom: no such directory: none" in done.err)
     assert ["run=a", "run=b"] == sorted(path.name for path in (tmp_path / "out").iterdir())

@@ -41,7 +41,7 @@ def test_a_path_without_a_verb() -> None:
     done = kcheck("d")
     assert done.code == kcheck("check", "d").code
     assert done.out.startswith(
-        "d   broker 1: will boot but lose 10 records\nmore about the next start: kcheck predict d\n"
+        "d   broker 1: will boot but lose 10 records\ndetails of the next start: kcheck predict d\n"
     )
     assert "KC211" in done.out
     document = json.loads(kcheck("d", "--format", "json").out)
@@ -57,5 +57,5 @@ def test_what_was_not_certain_is_said() -> None:
     log = Path("d/t-0") / f"{0:020d}.log"
     for base in (0, 5):
         (log.parent / f"{base:020d}.log.swap").write_bytes(log.read_bytes())
-    assert "Not certain: several swaps" in kcheck("predict", "d", "--kafka", "2.8").out
-    assert "Not certain" not in kcheck("predict", "d", "--kafka", "4.3").out
+    assert "Uncertain: several swaps" in kcheck("predict", "d", "--kafka", "2.8").out
+    assert "Uncertain" not in kcheck("predict", "d", "--kafka", "4.3").out

@@ -107,7 +107,7 @@ def test_control_c_tells_what_was_found_up_to_there(endless: Path, jobs: int, de
 def test_text_says_that_it_was_stopped(endless: Path, jobs: int) -> None:
     code, out, _, _ = stopped(signal.SIGINT, jobs, endless)
     assert (130, True) == (code, "KC142" in out)
-    assert "stopped by ^C after 0 of 1 log dir / 1 of 2 partitions / 1000 B of 4.0 TiB\n" in out
+    assert "interrupted after 0 of 1 log dir / 1 of 2 partitions / 1000 B of 4.0 TiB\n" in out
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -162,7 +162,7 @@ def test_a_process_that_dies_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     done = kcheck("check", path, "--jobs", "2", "--format", "json")
     found = {row["id"]: row for row in json.loads(done.out)["findings"]}
     assert (3, f"{100:020}.log") == (done.code, found["KC000"]["file"])
-    assert "kcheck failed here: the process that read it ended: SIGKILL" == found["KC000"]["message"]
+    assert "kcheck failed here: the worker process died: SIGKILL" == found["KC000"]["message"]
     assert f"{200:020}.log" == found["KC142"]["file"]
 
 
@@ -173,7 +173,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*arguments: object, **more: object) -> object:
         raise RuntimeError(f"boom {arguments[2]} {more['verify']}")
 
-    monkeypatch.setattr("kcheck.views.segment_scan.examine", fails)
+    monkeypatch.setattr("kcheck.views.segment_scan.read_segment", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
     assert (3, "kcheck failed here: RuntimeError: boom 0 False") == (
@@ -184,14 +184,14 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--jobs", "0"), "--jobs 0: a number from 1 to 256"),
+        (("--jobs", "0"), "--jobs 0: must be from 1 to 256"),
         (("--jobs", "-1"), "--jobs -1"),
         (("--jobs", "257"), "--jobs 257"),
         (("--jobs", "two"), "two"),
-        (("--since", "yesterday"), "--since yesterday is no time"),
-        (("--until", ""), "--until  is no time"),
-        (("--since", "9" * 5000), "9 is no time"),
-        (("--until", "2025-13-01"), "--until 2025-13-01 is no time"),
+        (("--since", "yesterday"), "--since: invalid time 'yesterday'"),
+        (("--until", ""), "--until: invalid time ''"),
+        (("--since", "9" * 5000), "9'; for example"),
+        (("--until", "2025-13-01"), "--until: invalid time '2025-13-01'"),
         (("--since", "2025-01-02", "--until", "2025-01-01"), "--since 2025-01-02 is later than --until 2025-01-01"),
     ],
 )
@@ -223,7 +223,7 @@ def test_times(text: str, same: str) -> None:
 def test_a_span_of_time_is_counted() -> None:
     folder = BROKERS / "4.3.1" / "stopped" / "broker-1"
     done = kcheck("check", folder, "--since", "2100-01-01")
-    assert re.search(r"not read, outside of the time asked for: [1-9][0-9]* segments\n", done.out)
+    assert re.search(r"skipped [1-9][0-9]* segments? outside --since and --until\n", done.out)
     assert "not read" not in kcheck("check", folder, "--since", "0").out
 
 
@@ -248,7 +248,7 @@ def test_where_the_disk_knows_no_priority_it_is_said(tmp_path: Path, monkeypatch
     monkeypatch.setattr(os, "nice", lambda _: 0)
     monkeypatch.setattr("kcheck.cli.priority._IOPRIO_SET", {})
     done = kcheck("check", path, "--nice")
-    assert (0, "kcheck: this system has no I/O priority that kcheck knows") == (
+    assert (0, "kcheck: cannot lower the I/O priority on this system") == (
         done.code,
         done.err.split(":  ")[0][:57],
     )

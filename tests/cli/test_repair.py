@@ -33,7 +33,7 @@ def test_a_plan_is_written_applied_and_undone(folder: Path, tmp_path: Path) -> N
     assert 0 == kcheck("apply", plan, "--backup", tmp_path / "backup", "--yes").code
     assert 0 == kcheck("check", folder).code
     again = kcheck("repair", folder, "-o", plan)
-    assert ("a plan for Kafka 4.3: 0 operations", 0) == (again.out.splitlines()[0], again.code)
+    assert ("plan for Kafka 4.3: 0 operations", 0) == (again.out.splitlines()[0], again.code)
     assert 0 == kcheck("undo", tmp_path / "backup").code
     assert before == contents(folder)
 
@@ -81,14 +81,14 @@ def test_one_partition_is_repaired_in_its_log_dir(tmp_path: Path) -> None:
     plan = parse_plan(kcheck("repair", made / "t-0", "--format", "json").out.encode())
     assert {"KC154", "KC213", "KC225"} == {each.why.finding for each in plan.operations}
     other = made / "t-0" / f"{0:020d}.log"
-    assert "not about one file" in kcheck("repair", other).err
+    assert "needs a log dir or partition directory" in kcheck("repair", other).err
 
 
 def test_what_cannot_be_meant_is_a_usage_error(tmp_path: Path) -> None:
     """A plan inside of a log dir, one that cannot be written, log dirs beside partitions."""
     made = broker(tmp_path / "data", readable_run(0, 9))
     inside = kcheck("repair", made, "-o", made / "plan.json")
-    assert (2, "stands inside of") == (inside.code, "stands inside of" if "stands inside of" in inside.err else "")
+    assert (2, "is inside") == (inside.code, "is inside" if "is inside" in inside.err else "")
     assert "cannot be mixed" in kcheck("repair", made, made / "t-0").err
     nowhere = kcheck("repair", made, "-o", tmp_path / "none" / "plan.json")
     assert (2, True) == (nowhere.code, "cannot write" in nowhere.err)

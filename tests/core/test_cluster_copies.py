@@ -43,23 +43,23 @@ def test_the_newest_copy_decides() -> None:
 @pytest.mark.parametrize(
     ("metadata", "own", "doubt"),
     [
-        (copy(), True, "offset 20 of those metadata may not be committed"),
+        (copy(), True, "offset 20 of this copy of the metadata may not be committed"),
         (copy()._replace(snapshot=21), True, None),
         (copy(voters=(7,)), True, None),
-        (copy(), False, "those metadata may be older than the directory"),
+        (copy(), False, "this copy of the metadata may be older than the directory"),
         (copy(voters=(1,)), False, None),
     ],
 )
 def test_a_stray_is_certain_if_its_record_is_committed(metadata: MetadataCopy, own: bool, doubt: str | None) -> None:
     """Records below a snapshot are committed, and so are all records of a single controller."""
-    reason = "the cluster has no replica of it on broker 1, by log-1 up to offset 50"
+    reason = "the cluster has no replica of it on broker 1, according to log-1 up to offset 50"
     assert (reason, doubt) == detector(metadata, own=own).stray("T", 1)
     assert detector(metadata, own=own).stray("T", 0) is None
 
 
 def test_a_topic_that_no_record_removed_may_be_younger_than_the_copy() -> None:
-    reason = "the cluster has no topic with id U, by log-1 up to offset 50"
-    assert (reason, "those metadata may be older than the directory") == detector(copy()).stray("U", 0)
+    reason = "the cluster has no topic with id U, according to log-1 up to offset 50"
+    assert (reason, "this copy of the metadata may be older than the directory") == detector(copy()).stray("U", 0)
 
 
 def test_a_future_log_is_promoted_if_the_metadata_assign_it_here() -> None:

@@ -143,7 +143,7 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
         ("{0}/nowhere", "is no directory, no layout"),
         ("{0}/nowhere.csv", "is no directory, no layout"),
         ("{0}/east/b1/notes", "is no directory, no layout"),
-        ("{0}/east/b1/d1", "holds no log dir"),
+        ("{0}/east/b1/d1", "is not a log dir"),
     ],
 )
 def test_a_root_that_makes_no_sense_is_refused(root: str, said: str, fleet: Path) -> None:

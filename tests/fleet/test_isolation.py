@@ -42,7 +42,7 @@ def raises(*_: object) -> None:
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
-        (kill, "the process that read it ended: SIGKILL"), (hang, "no answer in 1 s"), (exhaust, "MemoryError"),
+        (kill, "the worker process died: SIGKILL"), (hang, "no answer in 1 s"), (exhaust, "MemoryError"),
         (raises, "RuntimeError: boom"),
     ],
 )  # fmt: skip

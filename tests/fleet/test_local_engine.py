@@ -291,7 +291,7 @@ def test_a_run_is_written_once_and_outside(data: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="run=r already exists"):
         scanned(tmp_path, data)
     assert before == tables(tmp_path / "out" / "run=r")
-    with pytest.raises(UsageError, match=r"stands inside of .*d1, where kcheck writes nothing"):
+    with pytest.raises(UsageError, match=r"is inside .*d1, which was checked"):
         scanned(tmp_path / "fleet" / "1" / "d1", data)
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot create"):

@@ -186,9 +186,9 @@ def test_what_cannot_take_part_says_why(tmp_path: Path) -> None:
     _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}")
     problems = {row["broker"]: row["problem"] for row in rows["truncation_plans"]}
     assert {"a", "b", "c", "d", "e"} == set(problems)
-    assert "leader-epoch-checkpoint cannot be read by the broker: IOException" == problems["c"]
+    assert "the broker cannot read leader-epoch-checkpoint: IOException" == problems["c"]
     assert "its log dir goes offline" in problems["d"]
-    assert "its start adds epoch 0 of its batches: --depth crc tells from where" == problems["e"]
+    assert "the start adds epoch 0; --depth crc finds its start offset" == problems["e"]
     assert [(5, 2)] == [(row["replicas"], row["able"]) for row in rows["replica_sets"]]
     _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", depth="crc", name="deep")
     assert {"e": None, "a": None, "b": None} == {

@@ -28,7 +28,7 @@ def test_what_a_url_needs_is_told(tmp_path: Path) -> None:
     for arguments, why in (
         (("dropbox://x",), "dropbox"),
         (("nosuch://x",), "nosuch"),
-        (("memory://x", "--storage-option", "y"), "NAME=VALUE is needed"),
+        (("memory://x", "--storage-option", "y"), "write NAME=VALUE"),
     ):
         done = kcheck("fleet", "scan", *arguments, "--out", tmp_path)
         assert (2, True) == (done.code, why in done.err)

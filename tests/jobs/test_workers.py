@@ -119,7 +119,7 @@ def test_a_process_that_dies_costs_one_task(end: Any, why: str) -> None:
     """What it had been given beside that is run by another one."""
     tasks = [task(end if number == 2 else double, number) for number in range(200)]
     ((_, answers),), _ = run(2, [("a", tasks)])
-    assert f"kcheck failed here: the process that read it ended: {why}" == message(answers.pop(2))
+    assert f"kcheck failed here: the worker process died: {why}" == message(answers.pop(2))
     assert [2 * number for number in range(200) if number != 2] == answers
 
 

@@ -8,7 +8,10 @@ import pytest
 
 from tests.oracle import ask as asking
 from tests.oracle.jars import NoKafkaError
-from tests.oracle.kafka import Cluster
+from tests.oracle.kafka import Cluster, keep_archive
+
+NEWEST = "4.3.1"
+"""Of this release so many processes are started that an archive of its classes pays."""
 
 
 @pytest.fixture
@@ -31,6 +34,8 @@ def start() -> Callable[..., Cluster]:
 
     def started(*args: Any, **kwargs: Any) -> Cluster:
         try:
+            if args[0] == NEWEST:
+                keep_archive(NEWEST)
             return Cluster(*args, **kwargs)
         except NoKafkaError as error:
             reason = f"Kafka {error}".partition("\n")[0]

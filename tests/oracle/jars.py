@@ -17,6 +17,14 @@ JVM = (
     # What Java 17 hides and old releases reach for: unmapping of index files, metrics.
     *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED),
 )  # fmt: skip
+UNVERIFIED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+"""Classes are believed: a fifth of the CPU time of a broker's start."""
+
+QUICK = (
+    *UNVERIFIED,
+    "-Xlog:disable", "-Xlog:all=error:stderr",  # an archive that does not fit is no news, and stdout is for answers
+)  # fmt: skip
+"""What only shortens a start."""
 
 POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>local</groupId><artifactId>kafka</artifactId><version>1</version>"""
@@ -67,14 +75,22 @@ def jar(coordinate: str) -> Path:
     return found
 
 
+def archive(version: str) -> Path:
+    """Return where the classes of a release are kept as a JVM wants them in memory, if somebody has put them there."""
+    return CACHE / f"{version}.jsa"
+
+
+def _scala(version: str) -> str:
+    return "2.13" if numbers(version) >= (2, 4) else "2.12" if numbers(version) >= (0, 10, 2) else "2.11"
+
+
 def _usable(kept: Path) -> bool:
     return kept.exists() and all(Path(jar).exists() for jar in kept.read_text().split(":"))
 
 
 def _resolve(version: str, kept: Path) -> None:
     """Write the class path that Maven finds to `kept`, which appears complete or not at all."""
-    scala = "2.13" if numbers(version) >= (2, 4) else "2.12" if numbers(version) >= (0, 10, 2) else "2.11"
-    names = [f"kafka_{scala}", *(["kafka-tools"] if numbers(version) >= (0, 10) else [])]
+    names = [f"kafka_{_scala(version)}", *(["kafka-tools"] if numbers(version) >= (0, 10) else [])]
     wanted = [f"org.apache.kafka:{name}:{version}" for name in names]
     # One logging back end for all: old releases call log4j 1 itself, which reload4j is.
     wanted += ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-reload4j:1.7.36"]
@@ -100,9 +116,12 @@ def _resolve(version: str, kept: Path) -> None:
 
 
 def _compiled(version: str, source: Path) -> Path:
-    """Return the folder of the classes of a source file: to compile it takes longer than most runs of it."""
+    """Return the folder of the classes of a source file: to compile it takes longer than most runs of it.
+
+    What differs between releases the sources reach by name, so that of all releases of one Scala they become the same.
+    """
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
-    kept = CACHE / "classes" / f"{version}-{source.stem}-{digest}"
+    kept = CACHE / "classes" / f"{_scala(version)}-{source.stem}-{digest}"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
@@ -115,16 +134,24 @@ def _compiled(version: str, source: Path) -> Path:
     return kept
 
 
-def java_command(version: str, source_or_class: str | Path, *args: str, log4j: Path | None = None) -> list[str]:
-    """Return the command that runs a main class, or that of a source file, on the jars of a release."""
+def java_command(
+    version: str, source_or_class: str | Path, *args: str, log4j: Path | None = None, quick: bool = True
+) -> list[str]:
+    """Return the command that runs a main class, or that of a source file, on the jars of a release.
+
+    Who measures a program is not `quick`.
+    """
     jars, name = classpath(version), str(source_or_class)
     if isinstance(source_or_class, Path):
-        jars, name = f"{_compiled(version, source_or_class)}:{jars}", source_or_class.stem
+        jars, name = f"{jars}:{_compiled(version, source_or_class)}", source_or_class.stem
     if log4j is None:
         log4j = CACHE / "log4j.properties"
         if not log4j.exists():
             log4j.write_text(LOG4J.format(level="WARN", target="err"))
-    return ["java", *JVM, f"-Dlog4j.configuration=file:{log4j}", "-cp", jars, name, *args]
+    options = [*JVM, *(QUICK if quick else ())]
+    if quick and archive(version).exists():
+        options.append(f"-XX:SharedArchiveFile={archive(version)}")
+    return ["java", *options, f"-Dlog4j.configuration=file:{log4j}", "-cp", jars, name, *args]
 
 
 def run_java(version: str, source_or_class: str | Path, *args: str, stdin: str = "") -> str:

@@ -1,9 +1,11 @@
 """Real Kafka brokers on this machine, from released jars: what the tests ask and what made `fixtures/brokers`."""
 
+import fcntl
 import re
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
@@ -12,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.oracle.jars import LOG4J, java_command, numbers
+from tests.oracle.jars import LOG4J, archive, java_command, numbers
 
 CONTROLLER_ID = 100
 TIMEOUT = 90.0
@@ -67,6 +69,10 @@ class Process:
         self._log_start = 0
         self._rested = 0.0
         self._process: subprocess.Popen[bytes] | None = None
+
+    def add_jvm_option(self, option: str) -> None:
+        """Start the process with one more option of the JVM."""
+        self._command.insert(1, option)
 
     @property
     def alive(self) -> bool:
@@ -134,7 +140,8 @@ class Cluster:
     KRaft (default from 3.3): a controller beside the brokers, so that every broker may be killed; a single broker
     is its own controller. ZooKeeper (`mode="zk"`): a server beside them. `log_dirs` is the number of log dirs of
     each broker, or of each id. `standalone`: a single broker whose voters stand in the metadata log (KIP-853, 3.9
-    on). Each process has a folder below `dir`: `broker-1/data1`, `broker-1/server.log`.
+    on). `dump_classes`: where a broker that stops leaves what it loaded. Each process has a folder below `dir`:
+    `broker-1/data1`, `broker-1/server.log`.
     """
 
     def __init__(
@@ -148,8 +155,10 @@ class Cluster:
         broker_config: Mapping[str, object] | None = None,
         loggers: Mapping[str, str] | None = None,
         standalone: bool = False,
+        dump_classes: Path | None = None,
     ) -> None:
         self.version = version
+        self.dump_classes = dump_classes
         self.standalone = standalone
         self.mode = mode or ("kraft" if numbers(version) >= (3, 3) else "zk")
         self.dir = Path(dir).resolve()
@@ -228,6 +237,8 @@ class Cluster:
         folder.mkdir()
         properties = folder / "server.properties"
         node = Process(self.version, folder, "kafka.Kafka", properties, BROKER_STARTED, port)
+        if self.dump_classes is not None:
+            node.add_jvm_option(f"-XX:ArchiveClassesAtExit={self.dump_classes}")
         node.log_dirs = [folder / f"data{number}" for number in range(1, log_dirs + 1)]
         node.rest_after_kill = ZOOKEEPER_SESSION + 1 if self.mode == "zk" else 0.0  # else it dies with NodeExists
         lines = {**config, "log.dirs": ",".join(map(str, node.log_dirs))}
@@ -303,6 +314,21 @@ class Cluster:
         """SIGKILL to all."""
         for process in (*self.brokers.values(), self.beside):
             process.kill()
+
+
+def keep_archive(version: str) -> None:
+    """Keep the classes of a broker as a JVM wants them in memory: later starts of the release are a third cheaper."""
+    kept = archive(version)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.with_suffix(".lock").open("w") as lock, tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if kept.exists():
+            return
+        made = Path(folder) / "classes.jsa"
+        with Cluster(version, dir=Path(folder) / "cluster", dump_classes=made) as cluster:
+            cluster.stop()
+        if made.exists():
+            made.rename(kept)
 
 
 def _config(node: Process) -> str:

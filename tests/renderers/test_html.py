@@ -135,7 +135,7 @@ def test_the_queries_run(tmp_path: Path) -> None:
 def test_it_says_what_is_missing(finished: bool, count: int, tmp_path: Path) -> None:
     """A run that is not whole; a run in which nothing was found."""
     content = page(forged(tmp_path, finished=finished))
-    assert content.count("Not everything could be looked at") == count
+    assert content.count("Incomplete: findings KC000 and KC001") == count
     assert "No rule found anything." in content
     assert "This run predicts no start." in content
     assert 'class="s clean">clean' in content

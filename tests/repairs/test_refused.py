@@ -176,7 +176,7 @@ def test_a_swap_stays_where_its_segments_are_not_all_there(tmp_path: Path) -> No
     flip_byte(one / LOG, BATCH_SIZE - 1)
     assert "the segments to be replaced are damaged" in reasons(planned(str(one)))
     write(one / "t-0", {f"{500:020d}.log.cleaned": b""})
-    assert "a split was under way" in reasons(planned(str(one)))
+    assert "a split was in progress" in reasons(planned(str(one)))
 
 
 def test_files_that_are_gone_are_not_moved() -> None:

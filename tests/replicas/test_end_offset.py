@@ -117,7 +117,7 @@ def test_a_replica_that_cannot_be_read_answers_with_a_storage_error(data: Path) 
     write(data / "t-0", {"leader-epoch-checkpoint": b"0\n1\n0 0\n1 5\n"})
     (row,) = answered(data, epochs=(0,))["answers"]
     assert ("KAFKA_STORAGE_ERROR", -1, -1) == (row["error"], row["epoch"], row["end_offset"])
-    assert "leader-epoch-checkpoint cannot be read" in row["problem"]
+    assert "cannot read leader-epoch-checkpoint" in row["problem"]
 
 
 def test_answers_are_in_the_order_of_partitions_and_brokers() -> None:

@@ -139,7 +139,7 @@ def test_of_equal_losses_the_longest_log_is_best() -> None:
 
 
 def test_an_unknown_leader_names_the_known(diverged: list[str]) -> None:
-    with pytest.raises(UsageError, match=r"--leader 7 has no replica here; brokers are 1, 2"):
+    with pytest.raises(UsageError, match=r"--leader 7: no such replica; use one of 1, 2"):
         planned(*diverged, leader="7")
 
 
@@ -152,7 +152,7 @@ def test_a_partition_that_the_leader_does_not_have_is_told(diverged: list[str]) 
     """Nobody is truncated by it."""
     partition_dir(Path("d2/u-0"), [run(0, 9)], epoch_entries=[(4, 0)])
     (row,) = (row for row in planned(*diverged, leader="1")["partitions"] if row["topic"] == "u")
-    assert (1, 5, None, "broker 1 has no replica of it here") == (
+    assert (1, 5, None, "broker 1 has no replica of this partition") == (
         row["leader"], row["leader_epoch"], row["leader_log_end_offset"], row["problem"],
     )  # fmt: skip
     assert [(2, "unknown", None)] == [(f["broker_id"], f["status"], f["truncate_to"]) for f in row["followers"]]
@@ -240,13 +240,13 @@ def test_a_replica_that_cannot_take_part_says_why(diverged: list[str]) -> None:
     assert ("unknown", None, None, None) == tuple(
         follower[key] for key in ("status", "truncate_to", "log_end_offset_after", "lost")
     )
-    assert "leader-epoch-checkpoint cannot be read" in follower["problem"]
+    assert "cannot read leader-epoch-checkpoint" in follower["problem"]
 
 
 def test_a_leader_that_cannot_lead_says_why(diverged: list[str]) -> None:
     write(Path("d1/t-0"), {"leader-epoch-checkpoint": b"0\n1\n0 0\n1 60\n"})
     partition = partition_of(*diverged, leader="1")
-    assert "leader-epoch-checkpoint cannot be read" in partition["problem"]
+    assert "cannot read leader-epoch-checkpoint" in partition["problem"]
     (follower,) = partition["followers"]
     assert "its leader cannot lead" in follower["problem"]
 
@@ -342,7 +342,7 @@ def test_the_best_leader_has_the_most_followers(diverged: list[str]) -> None:
     (partition,) = planned(*diverged, "3=d3", leader="best")["partitions"]
     assert (1, ["ok", "unknown"]) == (partition["leader"], [each["status"] for each in partition["followers"]])
     said = " ".join(kcheck("truncation", *diverged, "3=d3").out.split())
-    assert "t-0 under leader 3: broker 1 is left out: it is no replica of this topic" in said
+    assert "t-0 under leader 3: broker 1 skipped: not a replica of this topic" in said
 
 
 def test_where_no_replica_is_any_leader_is_told_as_it_was_said(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_a_partition_that_stands_alone() -> None:
 
 def test_a_file_is_no_log_dir() -> None:
     whole(Path("d"), clean=True)
-    with pytest.raises(UsageError, match="not about one file"):
+    with pytest.raises(UsageError, match="needs a log dir or partition directory"):
         predict([f"d/t-0/{LOG}"], wish())
 
 
@@ -307,9 +307,9 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
     assert settings_of(["server.properties"], "other.properties", (), newest).segment_index_bytes == 80
     found = settings_of([], "server.properties", ("segment.index.bytes=8", "index.interval.bytes=1"), newest)
     assert (found.index_interval_bytes, found.preallocate) == (1, True)
-    with pytest.raises(UsageError, match="is no KEY=VALUE"):
+    with pytest.raises(UsageError, match="write KEY=VALUE"):
         settings_of([], None, ("x",), newest)
-    with pytest.raises(UsageError, match=r"^-D log\.dris is not known: is log\.dirs meant\?$"):
+    with pytest.raises(UsageError, match=r"^-D log\.dris: unknown setting; did you mean log\.dirs\?$"):
         settings_of([], None, ("log.dris=/d",), newest)
     others = (
         "log.roll.ms=1",

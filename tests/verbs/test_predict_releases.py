@@ -89,7 +89,7 @@ def test_a_missing_index(kafka: str, recovers: bool, tmp_path: Path) -> None:
     write(path / "t-0", {TIME_INDEX: b""})
     found = predicted(path, kafka)
     assert found["reason"].endswith(
-        "the broker recovers its segment" if recovers else f"{INDEX} is missing: the broker creates an empty one"
+        "recovers its segment" if recovers else f"{INDEX} is missing: the broker creates an empty one"
     )
 
 

@@ -1,1 +1,1 @@
-"""The folder that spark-submit puts before all others: nothing stands in it that could hide another module."""
+"""The directory that spark-submit puts first on the path: it must hold no module that could hide another one."""

@@ -1,4 +1,4 @@
-"""What spark-submit starts: kcheck itself, from the zip that stands beside it."""
+"""The script that spark-submit starts: it runs kcheck from the zip next to it."""
 
 import sys
 
@@ -6,7 +6,7 @@ if __name__ == "__main__":
     try:
         from kcheck.cli.app import main
     except ModuleNotFoundError as error:
-        said = f"kcheck: the driver runs by {sys.executable}, which has no {error.name}: pip install 'kcheck[spark]'"
+        said = f"kcheck: {sys.executable}, the Python of the driver, has no {error.name}: pip install 'kcheck[spark]'"
         print(said, file=sys.stderr)
         sys.exit(2)
     sys.argv[0] = "kcheck"

@@ -1,4 +1,4 @@
-"""The page of `fleet report`: everything in one file, worst first, readable without JavaScript."""
+"""The page of `fleet report`: one self-contained file, worst first, readable without JavaScript."""
 
 import base64
 import hashlib
@@ -35,13 +35,13 @@ from kcheck.renderers._text_fleet import moment, place_of
 
 _BAR_COUNT = 15
 _ROW_COUNT = 1000
-"""So many lines of a chart, and rows of a table, are shown at most; a query tells the rest."""
+"""Maximum number of bars in a chart, and of rows in a table; the query below a table returns all rows."""
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",
-    "error": "It serves, replicates or drops something wrong.",
-    "warning": "It heals it by itself at its start.",
-    "info": "It does not notice.",
-    "clean": "Nothing was found.",
+    "error": "The broker serves or replicates wrong data, or drops records.",
+    "warning": "The broker repairs it at startup.",
+    "info": "The broker does not notice.",
+    "clean": "No findings.",
 }
 _SECTIONS = {
     "brokers": "Brokers",
@@ -66,7 +66,7 @@ def page(report: Report) -> Iterator[Html]:
     yield _findings(body["worst"], sum(report.summary().values()), path)
     yield (
         f"</main>\n<footer><p>Written by kcheck {text(__version__)} from the tables in <code>{text(path)}</code>."
-        f" This page asks no other computer for anything.</p></footer>\n<script>{SCRIPT}</script>\n</body></html>\n"
+        f" This page loads nothing from the network.</p></footer>\n<script>{SCRIPT}</script>\n</body></html>\n"
     )
 
 
@@ -96,19 +96,19 @@ def _summary(report: Report) -> Html:
     tiles = "".join(f"<li>{severity(name)}<b>{number(summary[name])}</b></li>" for name in SEVERITIES)
     rows: Any = body["rows"]
     things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
-    said = ", ".join(plural(*each) for each in (*things, (rows["partitions"], "partition directory")))
+    said = ", ".join(plural(*thing) for thing in (*things, (rows["partitions"], "partition directory")))
     words = "".join(f"<dt>{severity(name)}</dt><dd>{meaning}</dd>" for name, meaning in _MEANINGS.items())
     links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in _SECTIONS.items())
     left = "" if body["finished"] else (
-        '<p class="note">Not everything could be looked at: the findings KC000 and KC001 tell what.</p>\n'
+        '<p class="note">Incomplete: findings KC000 and KC001 list what could not be read.</p>\n'
     )  # fmt: skip
     return (
         f"<header><h1>Fleet report of run {text(body['run'])}</h1>\n"
-        f'<p class="facts">{text(said)}, to the depth of {text(body["depth"])}, Kafka {text(report.kafka)} rules;'
+        f'<p class="facts">{text(said)}, depth {text(body["depth"])}, Kafka {text(report.kafka)} rules;'
         f" scanned {text(moment(body['started']))} to {text(moment(body['ended']))}.</p>\n{left}"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n'
         f'<ul class="tiles" aria-label="Findings by severity">{tiles}</ul>\n'
-        f'<details><summary>What the words mean</summary><dl class="words">{words}</dl></details></header>\n<main>\n'
+        f'<details><summary>Severities</summary><dl class="words">{words}</dl></details></header>\n<main>\n'
     )
 
 
@@ -125,8 +125,8 @@ _COUNTS = [counted(name.capitalize(), name) for name in SEVERITIES]
 
 def _brokers(clusters: Sequence[Row], brokers: Sequence[Row], path: str) -> Html:
     bars = [Bar(text(row["cluster"]), _of(row["verdicts"], VERDICTS)) for row in clusters[:_BAR_COUNT]]
-    what = "Brokers by the worst that was found on each" if len(bars) == len(clusters) else (
-        f"Brokers by the worst that was found on each, in the worst {len(bars)} clusters"
+    what = "Brokers by their worst finding" if len(bars) == len(clusters) else (
+        f"Brokers by their worst finding, in the worst {len(bars)} clusters"
     )  # fmt: skip
     by_cluster = [
         plain("Cluster", "cluster"), ranked("Worst", "verdict"), *_COUNTS, counted("Brokers", "broker_count"),
@@ -178,12 +178,12 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
         "GROUP BY cluster, topic, partition ORDER BY damaged DESC, findings DESC;"
     )
     said = (
-        "<p>Those with an error, or worse, in one of their replicas, and those that can lose what was committed. Lost"
-        " are offsets that the other replicas cut if the best one leads; on one disk are those that it alone has. In"
-        " brackets: how many of them are below a high watermark.</p>\n"
+        "<p>Partitions with an error or a fatal finding on a replica, and those that can lose committed records. Lost:"
+        " offsets that the other replicas truncate if the best leader is elected. On one disk: offsets that only the"
+        " best leader has. In brackets: how many of these are below a high watermark.</p>\n"
     )
     shown = table("partitions", caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
-    return _section("partitions", said, shown, query("All of them, in DuckDB", lines))
+    return _section("partitions", said, shown, query("All partitions, in DuckDB", lines))
 
 
 def _lost(title: str, name: str) -> HtmlColumn:
@@ -195,7 +195,7 @@ def _lost(title: str, name: str) -> HtmlColumn:
 
 
 def _listed(values: Any) -> Sequence[Any]:
-    """Return a list that a cell has room for."""
+    """Return the first items of a list, as many as fit in a cell."""
     return values if len(values) <= 12 else (*values[:12], "…")
 
 
@@ -218,21 +218,21 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
         f"GROUP BY id, name, severity ORDER BY {_ORDER}, findings DESC;"
     )
     if not rules:
-        return _section("rules", "<p>No rule found anything.</p>\n")
+        return _section("rules", "<p>No findings.</p>\n")
     return _section(
         "rules", chart(what, bars),
         table("rules", caption(len(rules), len(rules), "rule"), columns, rules),
-        "<p>What each of them means, what the broker does, and what to do:</p>\n", details,
+        "<p>What each rule means, what the broker does, and what to do:</p>\n", details,
         query("All rules, in DuckDB", lines),
     )  # fmt: skip
 
 
 def _rule(row: Row, about: Row | None) -> Html:
-    found = plural(int(str(row["findings"])), "finding")
-    said = prose(str(about["page"])) if about is not None else "<p>This kcheck does not know the rule.</p>"
+    count = plural(int(str(row["findings"])), "finding")
+    said = prose(str(about["page"])) if about is not None else "<p>This version of kcheck does not know the rule.</p>"
     return (
         f'<details class="rule" id="rule-{text(row["id"])}"><summary>{severity(row["verdict"])}'
-        f" <strong>{text(row['id'])}</strong> {text(row['name'])}: {found}</summary><div>{said}</div></details>\n"
+        f" <strong>{text(row['id'])}</strong> {text(row['name'])}: {count}</summary><div>{said}</div></details>\n"
     )
 
 
@@ -248,7 +248,7 @@ def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
     )
     shown = table("findings", caption(len(_cut(rows)), count, "finding"), columns, _cut(rows))
     said = "" if len(_cut(rows)) == count else (
-        "<p>Of each rule and severity the first are shown; the query below has all of them.</p>\n"
+        "<p>The first findings of each rule and severity; the query below returns all.</p>\n"
     )  # fmt: skip
     return _section(
         "findings", said, shown if rows else "<p>None.</p>\n", query("All findings, in DuckDB", lines)
@@ -257,6 +257,4 @@ def _findings(rows: Sequence[Row], count: int, path: str) -> Html:
 
 def _what(row: Row) -> Html:
     more = "".join(f"<p>{text(row[name])}</p>" for name in ("effect", "advice") if row[name])
-    return text(row["message"]) + (
-        f"<details><summary>What it does, what to do</summary>{more}</details>" if more else ""
-    )
+    return text(row["message"]) + (f"<details><summary>Effect and advice</summary>{more}</details>" if more else "")

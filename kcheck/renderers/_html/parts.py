@@ -1,4 +1,4 @@
-"""Text, tables and bars of a page. Whatever stood in a name or a file is escaped here, and nowhere else."""
+"""Text, tables and bars of a page. Names and file contents are escaped here, and only here."""
 
 import html
 from collections.abc import Callable, Iterable, Sequence
@@ -12,14 +12,14 @@ from kcheck.renderers._printable import printable
 SEVERITIES = ("fatal", "error", "warning", "info")
 VERDICTS = (*SEVERITIES, "clean")
 _WORDS = {**{name: name for name in VERDICTS}, **{str(outcome): words for outcome, words in NEXT_STARTS.items()}}
-"""What has a colour, the worst of each kind first, and what is said of it."""
+"""The words for severities, verdicts and outcomes, which have a colour; the worst of each kind first."""
 _RANKS = {name: -at for at, name in enumerate(_WORDS)}
 Html = str
-"""Markup: all that is not ours in it went through `text`."""
+"""Markup, in which foreign text was escaped by `text`."""
 
 
 def text(value: object) -> Html:
-    """Return a value as text that moves no cursor, turns no line around and is no markup; `?` if it is not known."""
+    """Return a value as escaped text without control or bidirectional characters; `?` if it is unknown."""
     return "?" if value is None else html.escape(printable(value), quote=True)
 
 
@@ -29,13 +29,13 @@ def number(value: object) -> Html:
 
 
 def severity(value: object) -> Html:
-    """Return a severity, or a verdict, in its colour."""
+    """Return a severity or verdict in its colour."""
     name = str(value)
     return f'<span class="s {name}">{_WORDS[name]}</span>' if name in _WORDS else text(value)
 
 
 class HtmlColumn(NamedTuple):
-    """A column of a table: its title, its cell, what it is sorted by if not by its text, whether it is a number."""
+    """A column of a table: its title, its cell, its sort key (default: the text), and whether it is a number."""
 
     title: str
     cell: Callable[[Row], Html]
@@ -59,12 +59,12 @@ def sized(title: str, name: str) -> HtmlColumn:
 
 
 def ranked(title: str, name: str) -> HtmlColumn:
-    """Return a column of severities, or of verdicts; the worst is the largest."""
+    """Return a column of severities or verdicts, of which the worst sorts highest."""
     return HtmlColumn(title, lambda row: severity(row[name]), lambda row: _RANKS[str(row[name])])
 
 
 def table(name: str, caption: str, columns: Sequence[HtmlColumn], rows: Iterable[Row]) -> Html:
-    """Return a table that can be searched and sorted where there is JavaScript, and is worst first without it."""
+    """Return a table, worst first; JavaScript adds search and sorting."""
     head = "".join(f'<th scope="col"{_kind(column)}>{text(column.title)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(_cell(column, row) for column in columns)}</tr>\n" for row in rows)
     return (
@@ -74,19 +74,19 @@ def table(name: str, caption: str, columns: Sequence[HtmlColumn], rows: Iterable
 
 
 def caption(shown: int, count: int, word: str) -> str:
-    """Return what stands above a table of so many rows."""
+    """Return the caption of a table that shows `shown` of `count` rows."""
     said = plural(count, word)
     return f"{said}, worst first" if shown == count else f"The worst {shown} of {said}"
 
 
 def query(title: str, lines: str) -> Html:
-    """Return a query that can be copied."""
+    """Return a query for the reader to copy."""
     shown = "\n".join(map(text, lines.split("\n")))
     return f"<details><summary>{text(title)}</summary><pre><code>{shown}</code></pre></details>\n"
 
 
 def source(path: str, name: str) -> str:
-    """Return a table of a run as a query names it."""
+    """Return the files of a run's table, as a query names them."""
     quoted = f"{path}/{name}/*.parquet".replace("'", "''")
     return f"'{quoted}'"
 
@@ -101,14 +101,14 @@ def _cell(column: HtmlColumn, row: Row) -> Html:
 
 
 class Bar(NamedTuple):
-    """A line of a chart: `counts` by severity or verdict, the worst first; `label` is markup."""
+    """A line of a chart: `counts` by severity or verdict, worst first; `label` is markup."""
 
     label: Html
     counts: Sequence[tuple[str, int]]
 
 
 def chart(title: str, bars: Sequence[Bar]) -> Html:
-    """Return bars with their numbers beside them; what a colour means is said in words too."""
+    """Return bars with their numbers in words, so that no reader depends on colour."""
     longest = max((sum(count for _, count in bar.counts) for bar in bars), default=0) or 1
     lines = "".join(_bar(bar, longest) for bar in bars)
     return f'<figure class="chart"><figcaption>{text(title)}</figcaption>\n<ul>\n{lines}</ul></figure>\n'
@@ -130,15 +130,15 @@ def _bar(bar: Bar, longest: int) -> Html:
 
 
 def prose(page: str) -> Html:
-    """Return the page of a rule: its paragraphs, lists and `code`."""
-    found = []
+    """Return the page of a rule as markup: paragraphs, lists and `code`."""
+    parts = []
     for paragraph in page.split("\n\n"):
         first, *items = [" ".join(item.split()) for item in f"\n{paragraph}".split("\n- ")]
         if first:
-            found.append(f"<p>{_code(first)}</p>")
+            parts.append(f"<p>{_code(first)}</p>")
         if items:
-            found.append(f"<ul>{''.join(f'<li>{_code(item)}</li>' for item in items)}</ul>")
-    return "\n".join(found)
+            parts.append(f"<ul>{''.join(f'<li>{_code(item)}</li>' for item in items)}</ul>")
+    return "\n".join(parts)
 
 
 def _code(words: str) -> Html:

@@ -1,4 +1,4 @@
-"""What the page does where there is JavaScript: search, sort, open the page of a rule. It asks nobody for anything."""
+"""The JavaScript of the page: search, sort, open the page of a rule. It makes no network requests."""
 
 SCRIPT = """
 "use strict";

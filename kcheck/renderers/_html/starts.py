@@ -1,4 +1,4 @@
-"""What the next start makes of the brokers, and what it loses: a section of the page."""
+"""The section of the page on the next start: outcomes by broker, and lost records."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,34 +23,34 @@ from kcheck.renderers._html.parts import (
 )
 
 _SAID = (
-    "<p>What each broker does at its next start, by its worst log dir: one that goes offline takes its partitions with"
-    " it. To rescan are the bytes of segments that it reads before it serves anybody. Where it is not known, the start"
-    " reads logs through, which a scan does to the depth of crc.</p>\n"
+    "<p>The outcome of each broker's next start, by its worst log dir. A log dir that goes offline takes its partitions"
+    " offline. To rescan: bytes of segments that the broker reads before it serves clients. Unknown: log recovery reads"
+    " these logs; scan with --depth crc to predict it.</p>\n"
 )
 _LOSSES = (
-    "<p>Partition directories whose files hold records that the broker will not have any more: from the first of these"
-    " offsets to below the second. Committed are those below the high watermark, which consumers may have read.</p>\n"
+    "<p>Partition directories that lose records at the next start: from the first offset up to, not including, the"
+    " second. Committed records are below the high watermark, so consumers may have read them.</p>\n"
 )
 
 
 def starts(body: Any, path: str, row_count: int, bar_count: int) -> Iterator[Html]:
-    """Yield the parts of the section: so many rows of a table, and bars of a chart, are shown at most."""
+    """Yield the parts of the section, with limits on the bars of the chart and the rows of a table."""
     clusters, brokers, losses, losing = (
         body[name] for name in ("cluster_starts", "broker_starts", "losses", "partitions_losing")
     )
     if not brokers:
-        yield "<p>This run predicts no start.</p>\n"
+        yield "<p>This run has no predictions.</p>\n"
         return
     bars = [Bar(text(row["cluster"]), _outcomes(row)) for row in clusters[:bar_count]]
     where = "" if len(bars) == len(clusters) else f", in the worst {len(bars)} clusters"
-    yield _SAID + chart(f"Brokers by what their next start makes of them{where}", bars)
+    yield _SAID + chart(f"Brokers by the outcome of their next start{where}", bars)
     for name, word, first, rows in (
         ("cluster-starts", "cluster", (plain("Cluster", "cluster"),), clusters),
         ("broker-starts", "broker", (plain("Cluster", "cluster"), plain("Broker", "broker")), brokers),
     ):
         outcomes = HtmlColumn("Brokers" if word == "cluster" else "Log dirs", _told)
         columns = [
-            *first, ranked("Next start", "next_start"), outcomes, counted("Partitions that lose", "losing_partitions"),
+            *first, ranked("Next start", "next_start"), outcomes, counted("Partitions with loss", "losing_partitions"),
             counted("Records lost", "lost_records"), sized("To rescan", "scan_bytes"),
         ]  # fmt: skip
         shown = rows[:row_count]
@@ -72,7 +72,7 @@ def starts(body: Any, path: str, row_count: int, bar_count: int) -> Iterator[Htm
     yield (
         _LOSSES + table("losses", caption(len(losses), losing, "partition"), columns, losses)
         if losses
-        else ("<p>No partition loses a record.</p>\n")
+        else ("<p>No partition loses records.</p>\n")
     )
     yield query(
         "All losses, in DuckDB",

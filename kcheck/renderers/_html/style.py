@@ -1,4 +1,4 @@
-"""How the page looks: wide, on a phone, in print, light and dark."""
+"""The CSS of the page: wide screens, phones, print, light and dark."""
 
 STYLE = """
 :root {

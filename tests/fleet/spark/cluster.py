@@ -13,11 +13,13 @@ from typing import Any
 
 import pyspark
 
+from tests.oracle.jars import UNVERIFIED
+
 HOSTS = ("127.0.0.1", "127.0.0.2")
 _SECONDS = 300
 _HOME = Path(pyspark.__file__).parent
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
-_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_FLAGS = " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *UNVERIFIED))
 
 
 def wait_for(what: Callable[[], Any], process: "subprocess.Popen[Any] | None" = None) -> Any:

@@ -11,10 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kcheck.fleet.spark.session import session
+from tests.oracle.jars import UNVERIFIED
 
 ROOT = Path(__file__).parents[3]
-FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
-"""What a short life is worth: no second compiler, no threads that collect."""
+FLAGS = " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m", *UNVERIFIED))
+"""What a short life is worth: no second compiler, no threads that collect, nothing verified again."""
 
 
 def needs_java() -> None:

@@ -170,13 +170,13 @@ def test_one_bad_place_costs_one_finding(spark: SparkSession, tmp_path: Path, mo
     failed = [row for row in rows["findings"] if row["id"] == "KC000"]
     told = {Path(row["log_dir"]).name if row["dir"] is None else row["dir"]: row["message"] for row in failed}
     assert {
-        "kill-0": "kcheck failed here: the process that read it ended: SIGKILL",
+        "kill-0": "kcheck failed here: the worker process died: SIGKILL",
         "hang-0": "kcheck failed here: no answer in 2 s",
         "exhaust-0": "kcheck failed here: MemoryError: ",
         "raises-0": "kcheck failed here: RuntimeError: boom",
-        "unidentified": "kcheck failed here: the process that read it ended: SIGKILL",
+        "unidentified": "kcheck failed here: the worker process died: SIGKILL",
         "unlisted": "kcheck failed here: RuntimeError: boom",
-        "unseen": "kcheck failed here: the process that read it ended: SIGKILL",
+        "unseen": "kcheck failed here: the worker process died: SIGKILL",
     } == told
     assert report.unfinished
     assert ["fine"] == [Path(row["log_dir"]).name for row in rows["log_dirs"]]

@@ -126,8 +126,8 @@ def test_what_scan_would_refuse_is_refused(arguments: tuple[str, ...], said: str
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--master", "local"), "--master local: only --engine spark has one"),
-        (("--engine", "spark", "--jobs", "4"), "--jobs 4: Spark tells by itself how many; use --master 'local[4]'"),
+        (("--master", "local"), "--master local needs --engine spark"),
+        (("--engine", "spark", "--jobs", "4"), "--jobs 4: not with --engine spark; use --master 'local[4]'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
