@@ -207,7 +207,7 @@ class _Cluster:
                 yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
 
     def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
-        from kcheck.segments.replica_difference import first_difference  # numpy: only where records are compared
+        from kcheck.segments.replica_difference import first_difference  # imports numpy: only to compare records
 
         self._coverage.at = replicas[0].where.dir or ""
         first, *others = (view._replace(read=None, epochs=None) for view in replicas)

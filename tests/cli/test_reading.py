@@ -173,7 +173,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*arguments: object, **more: object) -> object:
         raise RuntimeError(f"boom {arguments[2]} {more['verify']}")
 
-    monkeypatch.setattr("kcheck.views.segment_scan.examine", fails)
+    monkeypatch.setattr("kcheck.views.segment_scan.read_segment", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
     done = kcheck("check", path, "--jobs", jobs, "--format", "json")
     assert (3, "kcheck failed here: RuntimeError: boom 0 False") == (
