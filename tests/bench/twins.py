@@ -30,13 +30,17 @@ class Scale(NamedTuple):
     """How much is measured."""
 
     runs: int = 3
+    depths: tuple[str, ...] = ("headers", "crc")
+    batch_sizes: tuple[str, ...] = ("16 KiB", "1 KiB")
     segments: int = 2000
     log_size: int = 50 << 20
     directories: int = 6000
     partitions: int = 20_000
 
 
-TINY = Scale(runs=1, segments=3, log_size=64 << 10, directories=6, partitions=60)
+TINY = Scale(
+    runs=1, depths=("crc",), batch_sizes=("1 KiB",), segments=3, log_size=64 << 10, directories=6, partitions=60
+)  # fmt: skip
 
 _SCAN = """
 import os, sys
@@ -137,7 +141,7 @@ def cpu(command: list[str]) -> float:
 
 
 def small_segments(folder: Path, scale: Scale) -> None:
-    """Check a log dir of small segments, and one directory."""
+    """Check log dirs and a directory of small segments; those of the fixtures have transactions, which need numpy."""
     partition = folder / "orders-0"
     for number in range(scale.segments):
         engine.make(partition, engine.SMALL_SIZE, 1 << 10, base=number * 1000)
@@ -149,7 +153,7 @@ def small_segments(folder: Path, scale: Scale) -> None:
         f"of {scale.segments} segments of 20 KiB": str(partition),
     }
     for name, path in hosts.items():
-        for depth in ("headers", "crc"):
+        for depth in scale.depths:
             arguments = ["check", "--depth", depth, "--quiet", "--format", "json", "--fail-on", "fatal", path]
             compare_output(f"check --depth {depth} {name}", SMALL_SEGMENTS, arguments, scale)
     shutil.rmtree(partition)
@@ -158,8 +162,9 @@ def small_segments(folder: Path, scale: Scale) -> None:
 
 def records(folder: Path, scale: Scale) -> None:
     """Dump a log, and check its records."""
-    for batch_size, name in ((16 << 10, "16 KiB"), (1 << 10, "1 KiB")):
-        log = str(engine.make_records(folder / "records", scale.log_size, batch_size, packed=False))
+    for name in scale.batch_sizes:
+        size = engine.BATCH_SIZES[name]
+        log = str(engine.make_records(folder / "records", scale.log_size, size, packed=False))
         dump = ["dump", "--quiet", "--format", "ndjson", log]
         check = ["check", "--depth", "records", "--quiet", "--format", "json", log]
         for title, off, arguments in (
