@@ -3,7 +3,7 @@
 Four answers are computed in two ways: one for what is frequent, one for all the rest. Each command runs with its fast
 path and without, in turns, from start to end. Printed are the smallest CPU times of all its processes, and the share
 that the fast path saves. docs/adr has the figures and the decisions. `--tiny` runs everything once on next to nothing,
-and compares the output of both: the tests do, so that it goes on to work.
+and compares what check and dump write: the tests do, so that it goes on to work.
 """
 
 import argparse
@@ -63,16 +63,15 @@ plain_segment.SIZE_MAX = -1
 DUMP_ROWS = """
 import json
 from collections.abc import Iterator
-from kcheck.disk.read import pread
 from kcheck.dumps import batches
 from kcheck.formats.record_batch import HEADER, header_of
 from kcheck.model.report import Block
 from kcheck.renderers import ndjson
 from kcheck.segments.header_columns import HeaderReader
 def one_by_one(file, wanted, shown):
-    for columns in HeaderReader(file.descriptor, file.size, verify=True):
+    for columns in HeaderReader(file.source, file.size, verify=True):
         for position, size, valid in zip(columns.position.tolist(), columns.size.tolist(), columns.valid.tolist()):
-            header = header_of(pread(file.descriptor, HEADER.size, position), total=size)
+            header = header_of(file.source.pread(HEADER.size, position), total=size)
             row = batches._old_row(position, size, header, valid=valid)
             if shown.records:
                 row["records"] = batches.record_rows(file, row, wanted, shown)
@@ -90,12 +89,12 @@ from kcheck.formats._record import read_records
 from kcheck.segments import batch_records
 def one_by_one(self, columns, window):
     for position, size in zip(columns.position.tolist(), columns.size.tolist()):
-        data = batch_records.pread(self._descriptor, size, position)
+        data = self._source.pread(size, position)
         before = -1
         for record in read_records(data):
             self._count += before < record.offset
             before = record.offset
-batch_records.Records.take = one_by_one
+batch_records.RecordCheck.take = one_by_one
 """
 """Records are decoded one by one; of their checks only one remains, so the true cost is higher."""
 
