@@ -21,7 +21,7 @@ _STAGES = "kcheck.fleet.spark.executor_steps"
 def _slowed(stages: ModuleType) -> None:
     original = stages.scan_all
 
-    def scan_all(batches: Any, asked: Any) -> Iterator[Any]:
+    def scan_all(batches: Any, options: Any) -> Iterator[Any]:
         filled = filter(lambda batch: batch.num_rows, batches)
         batches = [*islice(filled, 1)]
         if not batches:
@@ -31,7 +31,7 @@ def _slowed(stages: ModuleType) -> None:
         try:
             mark.touch(exist_ok=False)
         except FileExistsError:
-            yield from original(batches, asked)
+            yield from original(batches, options)
             return
         mark.write_text(str(os.getpid()))
         time.sleep(3600)
