@@ -16,6 +16,9 @@ CLUSTERS = tuple(f"tests/oracle/test_{name}.py" for name in ("live", "strays", "
 ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")
 """What takes longest begins first."""
 
+UNCOUNTED = ("tests/oracle/", SPARK, "tests/bench/", "tests/renderers/")
+"""To count lines makes the pure packages less than half as fast."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
@@ -24,8 +27,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests into their order."""
+    """Put the tests into their order, and leave those uncounted that take long and cover nothing that others do not."""
     items.sort(key=lambda item: next(at for at, name in enumerate(ORDER) if item.nodeid.startswith(name)))
+    for item in items:
+        if item.nodeid.startswith(UNCOUNTED):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.hookimpl(optionalhook=True)

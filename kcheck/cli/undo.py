@@ -19,5 +19,5 @@ def undo(
 
     done = take_back(backup)
     count = len(done.changed)
-    line = f"Restored {count} file{'s' * (count != 1)}."
+    line = f"Changed {count} file{'s' * (count != 1)} back to what {'they were' if count != 1 else 'it was'}."
     leave(outcome(done.plan, done.changed), leaving, changed=line if count else None)

@@ -43,7 +43,7 @@ class EpochCache:
         try:
             self._hold(read_lines(reads.value, release))
         except ValueError as error:
-            raise StartError(f"IllegalArgumentException: {LEADER_EPOCHS} names {error}") from error
+            raise StartError(f"IllegalArgumentException: {LEADER_EPOCHS} has {error}") from error
 
     @property
     def entries(self) -> EpochEntries:

@@ -34,7 +34,7 @@ def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
     assert (again.code, last(again.err)) == (0, UNCHANGED)
     assert "already applied" in again.out
     back = kcheck("undo", backup)
-    assert (back.code, last(back.err)) == (0, "Restored 7 files.")
+    assert (back.code, last(back.err)) == (0, "Changed 7 files back to what they were.")
     assert state(*dirs) == before
     assert last(kcheck("undo", backup).err) == UNCHANGED
 

@@ -94,7 +94,7 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
         (("inspect", "{}", "--format", "csv"), ("csv", "json or ndjson")),
         (("check", "{}", "--depth", "sea"), ("sea", "checkpoints, headers, crc")),
         (("end-offset", "{}", "--profile", "P9"), ("P9", "P0, P1a")),
-        (("truncation", "{}", "--leader", "9"), ("9", "brokers are 1")),
+        (("truncation", "{}", "--leader", "9"), ("9", "use one of 1")),
         (("truncation", "7={}"), ("meta.properties says broker 1",)),
         (("inspect", "{}/gone"), ("gone: no such file or directory",)),
         (("predict", "{}/gone"), ("gone: no such file or directory",)),

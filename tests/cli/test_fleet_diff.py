@@ -14,10 +14,10 @@ from tests.fleets import finding, forged
 
 SHOWN = """\
 fleet diff, Kafka 4.3 rules
-before: run a in out/run=a, depth headers, Kafka 4.3 rules, ended
-    2023-11-14 22:14:21 UTC
-after: run b in out/run=b, depth headers, Kafka 4.3 rules, ended
-    2023-11-14 22:14:21 UTC, incomplete
+before: run a in out/run=a, depth headers, Kafka 4.3 rules, ended 2023-11-14
+    22:14:21 UTC
+after: run b in out/run=b, depth headers, Kafka 4.3 rules, ended 2023-11-14
+    22:14:21 UTC, incomplete
 
 cluster c broker ?
   new: fatal KC202 a\\nb in /d/t-0/leader-epoch-checkpoint, line 3
@@ -88,7 +88,7 @@ def test_runs_that_looked_for_different_things_are_told(out: Path) -> None:
     path = out / "run=b" / "_manifest.json"
     path.write_text(path.read_text().replace('"headers"', '"crc"'))
     done = kcheck("fleet", "diff", out / "run=a", out / "run=b")
-    assert "They looked for different things" in done.out
+    assert "The runs used different options" in done.out
 
 
 def test_what_is_no_run_is_refused(out: Path) -> None:

@@ -3,7 +3,6 @@
 `KCHECK_SWEEP` multiplies the damaged log dirs, `KCHECK_SEED` chooses other ones.
 """
 
-import shutil
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +16,7 @@ from kcheck.disk.apply import apply
 from kcheck.model.names import FileKind
 from kcheck.model.plan import Write
 from kcheck.plans.repair import RepairPlan, repair
+from tests.cases.build import lay_out
 from tests.damage import cases
 from tests.oracle.ask import SEED, SWEEP
 from tests.oracle.boot import Answer, Job, boot
@@ -100,7 +100,7 @@ def test_a_repaired_case_is_loaded_as_planned(version: str, tmp_path: Path) -> N
     made = {}
     for case in chosen(version, ""):
         folder = tmp_path / f"{case.parent.name}-{case.name}"
-        shutil.copytree(case / "before", folder / "before")
+        lay_out(case, folder / "before")
         found = repaired(log_dirs(str(folder / "before")), VERSIONS[version], folder)
         brokers = {start.broker_id for start in found.starts}
         before = any(reason.startswith(BEFORE) for start in found.starts for reason in start.reasons)
@@ -122,7 +122,7 @@ def test_rebuilt_indexes_are_those_of_a_recovery(version: str, tmp_path: Path) -
     kafka, found = VERSIONS[version], {}
     for case in chosen(version, "kc15", "kc16", "kc17"):
         folder = tmp_path / f"{case.parent.name}-{case.name}"
-        shutil.copytree(case / "before", folder / "before")
+        lay_out(case, folder / "before")
         made = repaired(log_dirs(str(folder / "before")), kafka, folder, SMALL)
         built = [each for each in made.plan.operations if isinstance(each, Write) and each.path.endswith(ENDINGS)]
         if built and len(made.starts) == 1:

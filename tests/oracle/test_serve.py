@@ -23,6 +23,7 @@ from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS, PARTITION_METADATA, DirectoryState
 from kcheck.plans.repair import RepairPlan, repair
 from kcheck.verbs.dump import dump
+from tests.cases.build import shared_copy
 from tests.damage import BROKERS
 from tests.oracle.ask import SWEEP
 from tests.oracle.histories import topic_id
@@ -64,7 +65,7 @@ class Replica(NamedTuple):
 
 def sources(folder: Path) -> Iterator[tuple[str, list[str], bool]]:
     """Yield copies of the log dirs of a broker or a case, and whether a repair may discard records."""
-    cases = [(case / "before", loss) for case, _, loss in RUNS]
+    cases = [(shared_copy(case), loss) for case, _, loss in RUNS]
     found = [*cases, *((broker, True) for broker in sorted(BROKERS.glob("*/diverged/broker-1")))]
     for number, (source, loss) in enumerate(found if SWEEP > 1 else found[::5]):
         shutil.copytree(source, folder / str(number) / "before")

@@ -136,8 +136,8 @@ def test_it_says_what_is_missing(finished: bool, count: int, tmp_path: Path) -> 
     """A run that is not whole; a run in which nothing was found."""
     content = page(forged(tmp_path, finished=finished))
     assert content.count("Incomplete: findings KC000 and KC001") == count
-    assert "No rule found anything." in content
-    assert "This run predicts no start." in content
+    assert "<p>No findings.</p>" in content
+    assert "This run has no predictions." in content
     assert 'class="s clean">clean' in content
     assert "scanned 2023-11-14 22:13:20 UTC to 2023-11-14 22:14:21 UTC" in content
 

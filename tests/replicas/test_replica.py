@@ -181,7 +181,7 @@ def test_what_an_unreadable_recovery_point_does_is_of_the_release(
 def test_an_unreadable_high_watermark_keeps_the_replica_away(tmp_path: Path) -> None:
     three_segments(tmp_path / "data")
     write(tmp_path / "data", {"replication-offset-checkpoint": b"0\n1\nt 0 5\nt 1 5\n"})
-    assert "cannot read replication-offset-checkpoint" in str(state_of(tmp_path / "data").problem)
+    assert "replication-offset-checkpoint cannot be read" in str(state_of(tmp_path / "data").problem)
 
 
 def test_unreadable_epochs_keep_the_replica_away(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_negative_epoch_ends_the_broker(tmp_path: Path, how: str) -> None:
     write(path, {"leader-epoch-checkpoint": b"0\n1\n-2 0\n"})
     problem = str(state_of(tmp_path / "data", how=how).problem)
     assert problem.startswith("the broker aborts")
-    assert "leader-epoch-checkpoint names epoch -2 from offset 0" in problem
+    assert "leader-epoch-checkpoint has epoch -2 from offset 0" in problem
 
 
 def test_an_unreadable_topic_id_keeps_the_replica_away(tmp_path: Path) -> None:

@@ -63,10 +63,10 @@ def test_a_name_with_a_comma_is_a_name() -> None:
 
 def test_whose_replica_it_is_must_be_known() -> None:
     write(Path(), {"a": epochs((0, 0))})
-    with pytest.raises(UsageError, match=r"a: which broker is it\? Write BROKER=a"):
+    with pytest.raises(UsageError, match=r"a: no broker id; write BROKER=a"):
         planned("a,leo=5")
     partition_dir(Path("t-0"), [run(0, 9)])
-    with pytest.raises(UsageError, match=r"t-0: which broker is it\?"):
+    with pytest.raises(UsageError, match=r"t-0: no broker id; write BROKER=t-0"):
         planned("t-0")
 
 

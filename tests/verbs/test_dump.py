@@ -96,16 +96,16 @@ def test_a_changed_batch_is_told_and_the_next_one_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tail", "why"),
     [
-        (b"\0" * 40, "the size 0 of the entry there is too small for a batch"),
-        (b"\0" * 17, "an entry has more than 17"),
-        (batch(10).data[:-1], "the entry there would have 61"),
-        (b"\0" * 11 + b"\x20\0\0\0\0\x02" + b"\0" * 40, "the size 32 of the entry there is too small for a batch"),
+        (b"\0" * 40, "size field 0 is too small for a batch"),
+        (b"\0" * 17, "a batch is larger than 17 bytes"),
+        (batch(10).data[:-1], "the batch is incomplete, its header says 61 bytes"),
+        (b"\0" * 11 + b"\x20\0\0\0\0\x02" + b"\0" * 40, "size field 32 is too small for a batch"),
     ],
 )
 def test_where_valid_data_ends_and_why(tmp_path: Path, tail: bytes, why: str) -> None:
     found = one(file(tmp_path, ".log", log(run(0, 9)) + tail))
     assert 1 == len(found["batches"])
-    assert [(100, len(tail), f"{len(tail)} bytes are no batch: {why}")] == told(found)
+    assert [(100, len(tail), f"no valid batch in the last {len(tail)} bytes: {why}")] == told(found)
 
 
 def test_a_decoder_adds_fields_to_a_record(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_entries_out_of_order_and_a_torn_one_are_told(tmp_path: Path) -> None:
     assert [
         (8, 8, "entry 1 is not above the entry before it"),
         (16, 8, "entry 2 has a negative number"),
-        (24, 2, "2 bytes after the last whole entry"),
+        (24, 2, "2 bytes after the last complete entry"),
     ] == told(found)
 
 

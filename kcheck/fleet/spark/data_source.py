@@ -84,7 +84,7 @@ class KcheckReader(DataSourceReader):
         path = self._options.get("path")
         if path is None:
             raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
-        options = self._asked()
+        options = self._executor_options()
         with mounted([path], dict(options.options)):
             if split(path)[1].startswith("run="):
                 return [InputPartition(_InputPart(file=file)) for file in self._files(path)]
@@ -109,7 +109,7 @@ class KcheckReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one partition."""
         part: _InputPart = partition.value
-        options = self._asked()
+        options = self._executor_options()
         if part.file is not None:
             with (
                 mounted([part.file], dict(options.options)),
@@ -133,7 +133,7 @@ class KcheckReader(DataSourceReader):
         for part in manifest["tables"][self._table]["parts"]:
             yield join(path, self._table, part["file"])
 
-    def _asked(self) -> ExecutorOptions:
+    def _executor_options(self) -> ExecutorOptions:
         depth, topics = self._options.get("depth", "checkpoints"), self._options.get("topic")
         wanted = PartitionFilter(topics=() if topics is None else (topics,))
         how = ScanOptions(parse_depth(depth, "depth"), wanted, release(self._options.get("kafka", NEWEST_TESTED)))

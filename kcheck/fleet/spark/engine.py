@@ -115,7 +115,7 @@ class _SparkEngine:
     ) -> None:
         self.judged = FindingCounts(run)
         self.carried = 0
-        self._asked = options
+        self._options = options
         self._run = run
         self._spark = spark
         self._output = output
@@ -191,7 +191,7 @@ class _SparkEngine:
         slices = min(max(cores, total // of_slice), _SLICES_MAX)
         places = functions.broadcast(self._frame([*enumerate(before)], PLACED))
         # One listing of a store tells of a whole log dir, which is therefore that of one task.
-        at = "place" if self._asked.urls else "place + before"
+        at = "place" if self._options.urls else "place + before"
         items = _dealt(listed.join(places, "at"), slices, f"({at}) * {slices} div {max(total, 1)}")
         items = items.drop("place").sortWithinPartitions("at", "part")
         scanned = self._staged("scan", self._mapped(items, stages.scan_all, SCANNED))
@@ -224,7 +224,7 @@ class _SparkEngine:
         kinds = ((rule, severity) for rule in ids for severity in Severity)
         shown = frozenset((rule, str(severity)) for rule, severity in kinds if self._run.shown(rule, severity))
         folder = real(self._output.folder(f"{_STAGING}/tables"))
-        write = partial(write_all, folder=folder, about=self._output.about, shown=shown, options=self._asked.options)
+        write = partial(write_all, folder=folder, about=self._output.about, shown=shown, options=self._options.options)
         written = frame.mapInArrow(write, ddl(WRITTEN)).toArrow().to_pylist()
         files = sorted(
             (row for row in written if row["table"] is not None), key=lambda row: (row["number"], row["file"])
@@ -252,7 +252,7 @@ class _SparkEngine:
         return self._spark.read.schema(frame.schema).parquet(path)
 
     def _mapped(self, frame: "DataFrame", stage: Any, columns: Sequence[Column]) -> "DataFrame":
-        return frame.mapInArrow(partial(stage, asked=self._asked), ddl(columns))
+        return frame.mapInArrow(partial(stage, options=self._options), ddl(columns))
 
     def _frame(self, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]) -> "DataFrame":
         import pyarrow as pa

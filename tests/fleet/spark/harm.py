@@ -67,7 +67,7 @@ def harmed_open(path: str, *rest: Any) -> Any:
     return open_log_dir(path, *rest)
 
 
-def harmed_tell(opened: Any, wanted: Any) -> None:
+def harmed_report(opened: Any, wanted: Any) -> None:
     """Look at links; nobody gets through those of `unseen`."""
     if "/unseen" in opened.view.where.log_dir:
         kill()
@@ -81,37 +81,37 @@ def harmful() -> Any:
         check_partition=harmed_check,
         read_small=harmed_read,
         open_log_dir=harmed_open,
-        tell_links=harmed_tell,
+        report_links=harmed_report,
     )
 
 
-def identify_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+def identify_all(batches: Batches, options: ExecutorOptions) -> Batches:
     """Identify, with harm."""
     with harmful():
-        yield from stages.identify_all(batches, asked)
+        yield from stages.identify_all(batches, options)
 
 
-def list_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+def list_all(batches: Batches, options: ExecutorOptions) -> Batches:
     """List, with harm."""
     with harmful():
-        yield from stages.list_all(batches, asked)
+        yield from stages.list_all(batches, options)
 
 
-def scan_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+def scan_all(batches: Batches, options: ExecutorOptions) -> Batches:
     """Scan, with harm, and with less memory."""
     with harmful(), mock.patch.object(stages, "MEMORY_MAX", MEMORY_MAX):
-        yield from stages.scan_all(batches, asked)
+        yield from stages.scan_all(batches, options)
 
 
-def look_at_all(batches: Batches, asked: ExecutorOptions) -> Batches:
+def look_at_all(batches: Batches, options: ExecutorOptions) -> Batches:
     """Look at brokers, with harm."""
     with harmful():
-        yield from stages.look_at_all(batches, asked)
+        yield from stages.look_at_all(batches, options)
 
 
-def scan_once_more(batches: Batches, asked: ExecutorOptions) -> Batches:
+def scan_once_more(batches: Batches, options: ExecutorOptions) -> Batches:
     """Scan, once more for the first to come."""
-    yield from _lost_once("scan", stages.scan_all(batches, asked))
+    yield from _lost_once("scan", stages.scan_all(batches, options))
 
 
 def write_once_more(batches: Batches, **how: Any) -> Batches:
@@ -133,7 +133,7 @@ def _lost_once(name: str, found: Batches) -> Batches:
         kill()
 
 
-def scan_never(batches: Batches, asked: ExecutorOptions) -> Batches:
+def scan_never(batches: Batches, options: ExecutorOptions) -> Batches:
     """End the process, however often it is tried."""
-    yield from stages.scan_all(batches, asked)
+    yield from stages.scan_all(batches, options)
     kill()
