@@ -16,7 +16,7 @@ CLUSTERS = tuple(f"tests/oracle/test_{name}.py" for name in ("live", "strays", "
 ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")
 """What takes longest begins first."""
 
-UNCOUNTED = ("tests/oracle/", SPARK, "tests/bench/", "tests/renderers/")
+UNCOUNTED = ("tests/oracle/", SPARK, "tests/bench/")
 """To count lines makes the pure packages less than half as fast."""
 
 

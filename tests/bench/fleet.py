@@ -47,8 +47,8 @@ class Cost(NamedTuple):
     cpu: float
 
 
-def make(folder: Path, count: int) -> None:
-    """Write so many partition directories."""
+def make(folder: Path, count: int, *, replicas: int = 1) -> None:
+    """Write so many partition directories; with `replicas`, as many brokers have a copy of each partition."""
     sample = partition_dir(
         folder / "sample-0", [run(0, 99), run(100, 199), run(200, 299, epoch=2)], epoch_entries=[(0, 0), (2, 200)]
     )
@@ -56,10 +56,12 @@ def make(folder: Path, count: int) -> None:
     files |= {name.replace(".index", ".timeindex"): bytes(12) for name in files if name.endswith(".index")}
     shutil.rmtree(sample)
     for number in range(max(count // OF_LOG_DIR, 1)):
-        names = [f"topic{at % TOPIC_COUNT}-{number * OF_LOG_DIR + at}" for at in range(min(count, OF_LOG_DIR))]
+        first = number // replicas * OF_LOG_DIR
+        names = [f"topic{at % TOPIC_COUNT}-{first + at}" for at in range(min(count, OF_LOG_DIR))]
         offsets = dict.fromkeys(names, 300)
-        path = folder / "c" / f"{number // 2}" / f"d{number % 2}"
-        log_dir(path, broker_id=number // 2, recovery_point=offsets, high_watermark=offsets, log_start={})
+        broker_id, disk = divmod(number, 2) if replicas == 1 else (number % replicas, number // replicas)
+        path = folder / "c" / f"{broker_id}" / f"d{disk}"
+        log_dir(path, broker_id=broker_id, recovery_point=offsets, high_watermark=offsets, log_start={})
         write(path / names[0], files)
         for at, name in enumerate(names):
             (path / name).mkdir(exist_ok=True)
@@ -136,7 +138,7 @@ def processes(number: int) -> Iterator[Path]:
                 yield from processes(int(child))
 
 
-_COMPARE = """
+COMPARE = """
 import sys, time, resource
 import kcheck.cli.app  # as a command looks for garbage and takes memory
 from pyarrow import parquet
@@ -204,7 +206,7 @@ def compare_replicas(counts: list[int]) -> None:
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
             paths = replicas(Path(folder), count)
-            command = [sys.executable, "-c", _COMPARE, f"{folder}/runs", *paths]
+            command = [sys.executable, "-c", COMPARE, f"{folder}/runs", *paths]
             subprocess.run(command, check=True, env=ENVIRONMENT, cwd=ROOT)
 
 

@@ -7,12 +7,14 @@ docs/performance.md. `--tiny` runs everything once on next to nothing: the tests
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,6 +72,53 @@ def start_up(runs: int) -> None:
         runs=runs,
     )
     compare("inspect FILE, against python -c pass", kcheck("inspect", file), bare, runs=runs)
+
+
+_CLASS_COUNT = 50
+_FIELDS = "".join(f"    field_{number}: int\n" for number in range(6))
+_FORMS = {
+    "NamedTuple": "from typing import NamedTuple\n" + f"class Value(NamedTuple):\n{_FIELDS}" * _CLASS_COUNT,
+    "frozen keyword-only dataclass with slots": "from dataclasses import dataclass\n"
+    + f"@dataclass(frozen=True, slots=True, kw_only=True)\nclass Value:\n{_FIELDS}" * _CLASS_COUNT,
+}
+_COUNT = """
+import os, sys
+from kcheck.cli.app import main
+try:
+    main()
+except SystemExit:
+    modules = [module for name, module in sys.modules.items() if name.startswith("kcheck.")]
+    classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    own = [value for value in classes if value.__module__.startswith("kcheck.")]
+    named = sum(issubclass(value, tuple) and hasattr(value, "_fields") for value in own)
+    print(named, sum("__dataclass_fields__" in vars(value) for value in own))
+"""
+
+
+def values(runs: int) -> None:
+    """Measure what classes of values cost when their module is imported, and count those that a command loads."""
+    costs = []
+    for name, source in _FORMS.items():
+        code = compile(source, "values", "exec")
+        costs.append(min(_cpu(partial(exec, code, {"__name__": "values"})) for _ in range(runs)) / _CLASS_COUNT)
+        print(f"{name:58} {costs[-1] * 1e6:8.0f} us of CPU time when it is imported")
+    for verb in ("inspect", "check"):
+        arguments = [verb, str(SEGMENTS[0].parents[1]), "--quiet", "-o", os.devnull]
+        command = [sys.executable, "-c", _COUNT, *arguments]
+        named, others = map(int, subprocess.check_output(command, text=True, cwd=ROOT, env=ENVIRONMENT).split())
+        whole = min(_cpu(partial(seconds, command), resource.RUSAGE_CHILDREN) for _ in range(runs))
+        print(
+            f"{verb} LOG_DIR loads {named} named tuples and {others} dataclasses in {whole * 1000:.0f} ms of CPU time;"
+            f" all as dataclasses: {named * (costs[1] - costs[0]) * 1000:.0f} ms more"
+        )
+
+
+def _cpu(function: Callable[[], object], who: int = resource.RUSAGE_SELF) -> float:
+    """Return the CPU time of one run."""
+    before = resource.getrusage(who)
+    function()
+    after = resource.getrusage(who)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def dump_log(runs: int) -> None:
@@ -156,6 +205,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="measure next to nothing, in seconds")
     scale = TINY if parser.parse_args().tiny else Scale()
     start_up(scale.runs)
+    values(scale.runs)
     dump_log((scale.runs + 2) // 3)
     checkpoint(scale.lines)
     log_dir(scale.partitions)

@@ -96,7 +96,11 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
     reasons = tuple(reason for reason in start.reasons if reason.endswith(named) or not reason.startswith(others))
     if start.reasons and start.reasons[0].startswith(f"{META_PROPERTIES} is missing"):  # the last of what ends a start
         return start._replace(outcome=Outcome.OFFLINE if reasons else Outcome.OK, reasons=reasons)
-    return start if reasons == start.reasons or reasons else start._replace(outcome=Outcome.OK, reasons=())
+    if reasons == start.reasons:
+        return start
+    offline = {f"{part.dir}: {part.reason}" for part in start.partitions if part.outcome is Outcome.OFFLINE}
+    outcome = Outcome.OK if not reasons else Outcome.OFFLINE if offline.issuperset(reasons) else start.outcome
+    return start._replace(outcome=outcome, reasons=reasons)
 
 
 def differences(starts: Sequence[LogDirPrediction], answer: Answer) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import kcheck
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.plan import Write
 from kcheck.model.report import Row
@@ -292,3 +293,12 @@ def test_each_step_asks_the_start_for_what_it_edits(tmp_path: Path, monkeypatch:
     made = planned(str(one))
     assert 8 == len([each for each in names(made.plan) if each[1].endswith(".deleted")])
     assert {each.name: 3 for each in partitions} == Counter(asked)
+
+
+def test_an_empty_directory_as_the_marker_of_a_clean_stop_stays(tmp_path: Path) -> None:
+    """LogManager.loadLogs 2.8 to 4.3.1 takes it for the marker and removes it (tests/oracle)."""
+    path = broker(tmp_path / "d", run(0, 99), clean=False)
+    (path / ".kafka_cleanshutdown").mkdir()
+    (marker,) = [found for found in kcheck.check(path).findings if found.id == "KC301"]
+    assert (marker.severity, marker.where.dir) == (Severity.INFO, ".kafka_cleanshutdown")
+    assert "counts as the clean shutdown marker" in reasons(planned(str(path)))
