@@ -153,9 +153,9 @@ def test_a_process_that_dies_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     flip_byte(path / "b-0" / f"{200:020}.log", 8)
     real = deep.SegmentScan._task
 
-    def deadly(self: object, path: str, *rest: object) -> object:
-        task = real(self, path, *rest)
-        return task._replace(run=die) if path.endswith(f"b-0/{100:020}.log") else task
+    def deadly(self: object, *arguments: object) -> object:
+        task = real(self, *arguments)
+        return task._replace(run=die) if (task.where.dir, task.where.file) == ("b-0", f"{100:020}.log") else task
 
     monkeypatch.setattr(deep.SegmentScan, "_task", deadly)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
@@ -171,7 +171,7 @@ def test_a_bug_in_one_segment_is_3(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = broker(tmp_path / "data", run(0, 99))
 
     def fails(*arguments: object, **more: object) -> object:
-        raise RuntimeError(f"boom {arguments[2]} {more['verify']}")
+        raise RuntimeError(f"boom {arguments[3]} {more['verify']}")
 
     monkeypatch.setattr("kcheck.views.segment_scan.read_segment", fails)
     monkeypatch.setattr(check, "WORTH_SIZE", 0)
