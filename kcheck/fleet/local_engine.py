@@ -154,7 +154,7 @@ def outside(out: str, inventoried: Inventory) -> None:
     target = real(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
-            raise UsageError(f"--out {out} stands inside of {log_dir.path}, where kcheck writes nothing")
+            raise UsageError(f"--out {out} is inside {log_dir.path}, which was checked; choose a directory outside")
 
 
 class _Step(NamedTuple):

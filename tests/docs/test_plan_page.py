@@ -31,6 +31,6 @@ def test_the_example(tmp_path: Path) -> None:
 
 def test_every_operation_is_told() -> None:
     """The page has a row for each operation."""
-    assert re.findall(r"^\| `([a-z-]+)` \| [^|]* \| .*\|$", PAGE.partition("| Has also |")[2], re.MULTILINE) == list(
+    assert re.findall(r"^\| `([a-z-]+)` \| [^|]* \| .*\|$", PAGE.partition("| More fields |")[2], re.MULTILINE) == list(
         NAMES
     )

@@ -108,7 +108,7 @@ def test_side_by_side_as_one_by_one(segment: Path, shown: DumpDetail, monkeypatc
     monkeypatch.setattr(dump_batches, "record_parts", _never)
     assert lines(segment, shown) == found
     assert any("CRC" in each for each in found[1])
-    assert any("cannot be read" in each for each in found[1])
+    assert any("is unreadable" in each for each in found[1])
 
 
 @pytest.mark.parametrize("shown", [SHOWN[1], SHOWN[-1]], ids=["utf8", "decoded"])

@@ -127,7 +127,7 @@ def test_parquet_needs_a_file_and_a_table(tmp_path: Path) -> None:
     assert "--format parquet needs -o FILE" in done.err
     done = kcheck("inspect", ORDERS, "--format", "parquet", "-o", tmp_path / "x")
     assert 2 == done.code
-    assert "not one table" in done.err
+    assert "more than one table" in done.err
     assert not (tmp_path / "x").exists()
 
 

@@ -315,7 +315,7 @@ def test_a_renamed_copy_is_read_as_what_it_is_said_to_be(kind: str, content: byt
 
 def test_a_name_that_is_none_of_kafkas_asks_for_as() -> None:
     Path("notes.txt").touch()
-    with pytest.raises(UsageError, match=r"^notes.txt: its name is none of Kafka's; --as KIND .*offset-checkpoint"):
+    with pytest.raises(UsageError, match=r"^notes.txt: not a Kafka file name; use --as KIND: .*offset-checkpoint"):
         inspected("notes.txt")
 
 
