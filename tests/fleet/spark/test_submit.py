@@ -112,8 +112,8 @@ def test_spark_submit_is_found(home: Path, tmp_path: Path, monkeypatch: pytest.M
     [
         (("a",), "Missing option '--out'"),
         (("a", "--out", "o", "--deep"), "No such option: --deep"),
-        (("a", "--out", "o", "--engine", "spark"), "--engine is spark here, --master is for spark-submit"),
-        (("a", "--out", "o", "--master", "yarn"), "--engine is spark here, --master is for spark-submit"),
+        (("a", "--out", "o", "--engine", "spark"), "--engine and --master are not for submit"),
+        (("a", "--out", "o", "--master", "yarn"), "--engine and --master are not for submit"),
     ],
 )
 def test_what_scan_would_refuse_is_refused(arguments: tuple[str, ...], said: str) -> None:
