@@ -201,23 +201,23 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def broker_rows(
-    log_dirs: Sequence[Identified], asked: ExecutorOptions, *, whole: bool
+    log_dirs: Sequence[Identified], options: ExecutorOptions, *, whole: bool
 ) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
-    with _workers(asked) as workers:
-        retry = Retry(workers, asked.how)
+    with _workers(options) as workers:
+        retry = Retry(workers, options.how)
         seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
         groups = (
             (listed_log_dir, (retry.task(list_items, listed_log_dir, where(listed_log_dir)),))
             for listed_log_dir in log_dirs
         )
-        for log_dir, (listed,) in workers.run(groups, ahead=_ahead(asked)):
+        for log_dir, (listed,) in workers.run(groups, ahead=_ahead(options)):
             if isinstance(listed, Finding):
                 yield "findings", findings_batch((log_dir.cluster, log_dir.broker), (listed,))
                 continue
             seen: list[bytes] = []
             parts = ((items, (retry.task(scan_items, items, where(log_dir)),)) for _, items in listed or ())
-            for items, (answer,) in workers.run(parts, ahead=_ahead(asked)):
+            for items, (answer,) in workers.run(parts, ahead=_ahead(options)):
                 for name, batch in retry.scanned(items, answer):
                     yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
                     if name == "replicas" and whole:
