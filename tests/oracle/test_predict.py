@@ -62,7 +62,7 @@ INDEX_SIZE = {"segment.index.bytes": 1 << 16}
 METADATA_LOG = "__cluster_metadata-0"
 
 EXCUSES = (
-    "another part of the broker", "the order of the directory", "the order of swaps", "the order of producers",
+    "other parts of the broker", "the order of loading", "the order of swap files", "the order of producers",
     "names up to 1.0",
 )  # fmt: skip
 """What may differ, as docs/predict.md names it."""
