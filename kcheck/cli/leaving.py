@@ -32,6 +32,7 @@ class Leaving(NamedTuple):
     output: str | None
     no_color: bool
     quiet: bool
+    every: bool = False
 
 
 def end(report: Report, *, failed: bool) -> NoReturn:
@@ -106,7 +107,7 @@ def write(report: Report, how: Leaving) -> None:
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
-            renderer.render(report, sys.stdout, Options(width=_width(), color=color))
+            renderer.render(report, sys.stdout, Options(width=_width(), color=color, every=how.every))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader closed the pipe; keep Python's flush at exit from failing.
@@ -119,7 +120,7 @@ def write(report: Report, how: Leaving) -> None:
                 renderer.render(report, stream, Options())
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
-                renderer.render(report, text, Options())
+                renderer.render(report, text, Options(every=how.every))
                 text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error

@@ -195,7 +195,7 @@ def test_a_signal_from_outside_is_130(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "truncation"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "predict"])
 def test_quiet_leaves_stderr_empty(clean: Path, verb: str) -> None:
     done = shell(verb, clean, "--quiet")
     assert (0, "") == (done.code, done.err)
