@@ -7,14 +7,16 @@ from functools import cached_property
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import read_whole
 from kcheck.disk.walk import join
+from kcheck.formats import offset_checkpoint
 from kcheck.formats._contract import Format
-from kcheck.model.entries import Offset
+from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import Edit, Write
+from kcheck.repairs._contract import Edit, Entry, Write
+from kcheck.repairs._entries import serialized
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
@@ -36,6 +38,8 @@ class EditedLogDir:
         self.siblings: tuple[EditedLogDir, ...] = ()
         self.topic_ids: Mapping[str, Mapping[str, str]] = {}
         self.small: dict[str, bytes | None] = {}
+        self._entries: dict[str, dict[tuple[str, int], Offset]] = {}
+        self._unwritten: set[str] = set()
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
         self._touched: dict[str, Callable[[], None]] = {}
@@ -50,12 +54,33 @@ class EditedLogDir:
 
     def read(self, name: str) -> bytes | None:
         """Return a small file at the top of it, None where there is none or it cannot be read."""
+        self._write_entries()
         if name in self.small:
             return self.small[name]
         try:
             return read_whole(join(self.path, name))
         except UnreadableError:
             return None
+
+    def entry(self, name: str, topic: str, partition: int) -> Offset | None:
+        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if damaged."""
+        return self._entries_of(name).get((topic, partition))
+
+    def _entries_of(self, name: str) -> dict[tuple[str, int], Offset]:
+        """Return the lines of an offset checkpoint, parsed once whatever the number of partitions that change."""
+        if name not in self._entries:
+            data = self.read(name)
+            sound = data is not None and offset_checkpoint.broker_reads(data, self.release).error is None
+            value = offset_checkpoint.parse(data).value if data is not None and sound else ()
+            self._entries[name] = {(entry.topic, entry.partition): entry.offset for entry in value}
+        return self._entries[name]
+
+    def _write_entries(self) -> None:
+        """Write the checkpoints whose lines were edited since they were last read."""
+        for name in self._unwritten:
+            entries = self._entries[name].items()
+            self.small[name] = serialized([OffsetEntry(*key, offset) for key, offset in entries])
+        self._unwritten.clear()
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
@@ -93,11 +118,14 @@ class EditedLogDir:
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on; what was saved before is done with."""
+        self._write_entries()
         small, gone = dict(self.small), set(self.gone)
         touched = self._touched = {}
 
         def restore() -> None:
             self.small, self.gone = small, gone
+            self._entries.clear()
+            self._unwritten.clear()
             for restore_partition in touched.values():
                 restore_partition()
 
@@ -114,10 +142,21 @@ class EditedLogDir:
             partition.edit(edit, name)
         elif isinstance(edit, Write):
             self.small[edit.path] = edit.data
+            self._entries.pop(edit.path, None)
+        elif isinstance(edit, Entry):
+            self._edit_entry(edit)
         else:
             self.gone.add(edit.path)
             if partition is not None:
                 partition.gone = True
+
+    def _edit_entry(self, edit: Entry) -> None:
+        entries, key = self._entries_of(edit.path), (edit.topic, edit.partition)
+        if edit.offset is None:
+            entries.pop(key, None)
+        else:
+            entries[key] = edit.offset
+        self._unwritten.add(edit.path)
 
     def settled(self, finding: Finding) -> bool:
         """Whether an edit was planned for a finding."""
@@ -135,6 +174,7 @@ class EditedLogDir:
 
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""
+        self._write_entries()
         formats: dict[str, Format] = dict(FILES)
         where = self._opened.view.where
         files = {name: file for name, file in self._opened.view.files.items() if name not in self.gone}
@@ -154,6 +194,7 @@ class EditedLogDir:
 
         Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
         """
+        self._write_entries()
         there = {partition.dir: partition for partition in self.partitions if not partition.gone}
         around = (dict(self.small), set(self.gone))
         if self._now is None or self._now[0] != around:

@@ -209,6 +209,8 @@ class EditedPartition:
         runs: list[EpochRun] = []
         for columns in self._windows():
             modern = columns.magic >= 2
+            if not modern.any():
+                continue
             epoch, first, last = columns.epoch[modern], columns.base_offset[modern], columns.last_offset[modern]
             begins = np.flatnonzero(np.diff(epoch, prepend=epoch[:1] - 1))
             for at, behind in zip(begins.tolist(), [*begins[1:].tolist(), len(epoch)], strict=True):

@@ -30,6 +30,7 @@ from kcheck.repairs._contract import (
     Edit,
     Evidence,
     Image,
+    Impact,
     LogCut,
     PartitionSite,
     Refused,
@@ -177,5 +178,6 @@ REPAIR = Repair(
     scope=Scope.PARTITION,
     rules=("KC141", "KC142", *_TAILS),
     plan=plan,
+    impact=Impact.CUT,
     page=__doc__,
 )

@@ -9,7 +9,18 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEANED, DELETED, PARTITION_METADATA, SWAP, TEMPORARY, FileKind, parse_file
-from kcheck.repairs._contract import Answer, Aside, Evidence, PartitionSite, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._contract import (
+    Answer,
+    Aside,
+    Evidence,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    Scope,
+    Settled,
+    Step,
+)
 from kcheck.repairs._files import path_of, whole_log
 
 
@@ -121,5 +132,6 @@ REPAIR = Repair(
     scope=Scope.PARTITION,
     rules=("KC225", "KC226", "KC227", "KC228", "KC233"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

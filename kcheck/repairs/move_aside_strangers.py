@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEAN_SHUTDOWN, LOST_FOUND, parse_directory
-from kcheck.repairs._contract import Answer, Aside, Evidence, LogDirSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Aside, Evidence, Impact, LogDirSite, Refused, Repair, Scope, Step
 
 
 def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
@@ -35,5 +35,6 @@ REPAIR = Repair(
     scope=Scope.LOG_DIR,
     rules=("KC301", "KC311"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

@@ -18,7 +18,18 @@ from kcheck.formats.record_batch import HEADER, MAGIC_AT, OVERHEAD, crc32c, patc
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import log_name
-from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Patch, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._contract import (
+    Answer,
+    Evidence,
+    Impact,
+    PartitionSite,
+    Patch,
+    Refused,
+    Repair,
+    Scope,
+    Settled,
+    Step,
+)
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import bases, path_of
 
@@ -211,5 +222,6 @@ REPAIR = Repair(
     scope=Scope.PARTITION,
     rules=tuple(_FIELDS),
     plan=plan,
+    impact=Impact.FIELD,
     page=__doc__,
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kcheck.model.finding import Finding
 from kcheck.model.names import INDEX_ENDINGS
-from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import Answer, Evidence, Impact, PartitionSite, Refused, Repair, Scope, Step, Write
 from kcheck.repairs._files import DAMAGE, path_of, unsettled, whole_log
 
 
@@ -44,5 +44,6 @@ REPAIR = Repair(
     scope=Scope.PARTITION,
     rules=("KC151", "KC152", "KC153", "KC154", "KC155", "KC161", "KC162", "KC171", "KC172", "KC234"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

@@ -11,7 +11,19 @@ from collections.abc import Iterator
 from kcheck.formats import producer_snapshot
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import FileKind, parse_file
-from kcheck.repairs._contract import Answer, Aside, Edit, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import (
+    Answer,
+    Aside,
+    Edit,
+    Evidence,
+    Impact,
+    PartitionSite,
+    Refused,
+    Repair,
+    Scope,
+    Step,
+    Write,
+)
 from kcheck.repairs._files import DAMAGE, bases, path_of, unsettled, whole_log
 
 
@@ -79,5 +91,6 @@ REPAIR = Repair(
     scope=Scope.PARTITION,
     rules=("KC181", "KC182", "KC184", "KC185"),
     plan=plan,
+    impact=Impact.INDEX,
     page=__doc__,
 )

@@ -16,7 +16,7 @@ from kcheck.formats import meta_properties
 from kcheck.formats.meta_properties import MetaProperties
 from kcheck.model.finding import Finding
 from kcheck.model.names import LIVE, META_PROPERTIES, DirectoryState
-from kcheck.repairs._contract import Answer, Evidence, LogDirSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import Answer, Evidence, Impact, LogDirSite, Refused, Repair, Scope, Step, Write
 
 _OWN = ("version", "node.id", "broker.id", "cluster.id")
 """What all log dirs of a broker have in common."""
@@ -88,5 +88,6 @@ REPAIR = Repair(
     scope=Scope.LOG_DIR,
     rules=("KC121", "KC305", "KC306"),
     plan=plan,
+    impact=Impact.CHECKPOINT,
     page=__doc__,
 )

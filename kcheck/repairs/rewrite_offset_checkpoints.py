@@ -24,7 +24,18 @@ from kcheck.model.names import (
     REPLICATION_OFFSET,
     is_legal_topic,
 )
-from kcheck.repairs._contract import Answer, Evidence, LogDirSite, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import (
+    Answer,
+    Evidence,
+    Impact,
+    LogDirSite,
+    PartitionSite,
+    Refused,
+    Repair,
+    Scope,
+    Step,
+    Write,
+)
 from kcheck.repairs._entries import serialized
 from kcheck.repairs._epochs import entries_of
 from kcheck.repairs._files import DAMAGE, unsettled
@@ -167,5 +178,6 @@ REPAIR = Repair(
     scope=Scope.LOG_DIR,
     rules=("KC101", "KC102", "KC104", "KC105", "KC211", "KC212", "KC213", "KC214", "KC302", "KC307"),
     plan=plan,
+    impact=Impact.CHECKPOINT,
     page=__doc__,
 )

@@ -13,7 +13,7 @@ Never let a broker with an empty replica become leader: make sure that the other
 from collections.abc import Iterator
 
 from kcheck.model.finding import Finding, Severity
-from kcheck.repairs._contract import Answer, Aside, PartitionSite, Refused, Repair, Scope, Step
+from kcheck.repairs._contract import Answer, Aside, Impact, PartitionSite, Refused, Repair, Scope, Step
 from kcheck.repairs._entries import without_entries
 from kcheck.repairs._files import DAMAGE, RECORDS, whole_log
 
@@ -68,5 +68,6 @@ REPAIR = Repair(
     scope=Scope.PARTITION,
     rules=(*DAMAGE, *RECORDS, *_LOST),
     plan=plan,
+    impact=Impact.ASIDE,
     page=__doc__,
 )
