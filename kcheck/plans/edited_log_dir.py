@@ -1,8 +1,9 @@
 """A log dir while edits are planned: as it would lie, and nothing is written."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.disk.read import read_whole
@@ -11,7 +12,7 @@ from kcheck.formats import offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
-from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
+from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, PartitionDirectory
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.plans.edited_partition import EditedPartition
@@ -21,6 +22,9 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
 from kcheck.views.partition import view_of
+
+_INPUTS = {RECOVERY_POINT: "recovery_point", REPLICATION_OFFSET: "high_watermark", LOG_START: "log_start"}
+"""What the start takes from the checkpoints for one partition."""
 
 
 class EditedLogDir:
@@ -40,6 +44,7 @@ class EditedLogDir:
         self.small: dict[str, bytes | None] = {}
         self._entries: dict[str, dict[tuple[str, int], Offset]] = {}
         self._unwritten: set[str] = set()
+        self.lines_changed: set[str] = set()
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
         self._touched: dict[str, Callable[[], None]] = {}
@@ -157,6 +162,7 @@ class EditedLogDir:
         else:
             entries[key] = edit.offset
         self._unwritten.add(edit.path)
+        self.lines_changed.add(edit.path)
 
     def settled(self, finding: Finding) -> bool:
         """Whether an edit was planned for a finding."""
@@ -174,7 +180,6 @@ class EditedLogDir:
 
     def _edited(self) -> LogDir:
         """Return the log dir with the edits."""
-        self._write_entries()
         formats: dict[str, Format] = dict(FILES)
         where = self._opened.view.where
         files = {name: file for name, file in self._opened.view.files.items() if name not in self.gone}
@@ -189,17 +194,47 @@ class EditedLogDir:
         directories = (*self._opened.directories, *self._opened.links)
         return self._opened._replace(view=view, checkpoints=checkpoints_of(files, directories))
 
+    def start_without(self, names: Iterable[str]) -> tuple[LogDirPrediction, Callable[[], None]]:
+        """Return the next start with these files as they are on disk, and what brings their edits back."""
+        edited = {name: self.small.pop(name) for name in names if name in self.small}
+
+        def restore() -> None:
+            self.small |= edited
+
+        return self.start(), restore
+
+    def start_of(self, partition: EditedPartition, stored: Mapping[str, Offset | None]) -> PartitionPrediction | None:
+        """Return the next start of one partition; checkpoints have these offsets of it instead of theirs.
+
+        None if the start does not load the directory.
+        """
+        now = self._current()
+        clean, context = start_context(now, self._wish)
+        values: dict[str, Any] = {_INPUTS[name]: offset for name, offset in stored.items()}
+        if values.get("recovery_point", 0) is None:
+            values["recovery_point"] = 0
+
+        def load(_: str, __: str, ___: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
+            return partition.start(inputs._replace(**values), context)
+
+        named = [(partition.dir, partition.directory)]
+        return next(load_directories(self.path, now, named, [], load, clean=clean, context=context), None)
+
+    def _current(self) -> LogDir:
+        """Return the log dir with the edits; it is put together again after another edit of its own files only."""
+        self._write_entries()
+        around = (dict(self.small), set(self.gone))
+        if self._now is None or self._now[0] != around:
+            self._now, self._starts = (around, self._edited()), {}
+        return self._now[1]
+
     def start(self) -> LogDirPrediction:
         """Return what the next start makes of it.
 
         Only what was edited since the last one is asked for anew: a log dir can have thousands of partitions.
         """
-        self._write_entries()
         there = {partition.dir: partition for partition in self.partitions if not partition.gone}
-        around = (dict(self.small), set(self.gone))
-        if self._now is None or self._now[0] != around:
-            self._now, self._starts = (around, self._edited()), {}
-        now = self._now[1]
+        now = self._current()
         clean, context = start_context(now, self._wish)
         changed = [
             (name, partition.directory)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from itertools import compress
-from typing import Any, Protocol
+from functools import cached_property
+from itertools import compress, count
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from kcheck.disk.read import opened
 from kcheck.disk.walk import file_sizes, join, no_files
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Chosen, Finding
 from kcheck.model.names import (
     CLEANED,
     DELETED,
@@ -28,7 +29,20 @@ from kcheck.model.names import (
 from kcheck.model.segments import EpochRun
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
-from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
+from kcheck.repairs._contract import (
+    Aside,
+    Cut,
+    Edit,
+    Image,
+    LogCut,
+    LogDirSite,
+    PartitionSite,
+    Patch,
+    Refused,
+    Repair,
+    Step,
+    Write,
+)
 from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.segments.header_columns import HeaderColumns
 from kcheck.startup.inputs import Context, LoadInputs
@@ -54,8 +68,21 @@ class PartitionOwner(LogDirSite, Protocol):
         """The settings of its broker."""
 
 
+_Start = tuple[tuple[int, LoadInputs, Context] | None, PartitionPrediction | None]
+
+
+class Holders(NamedTuple):
+    """The replicas on other brokers that can stand for one, and which broker is the best leader of all others.
+
+    `leader` is None if only one other replica is known.
+    """
+
+    proven: "tuple[EditedPartition, ...]" = ()
+    leader: int | None = None
+
+
 class EditedPartition:
-    """One partition directory; `version` rises with each edit."""
+    """One partition directory; each edit gives it another `version`, 0 is that on disk."""
 
     def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
         """Take it as it lies."""
@@ -70,13 +97,15 @@ class EditedPartition:
         except UnreadableError:
             sizes, self.directories = {}, {}
         self.files = dict(Folder(self.path, sizes).files)
+        self._on_disk = (dict(self.files), dict(self.directories))
+        self._versions = count(1)
         self.gone = False
         self.version = 0
-        self.proven: tuple[EditedPartition, ...] = ()
+        self.find_holders: Callable[[], Holders] = Holders
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._ends: dict[tuple[int, int], Offset] = {}
-        self._start: tuple[tuple[int, LoadInputs, Context], PartitionPrediction] | None = None
+        self._starts: tuple[_Start, _Start] = ((None, None), (None, None))
 
     @property
     def context(self) -> Context:
@@ -125,9 +154,17 @@ class EditedPartition:
         """Whether an edit was planned for a finding."""
         return id(finding) in self.planned or self.gone
 
+    @cached_property
+    def _holders(self) -> Holders:
+        return self.find_holders()
+
     def holders(self) -> tuple["EditedPartition", ...]:
         """Return the replicas that the user named as sound."""
-        return self.proven
+        return self._holders.proven
+
+    def best_leader(self) -> int | None:
+        """Return the broker that costs least as leader, of several others; None if there is one at most."""
+        return self._holders.leader
 
     def saved(self) -> Callable[[], None]:
         """Return what takes back every edit from now on."""
@@ -135,10 +172,20 @@ class EditedPartition:
 
         def restore() -> None:
             self.files, self.directories, self.gone = files, directories, gone
-            self.version += 1
+            self.version = next(self._versions)
             self._image = None
 
         return restore
+
+    def is_directory(self, name: str) -> bool:
+        """Whether a directory has the name of a file, before the first edit."""
+        return name in self._on_disk[1]
+
+    def reset(self) -> None:
+        """Take back every edit."""
+        files, directories = self._on_disk
+        self.files, self.directories, self.gone, self.version = dict(files), dict(directories), False, 0
+        self._image = None
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -153,16 +200,35 @@ class EditedPartition:
             case Aside():
                 self.files.pop(name, None)
                 self.directories.pop(name, None)
-        self.version += 1
+        self.version = next(self._versions)
         if name.endswith(_OF_IMAGE):
             self._image = None
+
+    def try_out(self, repair: Repair, keep: Chosen) -> None:
+        """Make the edits of a repair of this partition."""
+        about = tuple(
+            finding
+            for finding in self.findings
+            if finding.id in repair.rules and keep(finding.id, finding.severity) and not self.settled(finding)
+        )
+        for answer in repair.plan(self, about) if about else ():
+            if isinstance(answer, Step):
+                for edit in answer.edits:
+                    self.edit(edit, edit.path.partition("/")[2])
+            if not isinstance(answer, Refused):
+                self.planned[id(answer.finding)] = answer.finding
 
     def start(self, stored: LoadInputs, context: Context) -> PartitionPrediction:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
-        if self._start is None or self._start[0] != how:
-            self._start = (how, start_partition(self.path, self.dir, self.directory, stored, context, self.folder()))
-        return self._start[1]
+        first, last = self._starts
+        if how not in (first[0], last[0]):
+            start = start_partition(self.path, self.dir, self.directory, stored, context, self.folder())
+            last = (how, start)
+            self._starts = (first if first[0] else last, last)
+        made = first if first[0] == how else last
+        assert made[1] is not None
+        return made[1]
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.

@@ -179,6 +179,9 @@ class PartitionSite(Protocol):
     def holders(self) -> tuple["PartitionSite", ...]:
         """Return the other replicas that the user named as intact (`--against`)."""
 
+    def best_leader(self) -> int | None:
+        """Return the broker that costs least as leader, of several others; None if there is one at most."""
+
 
 class LogDirSite(Protocol):
     """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.

@@ -16,17 +16,20 @@ from kcheck.repairs._files import path_of
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
     """Yield the new file."""
-    finding = findings[0]
-    known = partition.log_dir.topic_ids.get(partition.view.topic, {})
+    finding, topic = findings[0], partition.view.topic
+    known = partition.log_dir.topic_ids.get(topic, {})
     if not known:
-        yield Refused(finding, f"{partition.view.topic} is in no other partition and no cluster metadata here: its topic id is unknown")
+        yield Refused(
+            finding,
+            f"no other partition of {topic} and no cluster metadata here: its topic id is unknown",
+        )
     elif len(known) > 1:
-        yield Refused(finding, f"partitions and cluster metadata name {len(known)} topic ids for {partition.view.topic}")
+        yield Refused(finding, f"partitions and cluster metadata name {len(known)} topic ids for {topic}")
     else:
         ((topic_id, where),) = known.items()
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
         evidence = (Evidence(where, None, crc_verified=None, what=f"topic id {topic_id}"),)
-        reason = f"name the topic id of {partition.view.topic}, {topic_id}"
+        reason = f"name the topic id of {topic}, {topic_id}"
         yield Step(finding, (Write(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
 
 
