@@ -68,7 +68,8 @@ class PartitionOwner(LogDirSite, Protocol):
         """The settings of its broker."""
 
 
-_Start = tuple[tuple[int, LoadInputs, Context] | None, PartitionPrediction | None]
+_Inputs = tuple[int, LoadInputs, Context]
+_State = tuple[dict[str, Content], dict[str, bool], bool, int]
 
 
 class Holders(NamedTuple):
@@ -105,7 +106,7 @@ class EditedPartition:
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._ends: dict[tuple[int, int], Offset] = {}
-        self._starts: tuple[_Start, _Start] = ((None, None), (None, None))
+        self._starts: dict[int, tuple[_Inputs, PartitionPrediction]] = {}
 
     @property
     def context(self) -> Context:
@@ -181,11 +182,23 @@ class EditedPartition:
         """Whether a directory has the name of a file, before the first edit."""
         return name in self._on_disk[1]
 
+    def state(self) -> "_State":
+        """Return its files with the edits so far."""
+        return dict(self.files), dict(self.directories), self.gone, self.version
+
+    def put(self, state: "_State") -> None:
+        """Take back every edit since a state, and make those before it again."""
+        files, directories, self.gone, self.version = state
+        self.files, self.directories = dict(files), dict(directories)
+        self._image = None
+
     def reset(self) -> None:
         """Take back every edit."""
-        files, directories = self._on_disk
-        self.files, self.directories, self.gone, self.version = dict(files), dict(directories), False, 0
-        self._image = None
+        self.put((*self._on_disk, False, 0))
+
+    def forget(self) -> None:
+        """Drop the starts of states that are left behind."""
+        self._starts = {version: start for version, start in self._starts.items() if version in (0, self.version)}
 
     def edit(self, edit: Edit, name: str) -> None:
         """Make an edit of one of its files."""
@@ -221,14 +234,10 @@ class EditedPartition:
     def start(self, stored: LoadInputs, context: Context) -> PartitionPrediction:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
-        first, last = self._starts
-        if how not in (first[0], last[0]):
+        if self.version not in self._starts or self._starts[self.version][0] != how:
             start = start_partition(self.path, self.dir, self.directory, stored, context, self.folder())
-            last = (how, start)
-            self._starts = (first if first[0] else last, last)
-        made = first if first[0] == how else last
-        assert made[1] is not None
-        return made[1]
+            self._starts[self.version] = (how, start)
+        return self._starts[self.version][1]
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.

@@ -119,6 +119,7 @@ class _Chooser:
         self._log_dir, self._partition, self._steps = log_dir, partition, steps
         self._final = log_dir.start_of(partition, {})
         self._why: dict[int, str] = {}
+        self._states = {frozenset(range(len(steps))): partition.state()}
 
     def needed(self) -> list[PlannedStep]:
         """Return the needed steps, and leave only their edits made."""
@@ -127,6 +128,7 @@ class _Chooser:
         optional.sort(key=lambda number: -self._steps[number].impact)
         kept = sorted([*always, *self._shrunk(always, optional)]) if optional else always
         self._make(kept)
+        self._partition.forget()
         return [
             self._steps[number]._replace(needed=self._why.get(number, self._steps[number].step.finding.effect))
             for number in kept
@@ -175,11 +177,16 @@ class _Chooser:
 
     def _make(self, numbers: list[int]) -> None:
         """Leave only the edits of these steps made."""
+        key = frozenset(numbers)
+        if key in self._states:
+            self._partition.put(self._states[key])
+            return
         self._partition.reset()
         for number in numbers:
             for edit in self._steps[number].step.edits:
                 if not isinstance(edit, Entry):
                     self._log_dir.edit(edit)
+        self._states[key] = self._partition.state()
 
 
 def difference(without: PartitionPrediction, final: PartitionPrediction) -> str | None:

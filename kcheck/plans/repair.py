@@ -285,6 +285,8 @@ class _Planner:
         after = self._start()
         why_worse = worse(self.starts, after)
         if why_worse is None:
+            for partition in {pending.edited.by_dir[name] for pending in held for name in pending.dirs if name}:
+                partition.forget()
             self.starts = after
             self._planned += held
             return
