@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
-from kcheck.model.finding import Location
-from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState, PartitionDirectory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
@@ -160,6 +160,55 @@ class LogDirView(NamedTuple):
     """The process that holds `.lock`; None if no process does."""
     of_kraft: bool = False
     """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
+
+
+class CheckpointOffsets(NamedTuple):
+    """The offsets of one partition in the checkpoints of its log dir, None without an entry.
+
+    `cleaned`: whether the log cleaner has processed it; None if unknown.
+    """
+
+    recovery_point: Offset | None = None
+    log_start: Offset | None = None
+    high_watermark: Offset | None = None
+    cleaned: bool | None = None
+
+
+class Checkpoints(NamedTuple):
+    """The offsets in a log dir's checkpoints by topic and partition; empty for a missing file.
+
+    `cleaned` is None if it is unknown which partitions were cleaned.
+    """
+
+    recovery_point: dict[str, dict[int, Offset]]
+    log_start: dict[str, dict[int, Offset]]
+    high_watermark: dict[str, dict[int, Offset]]
+    cleaned: dict[str, dict[int, Offset]] | None = None
+
+    def of(self, topic: str, partition: int) -> CheckpointOffsets:
+        """Return the offsets of one partition."""
+        none: dict[int, Offset] = {}
+        return CheckpointOffsets(
+            self.recovery_point.get(topic, none).get(partition),
+            self.log_start.get(topic, none).get(partition),
+            self.high_watermark.get(topic, none).get(partition),
+            None if self.cleaned is None else partition in self.cleaned.get(topic, none),
+        )
+
+
+class LogDir(NamedTuple):
+    """A log dir opened for reading: `view` without partitions, their names, and the findings about unreadable files.
+
+    `links` lead out of the log dir, and kcheck does not follow them. `alone`: the argument was a partition directory,
+    and this is the log dir around it.
+    """
+
+    view: LogDirView
+    checkpoints: Checkpoints
+    findings: list[Finding]
+    directories: tuple[tuple[str, PartitionDirectory], ...] = ()
+    links: tuple[tuple[str, PartitionDirectory], ...] = ()
+    alone: bool = False
 
 
 class Different(NamedTuple):

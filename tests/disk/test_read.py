@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import SMALL_FILE_SIZE_MAX, opened, read_filled, read_whole
+from kcheck.disk.read import FilesOf, opened, read_whole
+from kcheck.model.source import SMALL_FILE_SIZE_MAX
 from kcheck.model.unreadable import UnreadableError
 
 MISSING = "No such file or directory"
@@ -46,7 +47,7 @@ def test_the_hole_at_the_end_of_a_file_is_not_read(tmp_path: Path, parts: list[t
             file.seek(position)
             file.write(data)
         file.truncate(max(size, file.tell()))
-    data, whole = read_filled(str(path))
+    data, whole = FilesOf(str(path.parent)).read_filled(path.name)
     assert path.read_bytes() == data.ljust(whole, b"\0")
 
 
@@ -56,7 +57,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
     path = tmp_path / "sparse"
     path.write_bytes(b"abc")
     os.truncate(path, 1 << 40)
-    data, size = read_filled(str(path))
+    data, size = FilesOf(str(path.parent)).read_filled(path.name)
     assert size == 1 << 40
     assert len(data) <= 1 << 20
     os.truncate(path, 0)
@@ -65,7 +66,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
         file.seek(SMALL_FILE_SIZE_MAX)
         file.write(b"x")
     with pytest.raises(UnreadableError, match="too many for a file of this kind"):
-        read_filled(str(path))
+        FilesOf(str(path.parent)).read_filled(path.name)
 
 
 @pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "replication-offset-checkpoint"])
