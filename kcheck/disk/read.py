@@ -17,6 +17,8 @@ _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """The system's error for a socket."""
+_NOTHING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""The system's errors for a link to a missing file, through a file, or to itself."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
@@ -168,11 +170,13 @@ class FilesOf:
                 return DirectoryEntries(listed.sizes, dict.fromkeys(listed.directories, False))
             with os.scandir(self.path) as entries:
                 for entry in entries:
+                    if entry.is_symlink() and _leads_nowhere(entry.path):
+                        continue
                     if entry.is_file():
                         sizes[entry.name] = entry.stat().st_size
                     elif entry.is_dir():
                         directories[entry.name] = is_empty(entry.path)
-                    elif os.path.exists(entry.path):
+                    else:
                         others.append(entry.name)
         except (OSError, ValueError) as error:
             raise unreadable(error) from error
@@ -242,6 +246,15 @@ def _read(source: Source, size: int) -> bytes:
         more = source.pread(size - len(data), len(data))
         data += more
     return data
+
+
+def _leads_nowhere(link: str) -> bool:
+    """Whether nothing is at the end of a link; Java's File.isFile and isDirectory are false then."""
+    try:
+        os.stat(link)
+    except OSError as error:
+        return error.errno in _NOTHING
+    return False
 
 
 def is_empty(path: str) -> bool:
