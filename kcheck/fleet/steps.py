@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, settings
+from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.predictions import log_dir_row, predicted
@@ -97,9 +98,10 @@ class Identified(NamedTuple):
 def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     """Return whose a log dir is: what is told about it, else what its meta.properties says."""
     where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
-    path = join(log_dir.path, META_PROPERTIES)
     try:
-        view = read_small(path, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX)
+        view = read_small(
+            FilesOf(log_dir.path), META_PROPERTIES, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX
+        )
         properties = view.parsed.value
     except UnreadableError:  # The finding is that of the look at the log dir.
         properties = meta_properties.MetaProperties({})

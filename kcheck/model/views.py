@@ -163,27 +163,29 @@ class LogDirView(NamedTuple):
 
 
 class CheckpointOffsets(NamedTuple):
-    """The offsets of one partition in the checkpoints of its log dir, None without an entry.
-
-    `cleaned`: whether the log cleaner has processed it; None if unknown.
-    """
+    """The offsets of one partition in the checkpoints of its log dir, None without an entry."""
 
     recovery_point: Offset | None = None
+    """That in recovery-point-offset-checkpoint."""
     log_start: Offset | None = None
+    """That in log-start-offset-checkpoint."""
     high_watermark: Offset | None = None
+    """That in replication-offset-checkpoint."""
     cleaned: bool | None = None
+    """Whether the log cleaner has processed the partition; None if unknown."""
 
 
 class Checkpoints(NamedTuple):
-    """The offsets in a log dir's checkpoints by topic and partition; empty for a missing file.
-
-    `cleaned` is None if it is unknown which partitions were cleaned.
-    """
+    """The offsets in a log dir's checkpoints by topic and partition; empty for a missing file."""
 
     recovery_point: dict[str, dict[int, Offset]]
+    """Those in recovery-point-offset-checkpoint."""
     log_start: dict[str, dict[int, Offset]]
+    """Those in log-start-offset-checkpoint."""
     high_watermark: dict[str, dict[int, Offset]]
+    """Those in replication-offset-checkpoint."""
     cleaned: dict[str, dict[int, Offset]] | None = None
+    """Those in cleaner-offset-checkpoint; None if it is unknown which partitions were cleaned."""
 
     def of(self, topic: str, partition: int) -> CheckpointOffsets:
         """Return the offsets of one partition."""
@@ -197,18 +199,20 @@ class Checkpoints(NamedTuple):
 
 
 class LogDir(NamedTuple):
-    """A log dir opened for reading: `view` without partitions, their names, and the findings about unreadable files.
-
-    `links` lead out of the log dir, and kcheck does not follow them. `alone`: the argument was a partition directory,
-    and this is the log dir around it.
-    """
+    """A log dir whose own files were read, its partitions not yet."""
 
     view: LogDirView
+    """Its files and identity, without partitions."""
     checkpoints: Checkpoints
+    """What its checkpoints say about the partitions."""
     findings: list[Finding]
+    """The findings about files that cannot be read."""
     directories: tuple[tuple[str, PartitionDirectory], ...] = ()
+    """Its partition directories by name."""
     links: tuple[tuple[str, PartitionDirectory], ...] = ()
+    """Links named like partition directories that lead out of it: kcheck does not follow them."""
     alone: bool = False
+    """Whether the argument was one of its partition directories."""
 
 
 class Different(NamedTuple):

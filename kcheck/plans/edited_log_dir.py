@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import join
+from kcheck.disk.read import FilesOf
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
@@ -30,6 +29,7 @@ class EditedLogDir:
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
+        self._disk = FilesOf(self.path)
         self.broker = broker
         self.view, self.findings, self.release = view, findings, options.release
         self._opened, self._wish = log_dir, options
@@ -54,7 +54,7 @@ class EditedLogDir:
         if name in self.small:
             return self.small[name]
         try:
-            return read_whole(join(self.path, name))
+            return self._disk.read_whole(name)
         except UnreadableError:
             return None
 

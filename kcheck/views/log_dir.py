@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from kcheck.disk.lock import locked_by
-from kcheck.disk.read import is_empty
+from kcheck.disk.read import FilesOf, is_empty
 from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
@@ -174,14 +174,14 @@ def open_single_partition(
 def _files(
     path: str, where: Location, listing: Listing, findings: list[Finding], release: Release
 ) -> dict[str, FileView]:
-    views: dict[str, FileView] = {}
+    files, views = FilesOf(path), dict[str, FileView]()
     for name, kind in FILES:
         if name not in listing.files and name not in listing.others:
             continue
         large = kind is offset_checkpoint.FORMAT
         try:
             views[name] = read_small(
-                join(path, name), kind, where._replace(file=name), release,
+                files, name, kind, where._replace(file=name), release,
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:

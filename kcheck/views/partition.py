@@ -6,7 +6,7 @@ from typing import Any
 
 from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, temporary
-from kcheck.disk.read import FilesOf, read_whole
+from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import Directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
@@ -136,9 +136,11 @@ def try_partition(
     return (None, (read,)) if isinstance(read, Finding) else read
 
 
-def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
+def read_small(
+    files: FilesOf, name: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None
+) -> FileView:
     """Return a small file, parsed by kcheck and by the broker's reader; UnreadableError if it cannot be read."""
-    return view_of(read_whole(path, size_max=size_max), kind, where, release)
+    return view_of(files.read_whole(name, size_max), kind, where, release)
 
 
 def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
