@@ -66,11 +66,13 @@ class Common(NamedTuple):
         """Return which findings to show, and which ones set exit code 1."""
         return self.judging.chosen()
 
-    def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
-        """Write the report and end the command with its exit code."""
+    def leave(
+        self, report: Report, tell: Callable[[], None] = lambda: None, *, failed: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Write the report and end the command with its exit code; `failed` is asked after the report was written."""
         shown, fails = self.chosen()
         leave(report._replace(keep=lambda finding: shown(finding.id, finding.severity)), self.leaving, tell)
-        end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected))
+        end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
 
 def _leaving(

@@ -6,6 +6,7 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import Common, Profile, Replicas, with_common, within
+from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
 
@@ -20,6 +21,7 @@ def truncation(
         int | None, typer.Option("--leader-epoch", help="Epoch of the election; default: one above all.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Treat brokers as running; do not model a restart.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also show partitions that lose and truncate nothing.")] = False,
     profile: Profile = None,
 ) -> None:
     """Show where each follower truncates, and what it loses."""
@@ -28,4 +30,6 @@ def truncation(
     answer = api.truncation(
         *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
     )
-    common.leave(answer.report())
+    fail_on = parse_severity(common.judging.fail_on)
+    common = common._replace(leaving=common.leaving._replace(every=every))
+    common.leave(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)

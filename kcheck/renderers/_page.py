@@ -12,6 +12,7 @@ from kcheck.renderers._printable import printable
 
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
+_NAMES_SHOWN = 3
 _SOME_COUNT = 1000
 """Number of rows laid out at once."""
 
@@ -51,6 +52,12 @@ def plural(count: int, word: str) -> str:
     if count == 1:
         return f"1 {word}"
     return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first three names, and how many more there are."""
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def lost_words(lost: Row) -> str:
@@ -107,7 +114,7 @@ class Page:
 
     def __init__(self, stream: TextIO, options: Options) -> None:
         """Take the stream and the layout options."""
-        self.width = options.width
+        self.width, self.every = options.width, options.every
         self._stream = stream
         self._color = options.color
 
