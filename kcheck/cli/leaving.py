@@ -69,16 +69,22 @@ def changed_line(count: int, backup: str) -> str:
 
 def renderer_of(how: Leaving) -> "Renderer":
     """Return the renderer; UsageError if the format is unknown or needs `-o FILE`."""
-    from kcheck.renderers._contract import Renderer
-
     # Import the chosen renderer only: the text renderer doubles start-up time.
     known = plug_names("kcheck.renderers")
     if how.format not in known:
-        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(known)}")
-    renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
-    assert isinstance(renderer, Renderer)
+        some = [name for name in known if not _renderer(name).verbs]
+        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(some)}")
+    renderer = _renderer(how.format)
     if renderer.binary and how.output is None:
         raise UsageError(f"--format {how.format} needs -o FILE")
+    return renderer
+
+
+def _renderer(name: str) -> "Renderer":
+    from kcheck.renderers._contract import Renderer
+
+    renderer = importlib.import_module(f"kcheck.renderers.{name}").RENDERER
+    assert isinstance(renderer, Renderer)
     return renderer
 
 

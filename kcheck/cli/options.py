@@ -116,12 +116,13 @@ def _common(
     message_format: Annotated[
         str | None, typer.Option("--message-format", metavar="VERSION", help="Its message format, if older.")
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every finding and partition, not groups.")] = False,
     **others: Any,
 ) -> Common:
     judging = _judging(**{name: others.pop(name) for name in FindingFilter._fields})
     return Common(
         topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
-        leaving=_leaving(**others),
+        leaving=_leaving(**others)._replace(every=every),
     )  # fmt: skip
 
 

@@ -21,7 +21,6 @@ def truncation(
         int | None, typer.Option("--leader-epoch", help="Epoch of the election; default: one above all.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Treat brokers as running; do not model a restart.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Also show partitions that lose and truncate nothing.")] = False,
     profile: Profile = None,
 ) -> None:
     """Show where each follower truncates, and what it loses."""
@@ -31,5 +30,4 @@ def truncation(
         *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
     )
     fail_on = parse_severity(common.judging.fail_on)
-    common = common._replace(leaving=common.leaving._replace(every=every))
     common.leave(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)

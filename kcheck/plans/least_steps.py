@@ -12,6 +12,7 @@ from kcheck.core.startup import Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.names import CLEANER_OFFSET, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, FileKind, parse_file
+from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
@@ -104,7 +105,8 @@ def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> Pla
     why = None if (without.outcome, without.reasons) == (start.outcome, start.reasons) else _outcome(without)
     known = {partition.dir: partition for partition in start.partitions}
     for partition in without.partitions:
-        why = why or difference(partition, known[partition.dir])
+        disk = step.edited.by_dir[partition.dir].disk
+        why = why or difference(disk, partition, known[partition.dir])
     if why is not None:
         restore()
         return step._replace(needed=why)
@@ -157,7 +159,7 @@ class _Chooser:
         start = self._log_dir.start_of(self._partition, self._stored(others))
         if start is None or self._final is None:
             return None if start is self._final else "the next start does not load the directory"
-        return difference(start, self._final)
+        return difference(self._partition.disk, start, self._final)
 
     def _stored(self, others: list[int]) -> Mapping[str, Offset | None]:
         """Return the lines of checkpoints that are as before without the other steps."""
@@ -189,7 +191,7 @@ class _Chooser:
         self._states[key] = self._partition.state()
 
 
-def difference(without: PartitionPrediction, final: PartitionPrediction) -> str | None:
+def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
     """Return what of the log that the broker serves is otherwise without a step; None if nothing is."""
     if _class_of(without) != _class_of(final):
         return _outcome(without)
@@ -208,7 +210,7 @@ def difference(without: PartitionPrediction, final: PartitionPrediction) -> str 
     if (without.touched, without.queued, without.promoted) != (final.touched, final.queued, final.promoted):
         return without.touched or "the log dir goes offline later"
     names = sorted(without.after.keys() | final.after.keys())
-    name = next((name for name in names if _differs(name, without, final)), None)
+    name = next((name for name in names if _differs(disk, name, without, final)), None)
     return None if name is None else f"the next start leaves {name} as it is"
 
 
@@ -221,23 +223,23 @@ def _outcome(start: PartitionPrediction | LogDirPrediction) -> str:
     return f"the next start ends as {start.outcome}: {'; '.join(reasons)}".rstrip(": ")
 
 
-def _differs(name: str, without: PartitionPrediction, final: PartitionPrediction) -> bool:
+def _differs(disk: Files, name: str, without: PartitionPrediction, final: PartitionPrediction) -> bool:
     if _is_unread(name):
         return False
     one, other = without.after.get(name), final.after.get(name)
     if one is None or other is None:
         return one is not other
-    return one != other and (name.endswith(".log") or not _same_bytes(name, one, other))
+    return one != other and (name.endswith(".log") or not _same_bytes(disk, name, one, other))
 
 
-def _same_bytes(name: str, one: Content, other: Content) -> bool:
+def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
     """Whether two files are equal; those that depend on the clock count as equal to each other."""
     if one.size != other.size or one.certain != other.certain:
         return False
     if not one.certain:
         return True
     try:
-        contents = [read_content(name, content)[0].rstrip(b"\0") for content in (one, other)]
+        contents = [read_content(disk, name, content)[0].rstrip(b"\0") for content in (one, other)]
     except (StartError, UnreadableError):
         return False
     return contents[0] == contents[1]

@@ -41,7 +41,7 @@ def _best_leader(
 ) -> int | None:
     """Return the broker that `kcheck truncation --leader best` names among the others; None if it names none."""
     states = tuple(
-        started(ReplicaFiles(path=replica.path, view=replica.view, log_dir=log_dir.view), log_dir.release)
+        started(ReplicaFiles(path=replica.disk.path, view=replica.view, log_dir=log_dir.view), log_dir.release)
         for log_dir, replica in (own, *replicas)
     )
     plans = plans_of(states, Election(), own[0].release)

@@ -19,6 +19,7 @@ from kcheck.plans.repair import RepairPlan, repair
 from kcheck.repairs import move_aside_files, rewrite_meta_properties
 from kcheck.repairs._contract import Refused
 from kcheck.startup import partition as startup_partition
+from kcheck.startup.virtual_files import Folder
 from tests.builders import batch_of, broker, epochs, flip_byte, log, log_dir, partition_dir, record, write
 from tests.builders import readable_run as run
 from tests.cases.build import CASES, lay_out
@@ -280,13 +281,13 @@ def test_a_replica_that_is_not_wrong_is_not_set_aside(tmp_path: Path) -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the directories whose start is simulated from now on, each time that it is."""
     asked: list[str] = []
-    start_partition = startup_partition.start_partition
+    start_folder = startup_partition.start_folder
 
-    def counted(path: str, name: str, *others: Any) -> Any:
+    def counted(folder: Folder, name: str, *others: Any) -> Any:
         asked.append(name)
-        return start_partition(path, name, *others)
+        return start_folder(folder, name, *others)
 
-    monkeypatch.setattr(edited_partition, "start_partition", counted)
+    monkeypatch.setattr(edited_partition, "start_folder", counted)
     return asked
 
 
