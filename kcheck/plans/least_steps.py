@@ -5,7 +5,6 @@ behind, the step is not needed. Of several steps the one that changes most goes 
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from kcheck.core.predictions import Content, LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome
@@ -23,16 +22,18 @@ _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
 """The start does not come far enough to show what a step changes."""
 
 
-class PlannedStep(NamedTuple):
-    """A step with the log dir that its finding is about, the one that it edits, and what it removes."""
+class PlannedStep:
+    """A step with the log dir that its finding is about, the one that it edits, and what it removes.
 
-    shown: EditedLogDir
-    edited: EditedLogDir
-    step: Step
-    lost: LostRecords | None
-    impact: Impact
-    needed: str = ""
-    """What the next start does otherwise without the step."""
+    `needed` says what the next start does otherwise without it.
+    """
+
+    def __init__(
+        self, shown: EditedLogDir, edited: EditedLogDir, step: Step, lost: LostRecords | None, impact: Impact
+    ) -> None:
+        """Take a step whose edits are made."""
+        self.shown, self.edited, self.step, self.lost, self.impact = shown, edited, step, lost, impact
+        self.needed = step.finding.effect
 
     @property
     def dirs(self) -> frozenset[str]:
@@ -63,18 +64,14 @@ class PlannedStep(NamedTuple):
         return all(isinstance(edit, Aside) and _is_unread(edit.path.rpartition("/")[2]) for edit in self.step.edits)
 
 
-class LeastSteps(NamedTuple):
-    """The steps that a plan needs, and those that it does not."""
+def least_steps(planned: list[PlannedStep]) -> tuple[list[PlannedStep], list[PlannedStep]]:
+    """Return the steps that are needed, and the others.
 
-    needed: tuple[PlannedStep, ...]
-    healed: tuple[PlannedStep, ...]
-
-
-def least_steps(planned: list[PlannedStep]) -> LeastSteps:
-    """Return which steps are needed; the edits of all are made, and afterwards only those of the needed ones."""
+    The edits of all are made; afterwards only those of the needed steps are.
+    """
     starts: dict[str, LogDirPrediction] = {}
     groups: dict[tuple[str, str], list[PlannedStep]] = {}
-    kept: dict[int, PlannedStep] = {}
+    kept: set[int] = set()
     for step in planned:
         owner = min(step.dirs) if len(step.dirs) == 1 else ""
         groups.setdefault((step.edited.path, owner), []).append(step)
@@ -86,18 +83,15 @@ def least_steps(planned: list[PlannedStep]) -> LeastSteps:
             needed = [step for step in alone if step is not None]
         else:
             needed = _Chooser(log_dir, partition, steps).needed()
-        kept |= {id(step.step): step for step in needed}
-    return LeastSteps(
-        tuple(kept[id(step.step)] for step in planned if id(step.step) in kept),
-        tuple(step for step in planned if id(step.step) not in kept),
-    )
+        kept |= {id(step) for step in needed}
+    return [step for step in planned if id(step) in kept], [step for step in planned if id(step) not in kept]
 
 
 def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> PlannedStep | None:
     """Return a step that edits files of a log dir itself; None if the next start is the same without it."""
     names = [edit.path for edit in step.step.edits if isinstance(edit, Write) and "/" not in edit.path]
     if step.is_certain or len(names) < len(step.step.edits) or not step.edited.lines_changed.isdisjoint(names):
-        return step._replace(needed=step.step.finding.effect)
+        return step
     if step.edited.path not in starts:
         starts[step.edited.path] = step.edited.start()
     start = starts[step.edited.path]
@@ -109,7 +103,8 @@ def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> Pla
         why = why or difference(disk, partition, known[partition.dir])
     if why is not None:
         restore()
-        return step._replace(needed=why)
+        step.needed = why
+        return step
     return None
 
 
@@ -128,18 +123,37 @@ class _Chooser:
         optional = [number for number, step in enumerate(self._steps) if self._may_go(step)]
         always = [number for number in range(len(self._steps)) if number not in optional]
         optional.sort(key=lambda number: -self._steps[number].impact)
-        kept = sorted([*always, *self._shrunk(always, optional)]) if optional else always
+        kept = sorted([*always, *(self._of_files(always, optional) or self._shrunk(always, optional))])
         self._make(kept)
         self._partition.forget()
-        return [
-            self._steps[number]._replace(needed=self._why.get(number, self._steps[number].step.finding.effect))
-            for number in kept
-        ]
+        for number in kept:
+            self._steps[number].needed = self._why.get(number, self._steps[number].needed)
+        return [self._steps[number] for number in kept]
 
     def _may_go(self, step: PlannedStep) -> bool:
         if step.is_certain:
             return False
         return self._final is None or self._final.outcome not in _UNDECIDED or step.moves_unread
+
+    def _of_files(self, others: list[int], group: list[int]) -> list[int]:
+        """Return the steps whose files differ without the group, if nothing else differs; none if that is not all.
+
+        Most steps of a log with many files concern one file each: two starts are enough for all of them.
+        """
+        self._make(sorted(others))
+        start = self._log_dir.start_of(self._partition, self._stored(others))
+        if start is None or self._final is None or served_otherwise(start, self._final) is not None:
+            return []
+        names = differing_files(self._partition.disk, start, self._final)
+        prefix = f"{self._partition.dir}/"
+        edited = {
+            number: {edit.path.removeprefix(prefix) for edit in self._steps[number].step.edits} for number in group
+        }
+        kept = [number for number in group if not edited[number].isdisjoint(names)]
+        if self._without([*others, *kept]) is not None:
+            return []
+        self._why |= {number: _stays(min(edited[number] & names)) for number in kept}
+        return kept
 
     def _shrunk(self, others: list[int], group: list[int]) -> list[int]:
         """Return the steps of a group that are needed beside the others."""
@@ -192,6 +206,12 @@ class _Chooser:
 
 
 def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
+    """Return what the next start serves or leaves behind otherwise without a step; None if nothing."""
+    files = differing_files(disk, without, final)
+    return served_otherwise(without, final) or (_stays(min(files)) if files else None)
+
+
+def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -> str | None:
     """Return what of the log that the broker serves is otherwise without a step; None if nothing is."""
     if _class_of(without) != _class_of(final):
         return _outcome(without)
@@ -209,9 +229,17 @@ def difference(disk: Files, without: PartitionPrediction, final: PartitionPredic
             return "the recovery point stays above the log end"
     if (without.touched, without.queued, without.promoted) != (final.touched, final.queued, final.promoted):
         return without.touched or "the log dir goes offline later"
-    names = sorted(without.after.keys() | final.after.keys())
-    name = next((name for name in names if _differs(disk, name, without, final)), None)
-    return None if name is None else f"the next start leaves {name} as it is"
+    return None
+
+
+def differing_files(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> set[str]:
+    """Return the files that a start reads and that are otherwise after it without a step."""
+    names = without.after.keys() | final.after.keys()
+    return {name for name in names if _differs(disk, name, without, final)}
+
+
+def _stays(name: str) -> str:
+    return f"the next start leaves {name} as it is"
 
 
 def _class_of(start: PartitionPrediction) -> Outcome:

@@ -19,7 +19,7 @@ from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.plans.least_steps import LeastSteps, PlannedStep, least_steps
+from kcheck.plans.least_steps import PlannedStep, least_steps
 from kcheck.plans.losses import in_words, lost_with, scope_row, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
@@ -305,13 +305,11 @@ class _Planner:
 
     def choose(self, *, tidy: bool) -> None:
         """Make operations of the steps, without those that the next start does not need unless `tidy`."""
-        steps = LeastSteps(tuple(self._planned), ())
-        if not tidy:
-            steps = least_steps(self._planned)
-            self.healed += [_not_planned(step.shown, step.step.finding, HEALED) for step in steps.healed]
+        needed, healed = (self._planned, []) if tidy else least_steps(self._planned)
+        self.healed += [_not_planned(planned.shown, planned.step.finding, HEALED) for planned in healed]
         self.starts = self._start()
-        between = StartComparison(self._first, self.starts, steps=len(steps.needed))
-        for planned in steps.needed:
+        between = StartComparison(self._first, self.starts, steps=len(needed))
+        for planned in needed:
             step, lost = planned.step, planned.lost
             loses = None if lost is None else {"held": step.held, **scope_row(step), **lost_row(lost)}
             self.operations.add(planned.edited, step, loses, *between.now_and_after(planned.edited, step))
