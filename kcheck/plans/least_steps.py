@@ -122,8 +122,7 @@ class _Chooser:
         """Return the needed steps, and leave only their edits made."""
         optional = [number for number, step in enumerate(self._steps) if self._may_go(step)]
         always = [number for number in range(len(self._steps)) if number not in optional]
-        optional.sort(key=lambda number: -self._steps[number].impact)
-        kept = sorted([*always, *(self._of_files(always, optional) or self._shrunk(always, optional))])
+        kept = always if self._without(always) is None else sorted([*always, *self._left(always, optional)])
         self._make(kept)
         self._partition.forget()
         for number in kept:
@@ -134,6 +133,19 @@ class _Chooser:
         if step.is_certain:
             return False
         return self._final is None or self._final.outcome not in _UNDECIDED or step.moves_unread
+
+    def _left(self, always: list[int], optional: list[int]) -> list[int]:
+        """Return the optional steps that are needed; those of one rule together, the ones that change most first."""
+        rules = dict.fromkeys(self._rank(number) for number in sorted(optional, key=self._rank))
+        groups = [[number for number in optional if self._rank(number) == rule] for rule in rules]
+        kept: list[int] = []
+        for place, group in enumerate(groups):
+            others = [*always, *kept, *(number for later in groups[place + 1 :] for number in later)]
+            kept += self._of_files(others, group) or self._shrunk(others, group)
+        return kept
+
+    def _rank(self, number: int) -> tuple[int, str]:
+        return -self._steps[number].impact, self._steps[number].step.finding.id
 
     def _of_files(self, others: list[int], group: list[int]) -> list[int]:
         """Return the steps whose files differ without the group, if nothing else differs; none if that is not all.
@@ -234,7 +246,8 @@ def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -
 
 def differing_files(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> set[str]:
     """Return the files that a start reads and that are otherwise after it without a step."""
-    names = without.after.keys() | final.after.keys()
+    # What only the start without the step creates is the broker's own.
+    names = final.after.keys() | (without.after.keys() - frozenset(without.changes.created))
     return {name for name in names if _differs(disk, name, without, final)}
 
 

@@ -317,7 +317,7 @@ def test_a_partition_with_many_findings_is_started_a_few_times(tmp_path: Path, m
     made = repair([str(path)], [], wish("2.8"), accept_loss=False)
     assert {"KC152"} == {step.finding for step in made.chosen}
     assert {"KC185", "KC202", "KC212", "KC213"} == {row.finding for row in made.healed}
-    assert 10 >= max(Counter(asked).values())
+    assert 11 >= max(Counter(asked).values())
 
 
 def test_an_empty_directory_as_the_marker_of_a_clean_stop_stays(tmp_path: Path) -> None:
