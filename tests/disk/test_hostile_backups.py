@@ -19,6 +19,7 @@ from kcheck.model.plan_json import parse_plan
 from kcheck.plans.plan_report import outcome
 from kcheck.renderers import json as json_renderer
 from kcheck.renderers import text
+from kcheck.renderers._contract import Options
 from tests.disk.plans import bytes_of, make, plan_of, state
 
 COUNT = int(os.environ.get("KCHECK_MUTATIONS", "2400"))
@@ -72,8 +73,8 @@ def test_plans(tmp_path: Path, fast: None) -> None:
         with contextlib.suppress(KcheckError):
             report = outcome(parse_plan(data), ())
             with (tmp_path / "out").open("w", errors="backslashreplace") as stream:
-                text.RENDERER.render(report, stream, text.Options())
-                json_renderer.RENDERER.render(report, stream, text.Options())
+                text.RENDERER.render(report, stream, Options())
+                json_renderer.RENDERER.render(report, stream, Options())
             apply(data, str(backup))
         if (backup / "journal.json").exists():
             applied += 1
