@@ -126,7 +126,7 @@ class OutOfRangeStep:
     """Its log end afterwards."""
 
 
-Step = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
+DialogueStep = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
 
 
 class Status(StrEnum):
@@ -146,7 +146,7 @@ class Status(StrEnum):
 class Dialogue:
     """The dialogue of one follower, and its log afterwards."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[DialogueStep, ...]
     """The requests in order."""
     after: Replica
     """The follower's log at the end of the dialogue."""

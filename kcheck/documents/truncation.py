@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 from kcheck.core.dialogue import (
+    DialogueStep,
     EpochRequest,
     FetchError,
     FetchRequest,
     OutOfRange,
     OutOfRangeStep,
-    Step,
     TruncateToHighWatermark,
 )
 from kcheck.core.truncation_plans import FollowerPlan, OffsetRange, RefetchedRecords, TruncatedRecords, TruncationPlan
@@ -96,7 +96,7 @@ def _refetch_row(refetch: RefetchedRecords) -> Row:
     return {"from": refetch.start, "to": refetch.end, "records": refetch.records, "bytes": refetch.bytes}
 
 
-def _step_row(step: Step, plan: TruncationPlan) -> Row:
+def _step_row(step: DialogueStep, plan: TruncationPlan) -> Row:
     match step:
         case TruncateToHighWatermark(to):
             return {"request": None, "response": None, "truncate_to": to}

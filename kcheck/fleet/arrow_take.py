@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kcheck.fleet.truncation_columns import Mask, Numbers
+from kcheck.fleet.truncation_columns import Flags, Numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ def listed(column: "pa.Array") -> list[Any]:
     return values
 
 
-def is_as_before(column: "pa.Array") -> Mask:
+def is_as_before(column: "pa.Array") -> Flags:
     """Return which values, or lists, are those of the row before."""
     import pyarrow as pa
     from pyarrow import compute

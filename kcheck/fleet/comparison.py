@@ -28,7 +28,7 @@ from kcheck.fleet.replicas import FINDINGS, PLANS, SETS, VIEWED, compared, findi
 from kcheck.fleet.truncation_columns import (
     NONE,
     Caches,
-    Mask,
+    Flags,
     Numbers,
     ReplicaColumns,
     dialogues,
@@ -187,7 +187,7 @@ def _plain(batch: "pa.RecordBatch", release: Release) -> PartitionGroup | None:
     )
 
 
-def _caches(lists: "pa.ListArray", is_next: Mask) -> Caches:
+def _caches(lists: "pa.ListArray", is_next: Flags) -> Caches:
     """Return the caches of replicas, each of which is of the partition of that before it or not."""
     offsets = lists.offsets.to_numpy().astype(np.int64)
     epoch, start = (numbers_of(values) for values in lists.flatten().flatten())

@@ -31,7 +31,7 @@ _AT = {name: at for at, name in enumerate(_NAMES)}
 
 Values = tuple[Any, ...]
 """A finding: the values of the columns of its table."""
-Key = tuple[str, ...]
+FindingKey = tuple[str, ...]
 
 
 class _FindingChange(NamedTuple):
@@ -124,17 +124,17 @@ def _all(run: FleetRun) -> Iterator[Values]:
     return run.values("findings", _NAMES)
 
 
-def _ends(runs: Iterable[FleetRun], shares: int, *, step: int) -> list[Key]:
+def _ends(runs: Iterable[FleetRun], shares: int, *, step: int) -> list[FindingKey]:
     """Return the keys that divide all findings into shares of about one size."""
     sample = sorted(_key(key) for run in runs for key in islice(run.values("findings", _KEY), 0, None, step))
     return sorted({sample[len(sample) * share // shares] for share in range(1, shares)})
 
 
-def _key(values: Iterable[Any]) -> Key:
+def _key(values: Iterable[Any]) -> FindingKey:
     return tuple("" if value is None else value for value in values)
 
 
-def _spread(run: FleetRun, ends: Sequence[Key], path: str) -> None:
+def _spread(run: FleetRun, ends: Sequence[FindingKey], path: str) -> None:
     """Write each finding to the file of its share."""
     import pyarrow as pa
 
@@ -170,7 +170,7 @@ def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[st
     were: dict[Values, list[Values]] = defaultdict(list)
     for row in before:
         were[tuple(row[_AT[name]] for name in compared_names)].append(row)
-    groups: dict[Key, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
+    groups: dict[FindingKey, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
     for row in after:
         same = were.get(tuple(row[_AT[name]] for name in compared_names))
         if same:
@@ -185,7 +185,7 @@ def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[st
         yield from _paired(*group)
 
 
-def _key_of(row: Values) -> Key:
+def _key_of(row: Values) -> FindingKey:
     return _key(row[_AT[name]] for name in _KEY)
 
 

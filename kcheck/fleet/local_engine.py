@@ -14,8 +14,9 @@ from kcheck.fleet.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.remembered import Memory, Notes, aside
 from kcheck.fleet.replicas import replica_rows
 from kcheck.fleet.retry import MEMORY_MAX, Retry, where
+from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput
-from kcheck.fleet.scan_rows import Place, findings_batch, seen_of, tables_of
+from kcheck.fleet.scan_rows import findings_batch, seen_of, tables_of
 from kcheck.fleet.steps import Identified, ScanOptions, compare_partitions, identify, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Task, Workers
@@ -157,7 +158,7 @@ def outside(out: str, inventoried: Inventory) -> None:
             raise UsageError(f"--out {out} is inside {log_dir.path}, which was checked; choose a directory outside")
 
 
-class _Step(NamedTuple):
+class _ReadStep(NamedTuple):
     """What comes next, in the order of the rows: directories of a log dir, its end, the end of its broker."""
 
     log_dir: Identified
@@ -230,7 +231,7 @@ class _Engine:
             elif answer is not None:
                 self._tell((log_dir.cluster, log_dir.broker), (answer,))
 
-    def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_Step, tuple[Task[Any], ...]]]:
+    def _steps(self, log_dirs: Sequence[Identified]) -> Iterator[tuple[_ReadStep, tuple[Task[Any], ...]]]:
         """Yield what is to be done, and the task of it; log dirs are listed a little ahead."""
         listed = self._workers.run(
             ((log_dir, (self._retry.task(list_items, log_dir, where(log_dir), first=True),)) for log_dir in log_dirs),
@@ -240,15 +241,15 @@ class _Engine:
             for log_dir, (answer,) in same:
                 self._coverage.at = log_dir.path
                 if isinstance(answer, Finding):
-                    yield _Step(log_dir, failed=answer), ()
+                    yield _ReadStep(log_dir, failed=answer), ()
                     continue
                 for count, items in answer or ():
                     self._coverage.planned["partitions"] += count
-                    yield _Step(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
-                yield _Step(log_dir, is_end=True), ()
-            yield _Step(log_dir, is_end_of_broker=True), ()
+                    yield _ReadStep(log_dir, items=items), (self._retry.task(scan_items, items, where(log_dir)),)
+                yield _ReadStep(log_dir, is_end=True), ()
+            yield _ReadStep(log_dir, is_end_of_broker=True), ()
 
-    def _tell(self, place: Place, findings: Sequence[Finding]) -> None:
+    def _tell(self, place: BrokerKey, findings: Sequence[Finding]) -> None:
         self._write("findings", findings_batch(place, findings))
 
     def _write(self, name: str, batch: "pa.RecordBatch") -> None:
@@ -264,5 +265,5 @@ class _Engine:
         return batch.filter(pa.array([self.judged.count(*pair) for pair in pairs]))
 
 
-def _place(log_dir: Identified) -> Place:
+def _place(log_dir: Identified) -> BrokerKey:
     return log_dir.cluster, log_dir.broker

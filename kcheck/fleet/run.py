@@ -21,6 +21,8 @@ _NEEDED = frozenset({"findings", "log_dirs", "partitions"})
 """Every run has these tables."""
 _BATCH_COUNT = 16_384
 """So many rows are held at once."""
+BrokerKey = tuple[str | None, str | None]
+"""Cluster and broker."""
 
 
 class RunFile(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.fleet.predictions import LIGHT, START, light_start, start_row
 from kcheck.fleet.replicas import LISTS, OWN, own_row
+from kcheck.fleet.run import BrokerKey
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, parse_directory
@@ -99,8 +100,6 @@ _ABSENT = (None,) * len(partitions.TABLE.columns)
 
 DirectoryRow = tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]
 """The values of a directory, and its lists."""
-Place = tuple[str | None, str | None]
-"""Cluster and broker."""
 
 
 def items_batch(items: Iterable[Item]) -> "pa.RecordBatch":
@@ -178,7 +177,7 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     return tables
 
 
-def findings_batch(place: Place, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
+def findings_batch(place: BrokerKey, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
     """Return findings that stand in no row of a directory."""
     return batch_of([(*place, *findings.row(finding)) for finding in rows_of], findings.TABLE.run_columns)
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Flags = npt.NDArray[np.bool_]
 
 NONE = -1
 """No offset."""
@@ -65,10 +65,10 @@ class Afterwards(NamedTuple):
 
     log_end: Numbers
     first_segment: Numbers
-    completes: Mask
+    completes: Flags
 
 
-def rising(caches: Caches) -> Mask:
+def rising(caches: Caches) -> Flags:
     """Return which caches rise in both columns, from 0 on."""
     bad = (caches.epoch < 0) | (caches.start < 0)
     falls = (np.diff(caches.epoch) <= 0) | (np.diff(caches.start) <= 0)
@@ -76,7 +76,7 @@ def rising(caches: Caches) -> Mask:
     begins[caches.begin] = True
     bad[1:] |= falls & ~begins[1:-1]
     count = np.concatenate(([0], np.cumsum(bad)))
-    rises: Mask = count[caches.begin + caches.size] == count[caches.begin]
+    rises: Flags = count[caches.begin + caches.size] == count[caches.begin]
     return rises
 
 
@@ -241,11 +241,11 @@ def dialogues(replicas: ReplicaColumns, pairs: Pairs) -> Afterwards:
     return Afterwards(logs.log_end, logs.first_segment, completes)
 
 
-def _value(values: Numbers, place: Numbers, there: Mask) -> Numbers:
+def _value(values: Numbers, place: Numbers, there: Flags) -> Numbers:
     return values[np.where(there, place, 0)] if len(values) else place
 
 
-def _epoch(caches: Caches, place: Numbers, there: Mask) -> Numbers:
+def _epoch(caches: Caches, place: Numbers, there: Flags) -> Numbers:
     return np.where(there, _value(caches.epoch, place, there), NONE)
 
 
@@ -260,7 +260,7 @@ class _Logs:
         self.high_watermark = replicas.high_watermark[follower]
         self.first_segment = replicas.first_segment[follower]
 
-    def truncate(self, which: Numbers, to: Numbers) -> Mask:
+    def truncate(self, which: Numbers, to: Numbers) -> Flags:
         """Truncate some, as `Log.truncateTo`; return of which anything changed."""
         end, size = self.log_end[which], self.size[which]
         limit = np.minimum(to, end)
@@ -270,7 +270,7 @@ class _Logs:
         self.log_end[which] = limit
         self.high_watermark[which] = np.minimum(self.high_watermark[which], limit)
         self.empty(which[empties], to[empties])
-        changed: Mask = (limit < end) | (left < size)
+        changed: Flags = (limit < end) | (left < size)
         return changed
 
     def empty(self, which: Numbers, offset: Numbers) -> None:

@@ -12,8 +12,6 @@ _STORED = 1 << 31
 _PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 _MASK = 0xFFFFFFFF
 
-Problem = str | None
-
 
 def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decompressed:
     """Decompress a frame to at most `size_max` bytes."""
@@ -49,7 +47,7 @@ def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decomp
         at = end
 
 
-def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, Problem]:
+def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, str | None]:
     """Return where the first block begins, the largest allowed block, and why the header is invalid (FLG, BD, HC)."""
     if len(data) < 6 or data[:4] != MAGIC:
         return 0, 0, "no lz4 header"

@@ -22,8 +22,6 @@ _BUFFER_SIZE = 131075
 """Bytes that the broker's reader takes at once (ZSTD_DStreamInSize)."""
 _CUT_OFF = "a zstd frame is cut off"
 
-Problem = str | None
-
 
 class _Frame(NamedTuple):
     """The blocks of a frame. Positions are bytes from the start of the frame."""
@@ -40,7 +38,7 @@ class _Frame(NamedTuple):
     """The most bytes that the complete blocks can decompress to."""
     end: int
     """Where the frame ends, if it is complete."""
-    problem: Problem
+    problem: str | None
     """Why the frame is incomplete or unreadable."""
 
 
@@ -92,7 +90,7 @@ def _frame(data: memoryview, count_max: int | None) -> _Frame:
     return _Frame(body, count, last, at, bound, end, problem)
 
 
-def _header(data: memoryview) -> tuple[int, int, Problem]:
+def _header(data: memoryview) -> tuple[int, int, str | None]:
     """Return the size of a frame header, the window in bytes, and why the frame is unreadable."""
     if len(data) < 6:
         return len(data), 0, _CUT_OFF
@@ -115,7 +113,7 @@ def _header(data: memoryview) -> tuple[int, int, Problem]:
     return size, window, None
 
 
-def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, Problem]:
+def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, str | None]:
     """Decompress a frame; of a damaged one, as many blocks from its start as possible."""
     out, problem = bytearray(), frame.problem
     if problem is None:
@@ -136,7 +134,7 @@ def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray,
     return out, problem
 
 
-def _decode(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytearray | None, Problem]:
+def _decode(data: memoryview | bytes, bound: int, size_max: int) -> tuple[bytearray | None, str | None]:
     """Decode a frame into at most `size_max` bytes; the buffer grows, because few frames reach their bound."""
     import cramjam
 

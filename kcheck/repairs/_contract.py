@@ -12,21 +12,21 @@ from kcheck.model.segments import EpochRun
 from kcheck.model.views import LogDirView, PartitionView
 
 
-class Write(NamedTuple):
+class WriteEdit(NamedTuple):
     """A small file gets these bytes. Paths are relative to the log dir, as in the other edits."""
 
     path: str
     data: bytes
 
 
-class Cut(NamedTuple):
+class CutEdit(NamedTuple):
     """A file ends at `size` bytes."""
 
     path: str
     size: int
 
 
-class Patch(NamedTuple):
+class PatchEdit(NamedTuple):
     """These bytes replace those at a position of a file; its size stays."""
 
     path: str
@@ -34,13 +34,13 @@ class Patch(NamedTuple):
     data: bytes
 
 
-class Aside(NamedTuple):
+class AsideEdit(NamedTuple):
     """A file or a directory moves out of the log dir."""
 
     path: str
 
 
-Edit = Write | Cut | Patch | Aside
+Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit
 
 
 class Evidence(NamedTuple):
@@ -55,7 +55,7 @@ class Evidence(NamedTuple):
     what: str
 
 
-class Step(NamedTuple):
+class RepairStep(NamedTuple):
     """Edits that belong together: all of them or none. `reason` is what becomes true.
 
     `held` tells who has the records that go, None where nobody is known to. `hole` are the offsets that are missing for
@@ -86,10 +86,10 @@ class Settled(NamedTuple):
     finding: Finding
 
 
-Answer = Step | Refused | Settled
+RepairOutcome = RepairStep | Refused | Settled
 
 
-class LogCut(NamedTuple):
+class RecoveryCut(NamedTuple):
     """Where a recovery cuts a segment, and why; `size` is that of its `.log`."""
 
     base_offset: Offset
@@ -107,7 +107,7 @@ class Image(NamedTuple):
 
     error: str | None = None
     log_end_offset: Offset = Offset(0)
-    cuts: tuple[LogCut, ...] = ()
+    cuts: tuple[RecoveryCut, ...] = ()
     files: Mapping[str, bytes] = {}
     leader_epochs: EpochEntries = ()
 
@@ -205,14 +205,14 @@ class LogDirSite(Protocol):
         """Whether the log dir has a directory of this partition, read or not."""
 
 
-class Scope(StrEnum):
+class RepairScope(StrEnum):
     """What a repair plans on: one partition, or one log dir."""
 
     PARTITION = "partition"
     LOG_DIR = "log dir"
 
 
-Plan = Callable[[Any, tuple[Finding, ...]], Iterator[Answer]]
+PlanFunction = Callable[[Any, tuple[Finding, ...]], Iterator[RepairOutcome]]
 
 
 class Repair(NamedTuple):
@@ -224,7 +224,7 @@ class Repair(NamedTuple):
 
     name: str
     rank: int
-    scope: Scope
+    scope: RepairScope
     rules: tuple[str, ...]
-    plan: Plan
+    plan: PlanFunction
     page: str | None

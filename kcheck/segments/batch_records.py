@@ -22,7 +22,7 @@ from kcheck.formats.record_batch import (
 from kcheck.model.entries import Offset
 from kcheck.model.segments import FAULT_COUNT_MAX, FaultyRecord, RecordFault, RecordsView
 from kcheck.model.source import Source
-from kcheck.segments.header_columns import PADDING, Column, HeaderColumns, Mask
+from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, Mask
 from kcheck.segments.record_columns import (
     BatchBodies,
     Buffer,
@@ -46,9 +46,7 @@ _NEVER = 2**31
 class _DecodedBatches:
     """Some batches of a window: their rows in its columns, and where their records are in a buffer."""
 
-    def __init__(
-        self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, bodies: BatchBodies
-    ) -> None:
+    def __init__(self, columns: HeaderColumns, stamps: Array, rows: Array, buffer: Buffer, bodies: BatchBodies) -> None:
         self.columns, self.rows, self.buffer, self.bodies = columns, rows, buffer, bodies
         self.stamps = stamps[rows]
         self.reach = columns.last_offset[rows] - columns.base_offset[rows]
@@ -116,7 +114,7 @@ class RecordCheck:
             self._unpack(columns, stamps, rows, buffer, begin, end)
 
     def _unpack(
-        self, columns: HeaderColumns, stamps: Column, rows: Column, buffer: Buffer, begin: Column, end: Column
+        self, columns: HeaderColumns, stamps: Array, rows: Array, buffer: Buffer, begin: Array, end: Array
     ) -> None:
         """Decompress batch by batch, and check as many at a time as fit into the pool."""
         source = memoryview(buffer)
@@ -195,9 +193,7 @@ class RecordCheck:
         if np.count_nonzero(wrong):
             self._take_offsets(batches, batch[wrong], number[wrong], delta[wrong], before[wrong])
 
-    def _take_offsets(
-        self, batches: _DecodedBatches, batch: Column, number: Column, delta: Column, before: Column
-    ) -> None:
+    def _take_offsets(self, batches: _DecodedBatches, batch: Array, number: Array, delta: Array, before: Array) -> None:
         """Report the first record with a wrong offset of each batch."""
         places, first_rows = np.unique(batch, return_index=True)
         first = dict(zip(places.tolist(), first_rows.tolist(), strict=True))
@@ -242,7 +238,7 @@ class RecordCheck:
             self._report_row(messages.fault, columns, row, messages.problem, messages.record)
 
 
-def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Column) -> Mask:
+def _odd_controls(columns: HeaderColumns, buffer: Buffer, at: Array) -> Mask:
     """Return which control batches differ from the transaction marker that every broker writes."""
     odd: Mask = columns.attributes & CONTROL != 0
     marked = (columns.marker == ABORT_MARKER) | (columns.marker == COMMIT_MARKER)
@@ -274,7 +270,7 @@ def _framing(steps: RecordPositions, bodies: BatchBodies, at: int, broken: int) 
 
 
 def _unpacked(
-    columns: HeaderColumns, stamps: Column, rows: list[int], pool: Buffer, bounds: list[int]
+    columns: HeaderColumns, stamps: Array, rows: list[int], pool: Buffer, bounds: list[int]
 ) -> _DecodedBatches:
     """Return batches whose decompressed records follow each other in a buffer."""
     edges, which = np.array(bounds), np.array(rows)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kcheck.segments.header_columns import Column, Mask
+from kcheck.segments.header_columns import Array, Mask
 
 RECORD_SIZE_MIN = 7
 """A length of one byte, then six fields of one byte."""
@@ -31,51 +31,51 @@ Octets = npt.NDArray[np.uint8]
 class BatchBodies(NamedTuple):
     """Where in a buffer the records of batches are, one item for each batch."""
 
-    begin: Column
+    begin: Array
     """The index of its first record."""
-    end: Column
+    end: Array
     """The index after its last byte."""
-    stated: Column
+    stated: Array
     """How many records its header names."""
 
 
 class RecordPositions(NamedTuple):
     """Where the records of batches begin."""
 
-    at: Column
+    at: Array
     """The index of each record in the buffer; -1 in an unused slot."""
-    first: Column
+    first: Array
     """For each batch, the number of its first slot in `at`."""
-    found: Column
+    found: Array
     """For each batch, how many records its lengths lead to."""
-    behind: Column
+    behind: Array
     """For each batch, the index after the last of these records."""
 
 
 class RecordFields(NamedTuple):
     """Decoded records, one item for each; the last five fields mean nothing unless it is `sound`."""
 
-    batch: Column
+    batch: Array
     """The number of its batch."""
-    number: Column
+    number: Array
     """Its number in the batch, from 0."""
-    at: Column
+    at: Array
     """Its index in the buffer."""
     sound: Mask
     """Whether its fields end where its length says."""
-    timestamp_delta: Column
+    timestamp_delta: Array
     """Its timestamp, relative to the batch."""
-    offset_delta: Column
+    offset_delta: Array
     """Its offset, relative to the batch."""
-    key_size: Column
+    key_size: Array
     """The size of its key in bytes; negative for null."""
-    key_end: Column
+    key_end: Array
     """The index after its key."""
-    value_size: Column
+    value_size: Array
     """The size of its value in bytes; negative for null."""
-    value_end: Column
+    value_end: Array
     """The index after its value."""
-    header_count: Column
+    header_count: Array
     """How many headers it has."""
 
 
@@ -92,7 +92,7 @@ def record_positions(buffer: Buffer, bodies: BatchBodies) -> RecordPositions:
     return steps
 
 
-def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Column, steps: RecordPositions, order: Column) -> Column:
+def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Array, steps: RecordPositions, order: Array) -> Array:
     """Step through batches in parallel, those with most records first, until few are left; return these."""
     at, end, slot = bodies.begin[order], bodies.end[order], steps.first[order]
     fewer = -room[order]
@@ -113,7 +113,7 @@ def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Column, steps: Reco
     return order[:going]
 
 
-def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
+def _next(buffer: Buffer, at: Array, end: Array) -> tuple[Array, Mask]:
     """Return where records end, and which lengths are valid: the record ends within its batch."""
     pairs = np.ndarray((len(buffer) - 1,), "V2", buffer, strides=(1,))
     behind = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
@@ -129,7 +129,7 @@ def _next(buffer: Buffer, at: Column, end: Column) -> tuple[Column, Mask]:
 
 
 @cache
-def _sizes() -> Column:
+def _sizes() -> Array:
     """Return the sizes of records by their first two bytes; _UNKNOWN if these do not suffice or are invalid."""
     octets = np.arange(1 << 16, dtype="<u2").view(np.uint8)
     at = np.arange(0, octets.size, 2)
@@ -192,7 +192,7 @@ def decode_fields(buffer: Buffer, steps: RecordPositions) -> Iterator[RecordFiel
             yield _decoded(octets, at, batch, slot - steps.first[batch])
 
 
-def _batches(first: Column, begin: int, count: int) -> Column:
+def _batches(first: Array, begin: int, count: int) -> Array:
     """Return the batch of each of `count` slots from `begin`."""
     low = int(np.searchsorted(first, begin, "right")) - 1
     high = int(np.searchsorted(first, begin + count))
@@ -200,7 +200,7 @@ def _batches(first: Column, begin: int, count: int) -> Column:
     return np.repeat(np.arange(low, high), np.diff(bounds))
 
 
-def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> RecordFields:
+def _decoded(octets: Octets, at: Array, batch: Array, number: Array) -> RecordFields:
     """Decode records whose lengths are valid; a record is sound if its fields end where its length says."""
     size, behind, _ = varints(octets, at, VARINT_SIZE_MAX)
     end = behind + size
@@ -222,7 +222,7 @@ def _decoded(octets: Octets, at: Column, batch: Column, number: Column) -> Recor
     )
 
 
-def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask | None]:
+def _skip(octets: Octets, at: Array, end: Array) -> tuple[Array, Array, Mask | None]:
     """Return the sizes at these indices, where the fields after them end, and which sizes are too long.
 
     A negative size means null. A field that leads past its record ends one byte after it, so that indices stay small.
@@ -231,7 +231,7 @@ def _skip(octets: Octets, at: Column, end: Column) -> tuple[Column, Column, Mask
     return size, np.minimum(behind + np.maximum(size, 0), np.maximum(behind, end) + 1), too_long
 
 
-def _skip_headers(octets: Octets, behind: Column, end: Column, count: Column, sound: Mask, rows: Column) -> None:
+def _skip_headers(octets: Octets, behind: Array, end: Array, count: Array, sound: Mask, rows: Array) -> None:
     """Move `behind` of these records past their headers: of many records in parallel, of few one by one."""
     left, at, stop = count[rows], behind[rows], end[rows]
     while rows.size >= _SIDE_BY_SIDE_MIN:
@@ -276,7 +276,7 @@ def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
     return at if at <= stop else None
 
 
-def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, Mask | None]:
+def varints(octets: Octets, at: Array, size_max: int) -> tuple[Array, Array, Mask | None]:
     """Return the zigzag numbers at these indices, the indices after them, and which are too long (None: none is).
 
     ByteUtils.readVarint with a `size_max` of 5, readVarlong with 10: both drop bits above 32 and 64. Bytes past the end
@@ -309,6 +309,6 @@ def varints(octets: Octets, at: Column, size_max: int) -> tuple[Column, Column, 
     return _zigzag(raw), behind, too_long
 
 
-def _zigzag(raw: Column) -> Column:
-    value: Column = (raw.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(raw & 1)
+def _zigzag(raw: Array) -> Array:
+    value: Array = (raw.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(raw & 1)
     return value
