@@ -21,7 +21,7 @@ atexit.register(gc.freeze)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli.leaving import changed_line, last_line
+from kcheck.cli.leaving import UNCHANGED, changed_line
 from kcheck.errors import ApplyError, KcheckError
 from kcheck.renderers._printable import printable
 
@@ -136,8 +136,9 @@ def main() -> None:
 
 
 def _end(code: int, changed: str | None = None) -> NoReturn:
-    if "--quiet" not in sys.argv:
-        last_line(changed=changed)
+    """End a command that failed; one that changes files says whether it did."""
+    if sys.argv[1:2] and sys.argv[1] in _GROUPS["Act"] and "--quiet" not in sys.argv:
+        print(changed or UNCHANGED, file=sys.stderr)
     sys.exit(code)
 
 

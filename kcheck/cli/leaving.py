@@ -1,4 +1,4 @@
-"""Writes a report: chooses the renderer and the stream, prints the last line, sets the exit code."""
+"""Writes a report: chooses the renderer and the stream, says what was written, sets the exit code."""
 
 import importlib
 import io
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from kcheck.renderers._contract import Renderer
 
 
+UNCHANGED = "No files were changed."
+"""The last line of a command that could have changed files."""
+
+
 class Leaving(NamedTuple):
     """The output options, as given."""
 
@@ -39,24 +43,19 @@ def leave(
     report: Report,
     how: Leaving,
     tell: Callable[[], None] = lambda: None,
-    written: str | None = None,
-    changed: str | None = None,
+    last_line: str | None = None,
 ) -> None:
-    """Write a report to stdout or to a file outside the checked paths, then the last line to stderr.
-
-    `tell` prints more to stderr before that line. `written` names what the command wrote; `changed` is the last line
-    of a command that changed files.
-    """
+    """Write a report to stdout or to a file outside the checked paths; `tell` and the last line print to stderr."""
     write(report, how)
     if not how.quiet:
         tell()
-        last_line(written, changed)
+        if last_line or how.output:
+            print(last_line or written_line(how.output or ""), file=sys.stderr)
 
 
-def last_line(written: str | None = None, changed: str | None = None) -> None:
-    """Print to stderr what the command wrote or changed: every command ends with this line."""
-    line = "No files were changed." if written is None else f"Written: {printable(written)}"
-    print(changed or line, file=sys.stderr)
+def written_line(path: str) -> str:
+    """Return the last line of a command that wrote files outside the checked paths."""
+    return f"Written: {printable(path)}"
 
 
 def changed_line(count: int, backup: str) -> str:

@@ -29,6 +29,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
+from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
 
 _MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
@@ -86,6 +87,7 @@ def truncation(arguments: list[str], election: Election, *, wanted: PartitionFil
     UsageError: a replica without a broker id, a bare file without a log end offset, a leader without a replica.
     """
     targets = replica_targets(arguments)
+    require_match(targets, wanted)
     loaded = replicas_of(targets, wanted=wanted, release=release)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:

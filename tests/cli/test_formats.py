@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kcheck import __version__
-from tests.builders import partition_dir, run
+from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck
 
 PARTITION = {
@@ -176,8 +176,9 @@ def test_answers_are_one_table(damaged: Path) -> None:
     assert expected == rows
 
 
-def test_no_answers_are_a_header_alone(damaged: Path) -> None:
-    out = kcheck("end-offset", damaged, "--topic", "none", "--format", "csv").out
+def test_no_answers_are_a_header_alone(tmp_path: Path) -> None:
+    log_dir(tmp_path)
+    out = kcheck("end-offset", tmp_path, "--format", "csv").out
     assert out.startswith("broker_id,topic,partition,")
     assert out.count("\n") == 1
 
