@@ -4,7 +4,7 @@ Up to 1.1 the class was KafkaLZ4BlockInputStream. It verifies the checksums of t
 the size and the checksum of the content, and everything after the frame.
 """
 
-from kcheck.formats._decompressed import Decompressed, too_large
+from kcheck.formats._decompressed import Decompressed, TooLarge
 
 MAGIC = b"\x04\x22\x4d\x18"
 _BLOCK_CHECKSUM, _CONTENT_SIZE, _CONTENT_CHECKSUM = 0x10, 0x08, 0x04
@@ -42,7 +42,7 @@ def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decomp
             return Decompressed(out, "the checksum of an lz4 block does not match")
         if len(out) + len(part) > size_max:
             out += part[: size_max - len(out)]
-            return Decompressed(out, too_large(size_max))
+            return Decompressed(out, TooLarge(size_max))
         out += part
         at = end
 

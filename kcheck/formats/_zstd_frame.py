@@ -6,7 +6,7 @@ frame states is not trusted.
 
 from typing import NamedTuple
 
-from kcheck.formats._decompressed import Decompressed, too_large
+from kcheck.formats._decompressed import Decompressed, TooLarge
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE, _SKIPPABLE_HEADER_SIZE = b"\x2a\x4d\x18", 8
@@ -129,8 +129,11 @@ def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray,
             most = middle - 1
         else:
             least, out = middle, part
-    if problem is not None and "whole buffer" in problem:
-        problem = too_large(size_max)
+    if frame.problem is None and least < frame.block_count:
+        # A damaged block stays unreadable in any buffer; one that is readable in more room exceeds the limit.
+        blocks, room = _frame(data, least + 1), len(out) + _BLOCK_SIZE_MAX
+        if _decode(_first_blocks(data, blocks), room, room)[0] is not None:
+            problem = TooLarge(size_max)
     return out, problem
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.formats._compression import ZSTD, decompress
 from kcheck.formats._control_batch import control_problem
-from kcheck.formats._decompressed import too_large
+from kcheck.formats._decompressed import TooLarge
 from kcheck.formats._message_set import look_into
 from kcheck.formats.record_batch import (
     ABORT_MARKER,
@@ -130,7 +130,7 @@ class RecordCheck:
             data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
             if problem is not None:
                 name = COMPRESSION[codec] if codec < len(COMPRESSION) else f"codec {codec}"
-                fault = RecordFault.SIZE if problem == too_large(BODY_SIZE_MAX) else RecordFault.COMPRESSION
+                fault = RecordFault.SIZE if isinstance(problem, TooLarge) else RecordFault.COMPRESSION
                 self._report_row(fault, columns, row, f"{name}: {problem}")
                 continue
             if packed and len(pool) + len(data) > _POOL_SIZE:
