@@ -176,10 +176,10 @@ def with_profile(chosen: Release, profile: str) -> Release:
     known = {p.value.lower(): p for p in Profile}
     if profile.lower() not in known:
         raise UsageError(f"--profile {profile} is not known; known are {', '.join(p.value for p in Profile)}")
-    found = known[profile.lower()]
-    rules = PROFILES[found]
-    lookup = None if found is Profile.P0 else rules.lookup
-    return chosen._replace(profile=found, rules=rules, lookup=lookup)
+    forced = known[profile.lower()]
+    rules = PROFILES[forced]
+    lookup = None if forced is Profile.P0 else rules.lookup
+    return chosen._replace(profile=forced, rules=rules, lookup=lookup)
 
 
 def known_versions() -> str:
@@ -200,15 +200,15 @@ def _line_size(version: Version) -> int:
 
 def _version(kafka: str) -> Version:
     """Return the full version; a line stands for its newest release."""
-    asked = _numbers(kafka)
+    version = _numbers(kafka)
     for row in reversed(TABLE):
         first, last = _numbers(row.first), _numbers(row.last)
         assert first is not None
         assert last is not None
-        if asked == last[: _line_size(last)]:
+        if version == last[: _line_size(last)]:
             return last
-        if asked is not None and len(asked) == len(last) and first <= asked <= last:
-            return asked
+        if version is not None and len(version) == len(last) and first <= version <= last:
+            return version
     raise UsageError(f"--kafka {kafka} is not a known release; known are {known_versions()}")
 
 

@@ -105,7 +105,7 @@ class Store:
             data: bytes = _os_errors(lambda: self._system.cat_file(self._stripped(path), start=start, end=end))
         except OSError as error:
             # The file ends before the range; an empty file has no range at all. Only the words say so: the stores of
-            # fsspec give the HTTP status 416 no common class or errno (s3fs makes it EINVAL, as it does other refusals).
+            # fsspec give HTTP status 416 no common class or errno (s3fs makes it EINVAL, like other refusals).
             if "range is not satisfiable" in str(error).lower():
                 return b""
             raise

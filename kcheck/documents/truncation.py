@@ -72,23 +72,12 @@ def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "truncate_to": follower.truncate_to,
         "log_end_offset_after": follower.log_end_offset_after,
         "cut": None if follower.cut is None else follower.cut._asdict(),
-        "lost": None if follower.lost is None else _lost_row(follower.lost),
+        "lost": None if follower.lost is None else {**lost_row(follower.lost), "certain": follower.lost.certain},
         "expired": None if follower.expired is None else {"from": follower.expired.start, "to": follower.expired.end},
         "refetch": None if follower.refetch is None else _refetch_row(follower.refetch),
         "leader_epochs_after": None if epochs is None else entry_rows(epochs),
         "diverges_silently_at": follower.diverges_silently_at,
         "exits_without_unclean_election": dialogue is not None and dialogue.exits_without_unclean_election,
-    }
-
-
-def _lost_row(lost: TruncatedRecords) -> Row:
-    return {
-        "from": lost.start,
-        "to": lost.end,
-        "records": lost.records,
-        "bytes": lost.bytes,
-        "below_high_watermark": lost.below_high_watermark,
-        "certain": lost.certain,
     }
 
 

@@ -100,7 +100,7 @@ def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: D
     batches = HeaderColumns._make(None if column is None else column[rows] for column in columns)
     bodies = BatchBodies(begin, end, batches.record_count)
     steps = record_positions(buffer, bodies)
-    intact = (bodies.stated == 0) | ((steps.found == bodies.stated) & (steps.behind == end))
+    intact = (bodies.stated == 0) | ((steps.counts == bodies.stated) & (steps.ends == end))
     pieces = list(decode_fields(buffer, steps))
     for piece in pieces:
         intact[piece.batch[~piece.sound]] = False

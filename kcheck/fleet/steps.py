@@ -221,7 +221,7 @@ def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOp
     log_dir = _log_dir(item.broker_id, item.log_dir, item.refused, is_clean=item.clean_shutdown)
     offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
     view, unread = try_partition(
-        path, directory, where, log_dir=log_dir, told=offsets, walk_all=False, release=how.release
+        path, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)

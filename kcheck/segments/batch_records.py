@@ -152,14 +152,14 @@ class RecordCheck:
         for piece in decode_fields(batches.buffer, steps):
             self._take_piece(batches, piece)
             del piece  # Its columns make room in the CPU cache for the next ones.
-        broken = np.where(steps.found < bodies.stated, np.minimum(batches.broken, steps.found), batches.broken)
-        self._count += int(np.minimum(broken, steps.found).sum())
-        whole = broken == _NEVER
+        broken = np.where(steps.counts < bodies.stated, np.minimum(batches.broken, steps.counts), batches.broken)
+        self._count += int(np.minimum(broken, steps.counts).sum())
+        is_sound = broken == _NEVER
 
         def framing(at: int) -> tuple[int | None, str]:
             return _framing(steps, bodies, at, int(broken[at]))
 
-        wrong, empty = ~whole | (steps.behind != bodies.end), bodies.stated == 0
+        wrong, empty = ~is_sound | (steps.ends != bodies.end), bodies.stated == 0
         self._report(RecordFault.FRAMING, batches, wrong & ~empty, framing)
         self._report(RecordFault.PASSED, batches, wrong & empty, framing)
         stated = columns.max_timestamp[rows]
@@ -168,7 +168,7 @@ class RecordCheck:
             return None, f"the largest timestamp is {stated[at]} in its header and {batches.highest[at]} in its records"
 
         created = (columns.attributes[rows] & LOG_APPEND_TIME == 0) & (bodies.stated > 0)
-        self._report(RecordFault.TIMESTAMP, batches, whole & created & (batches.highest != stated), timestamp)
+        self._report(RecordFault.TIMESTAMP, batches, is_sound & created & (batches.highest != stated), timestamp)
 
     def _take_piece(self, batches: _DecodedBatches, piece: RecordFields) -> None:
         """Compare each record with the one before, and gather what is compared with the header."""
@@ -258,15 +258,15 @@ def _faulty(fault: RecordFault, columns: HeaderColumns, row: int, record: int | 
 def _framing(steps: RecordPositions, bodies: BatchBodies, at: int, broken: int) -> tuple[int | None, str]:
     """Return the first record whose length or fields are invalid, and why, in words."""
     begin, end, count = int(bodies.begin[at]), int(bodies.end[at]), int(bodies.stated[at])
-    behind, found = int(steps.behind[at]), int(steps.found[at])
+    reached, record_count = int(steps.ends[at]), int(steps.counts[at])
     if broken == _NEVER:
-        return None, f"{end - behind} of {end - begin} bytes stand behind its {count} records"
-    if broken < found:
+        return None, f"{end - reached} of {end - begin} bytes stand behind its {count} records"
+    if broken < record_count:
         start = int(steps.at[steps.first[at] + broken]) - begin
         return broken, f"its fields, from byte {start} of {end - begin} on, do not end where its length says"
-    if behind == end:
-        return None, f"its header names {count} records, its {end - begin} bytes hold {found}"
-    return broken, f"its length, at byte {behind - begin} of {end - begin}, cannot be"
+    if reached == end:
+        return None, f"its header names {count} records, its {end - begin} bytes hold {record_count}"
+    return broken, f"its length, at byte {reached - begin} of {end - begin}, cannot be"
 
 
 def _unpacked(

@@ -141,8 +141,8 @@ class HeaderReader:
                 self.end = End.SHRUNK
                 return
             patch(memoryview(buffer)[:wanted], self.position, self._patches)
-            begin, behind = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
-            starts = self._starts[begin:behind] - self.position
+            begin, stop = np.searchsorted(self._starts, (self.position + 1, self.position + filled))
+            starts = self._starts[begin:stop] - self.position
             begins, size, end = batch_starts(buffer, filled, remaining, starts, lax=self._lax)
             if begins.size:
                 columns = _columns(buffer, begins, self.position)
@@ -224,25 +224,25 @@ def _columns(buffer: bytearray, at: Array, start: int) -> HeaderColumns:
 def _markers(buffer: bytearray, at: Array, headers: Any, attributes: Array) -> Array:
     """Return the types of the transaction markers: one uncompressed record whose key is a version and a type."""
     rows = np.flatnonzero((attributes & (MARKER | CODEC_MASK)) == MARKER)
-    found = np.full(at.shape, NO_MARKER, np.int16)
+    types = np.full(at.shape, NO_MARKER, np.int16)
     if rows.size:
         rows = rows[(headers["magic"][rows] == 2) & (headers["record_count"][rows] == 1)]
         record = _gather(buffer, at[rows] + HEADER.size, MARKER_RECORD)
         plain = (record["deltas"] == 0) & (record["key_size"] == _KEY_SIZE)
-        found[rows] = np.where(plain, record["type"], UNKNOWN_MARKER)
-    return found
+        types[rows] = np.where(plain, record["type"], UNKNOWN_MARKER)
+    return types
 
 
 def _gather(buffer: bytearray, at: Array, layout: Layout) -> Any:
     """Return the fields of a layout at each index of a buffer."""
-    whole = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
-    return whole[at].view(dtype_of(layout))
+    every_entry = np.ndarray((len(buffer) - layout.size + 1,), f"V{layout.size}", buffer, strides=(1,))
+    return every_entry[at].view(dtype_of(layout))
 
 
 def highest_before(before: int, column: Array) -> Array:
     """Return the running maximum of a column, with `before` as its first item."""
-    whole = np.concatenate(([before], column))
-    return whole if (whole[1:] >= whole[:-1]).all() else np.maximum.accumulate(whole)
+    values = np.concatenate(([before], column))
+    return values if (values[1:] >= values[:-1]).all() else np.maximum.accumulate(values)
 
 
 def newest(columns: HeaderColumns) -> Array:

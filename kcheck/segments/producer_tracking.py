@@ -66,8 +66,8 @@ def _producers_of(columns: HeaderColumns, rows: slice, faults: SequenceFaults) -
         breaks[1:] |= ~valid[:-1]
         mine &= valid
     end = Offset(int(last[-1]) + 1)
-    whole = columns.valid is None or bool(columns.valid[rows][-1])
-    producers = Range(Offset(int(base[0])), end, Offset(int(base[breaks].max())) if whole else end, {})
+    is_intact = columns.valid is None or bool(columns.valid[rows][-1])
+    producers = Range(Offset(int(base[0])), end, Offset(int(base[breaks].max())) if is_intact else end, {})
     order = np.flatnonzero(mine)
     if not order.size:
         return producers

@@ -35,10 +35,10 @@ class Index:
         else:
             data, size = folder.read(name)
             self._data = data
-            whole = min(len(data), size) // layout.size
-            self._rows = np.frombuffer(data, dtype_of(layout), whole)
-            if len(data) % layout.size and size // layout.size > whole:
-                padded = data[whole * layout.size :].ljust(layout.size, b"\0")
+            entry_count = min(len(data), size) // layout.size
+            self._rows = np.frombuffer(data, dtype_of(layout), entry_count)
+            if len(data) % layout.size and size // layout.size > entry_count:
+                padded = data[entry_count * layout.size :].ljust(layout.size, b"\0")
                 self._rows = np.concatenate((self._rows, np.frombuffer(padded, dtype_of(layout), 1)))
             self.entries = size // layout.size
         self.length = folder.files[name].size

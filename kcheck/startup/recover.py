@@ -276,8 +276,8 @@ def _take_epochs(segment: Segment, columns: HeaderColumns, stop: int, epochs: Ep
     batch_epochs = columns.epoch[rows]
     before = np.maximum.accumulate(np.concatenate(([-1], batch_epochs)))[:-1]
     # The next batch offers an ignored epoch again.
-    again = segment.context.release.assign is Assign.IGNORE
-    new = np.flatnonzero(batch_epochs > (epochs.latest if again else before))
+    repeats = segment.context.release.assign is Assign.IGNORE
+    new = np.flatnonzero(batch_epochs > (epochs.latest if repeats else before))
     try:
         epochs.take(zip(batch_epochs[new].tolist(), columns.base_offset[rows[new]].tolist(), strict=True))
     except ValueError as error:

@@ -158,7 +158,7 @@ class _SparkEngine:
 
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
         """Return the log dirs in the order of the rows, and findings of those that nobody could identify."""
-        rows = [(at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        rows = [(at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = min(cores, max(len(rows), 1))
         frame = _dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
         with self._progress.phase("identify"):
@@ -171,7 +171,7 @@ class _SparkEngine:
     def _listed(self, log_dirs: Sequence[Identified], cores: int) -> tuple["DataFrame", list[int]]:
         """Return the parts of all log dirs, and the number of directories of each log dir."""
         brokers = {group: number for number, group in enumerate(dict.fromkeys(log_dir.group for log_dir in log_dirs))}
-        rows = [(brokers[log_dir.group], at, stages.told(log_dir)) for at, log_dir in enumerate(log_dirs)]
+        rows = [(brokers[log_dir.group], at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = _slices(len(rows), cores)
         named = _dealt(self._frame(rows, NUMBERED), slices, f"at % {slices}")
         listed = self._staged("list", self._mapped(named, stages.list_all, LISTED))

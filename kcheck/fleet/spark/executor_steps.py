@@ -60,13 +60,13 @@ def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
     return tuple({tuple(url.split("/")[:3]): url for url in urls}.values())
 
 
-def told(value: FleetLogDir | Identified) -> str:
+def as_text(value: FleetLogDir | Identified) -> str:
     """Return a log dir as a text that is Unicode, whatever its path is."""
     return json.dumps(value)
 
 
 def identified(text: str) -> Identified:
-    """Return what `told` wrote."""
+    """Return what `as_text` wrote."""
     group, *rest = json.loads(text)
     return Identified(tuple(group), *rest)
 
@@ -90,7 +90,7 @@ def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
     rows: list[tuple[Any, ...]] = []
     for row, (log_dir, answer) in zip(named, identified_of(log_dirs, options), strict=True):
         if isinstance(answer, Identified):
-            rows.append((row["at"], told(answer), None))
+            rows.append((row["at"], as_text(answer), None))
         else:
             rows.append((row["at"], None, to_bytes(findings_batch((log_dir.cluster, log_dir.broker), (answer,)))))
     yield batch_of(rows, IDENTIFIED)
@@ -201,9 +201,9 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def broker_rows(
-    log_dirs: Sequence[Identified], options: ExecutorOptions, *, whole: bool
+    log_dirs: Sequence[Identified], options: ExecutorOptions, *, ends_broker: bool
 ) -> "Iterator[tuple[str, pa.RecordBatch]]":
-    """Yield names of tables and rows of them for log dirs of one broker; those of the broker if it is `whole`."""
+    """Yield table names and rows for log dirs of one broker, and last the rows of the broker if `ends_broker`."""
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         seen_by_log_dir: list[tuple[Identified, list[bytes]]] = []
@@ -220,10 +220,10 @@ def broker_rows(
             for items, (answer,) in workers.run(parts, ahead=_ahead(options)):
                 for name, batch in retry.scanned(items, answer):
                     yield from (tables_of(batch) if name == "replicas" else {name: batch}).items()
-                    if name == "replicas" and whole:
+                    if name == "replicas" and ends_broker:
                         seen.append(to_bytes(seen_of(batch)))
             seen_by_log_dir.append((log_dir, seen))
-        if whole:
+        if ends_broker:
             yield from retry.whole_broker(seen_by_log_dir)
 
 
