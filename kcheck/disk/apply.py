@@ -17,11 +17,10 @@ from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal,
 from kcheck.disk.lock import held
 from kcheck.disk.places import PathAt, Places, chunks_at, digest_at, remove, status_at, write_new
 from kcheck.errors import ApplyError, PlanError, StalePlanError
-from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Truncate, Write, edited
+from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited
 from kcheck.model.plan_json import parse_plan
 
 NEW_FILE_MODE = 0o644
-ContentOp = Write | Patch | Truncate
 
 
 class ApplyResult(NamedTuple):

@@ -34,7 +34,7 @@ def taken(batch: "pa.RecordBatch", rows: Numbers) -> "pa.RecordBatch":
 
 
 def taken_in_parts(batch: "pa.RecordBatch", rows: Numbers, count: int) -> "Iterator[pa.RecordBatch]":
-    """Yield as `taken` does so many rows at a time."""
+    """Yield the result of `taken` in slices of a number of rows."""
     import pyarrow as pa
 
     moves = [_move(column) for column in batch.columns]

@@ -19,7 +19,7 @@ class PartitionGroup(NamedTuple):
     """Partitions of a batch: their numbers in it, their replicas by broker id, and these as Arrow columns.
 
     `first` are the first replicas, `seen_epoch` is the highest epoch that a replica of the partition shows,
-    `compacted` tells of each replica whether its log is.
+    `compacted` has for each replica whether its log is compacted.
     """
 
     number: Numbers
@@ -133,7 +133,7 @@ def plans_of(
     none = pa.nulls(len(leader), pa.int64())
     broker, broker_id = (plain.rows.column(name) for name in ("broker", "broker_id"))
     at = plain.number[group]
-    # A partition with a problem is none of these: every replica counts.
+    # A partition with a problem is not among these: every replica counts.
     columns = {
         "broker": _texts(broker, follower),
         "broker_id": broker_id.take(pa.array(follower)),

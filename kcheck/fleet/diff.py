@@ -20,10 +20,10 @@ from kcheck.model.report import Report, Row
 from kcheck.tables import changes, findings
 
 _HELD_COUNT = 40_000
-"""About so many findings of both runs are held at once."""
+"""Findings of both runs that are held at once, about."""
 _SHARE_COUNT_MAX = 200
 _SAMPLE_COUNT = 50
-"""So many findings of each share tell where it ends."""
+"""Findings sampled from each share to choose its end."""
 _NAMES = tuple(column.name for column in findings.TABLE.run_columns)
 _KEY = ("cluster", "broker", "log_dir", "dir", "file", "id")
 _SAID = ("severity", "line", "position", "message", "data")

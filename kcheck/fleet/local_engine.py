@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PROCESSES, THREADS = 1, 48
-"""So many at once, unless it is said."""
+"""The default numbers of processes and threads."""
 _LISTED = 4
-"""Twice as many log dirs are listed before they are looked at, at most."""
+"""Half the number of log dirs that are listed ahead, at most."""
 _AHEAD = 16
-"""For each process so many batches of directories are held, at most."""
+"""Batches of directories that are held for each process, at most."""
 _REPLICAS = "_replicas"
-"""What is on the disk only while replicas are put together."""
+"""The temporary directory in which replicas are grouped."""
 
 
 class ScanRun(NamedTuple):
-    """A run: its name, where it is written, how it is done. `now` tells the time in ms since 1970.
+    """A run: its name, directory and options. `now` returns the time in ms since 1970.
 
     `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
     those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
-    findings that are `shown` are written; `tell` is told a few times a second how far it is. With one that `fails` the
-    run does.
+    findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
+    is true fails the run.
     """
 
     name: str
@@ -122,14 +122,14 @@ class FindingCounts:
 
 
 def about(run: ScanRun) -> dict[str, str]:
-    """Return what stands in the manifest of a run and in each file."""
+    """Return the metadata for the manifest of a run and each file."""
     return {"kafka": run.how.release.name, "depth": str(run.how.depth)}
 
 
 def conclude(
     run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int
 ) -> Report:
-    """Write what is left of a run, the manifest last, and return how much it was; so many directories are the same."""
+    """Write the rest of a run, the manifest last, and return how much it was; so many directories are the same."""
     release, depth = run.how.release.name, str(run.how.depth)
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
@@ -151,7 +151,7 @@ def conclude(
 
 
 def outside(out: str, inventoried: Inventory) -> None:
-    """UsageError where a run would be written into what is looked at."""
+    """Raise UsageError if the run would be written into a checked log dir."""
     target = real(out)
     for log_dir, path in zip(inventoried.log_dirs, inventoried.real, strict=True):
         if target == path or target.startswith(path.rstrip("/") + "/"):
@@ -159,7 +159,7 @@ def outside(out: str, inventoried: Inventory) -> None:
 
 
 class _ReadStep(NamedTuple):
-    """What comes next, in the order of the rows: directories of a log dir, its end, the end of its broker."""
+    """The next event, in the order of the rows: directories of a log dir, its end, the end of its broker."""
 
     log_dir: Identified
     items: bytes | None = None
@@ -169,7 +169,7 @@ class _ReadStep(NamedTuple):
 
 
 class _Engine:
-    """One run, and what is to be said of its findings."""
+    """One run, and the counts of its findings."""
 
     def __init__(
         self, run: ScanRun, workers: Workers | Threads, output: RunOutput, coverage: Coverage, notes: Notes

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _HELD_SIZE = 32 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _READ_COUNT = 8192
-"""So many rows of a run are read at a time."""
+"""Rows of a sorted run that are read at a time."""
 _GROUP_COUNT = 8192
-"""So many partitions make a batch."""
+"""Partitions in a batch."""
 _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""
 
@@ -188,7 +188,7 @@ def _ranks(texts: "pa.DictionaryArray") -> Numbers:
 
 
 def _grouped(replicas: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
-    """Yield the partitions of some whole topics; replicas are sorted."""
+    """Yield the partitions of complete topics; replicas are sorted."""
     import pyarrow as pa
 
     topic = _topics(replicas)

@@ -16,7 +16,7 @@ from kcheck.verbs.explain import rule_pages
 from kcheck.views.rule_runner import all_rules
 
 FINDING_COUNT = 50
-"""So many findings of each rule and severity are told one by one."""
+"""Findings of each rule and severity that are listed one by one."""
 _WORST = tuple(reversed(Severity))
 
 

@@ -127,7 +127,7 @@ def _differences(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, e
     at_one, at_other = (_start(caches, replica, alike) for replica in (one, other))
     nearer, farther = np.minimum(at_one, at_other), np.maximum(at_one, at_other)
     difference = np.maximum(nearer, begin)
-    # Behind entries that both have, one goes on and the other does not. Nothing differs where there are none at all.
+    # After the entries that both have, only one goes on. Two empty caches do not differ.
     decided = (alike > 0) & ((farther > begin) | ((nearer == farther) & (nearer >= begin)))
     empty = (caches.size[one] == 0) | (caches.size[other] == 0)
     difference[(difference >= end) | empty] = NONE
@@ -138,7 +138,7 @@ def _differences(caches: Caches, one: Numbers, other: Numbers, begin: Numbers, e
 
 
 def _alike(caches: Caches, one: Numbers, other: Numbers) -> Numbers:
-    """Return with how many equal entries two caches begin."""
+    """Return the number of equal entries at the start of two caches."""
     size = np.minimum(caches.size[one], caches.size[other])
     some = np.flatnonzero(size)
     pair, at = expand(size[some])
@@ -151,7 +151,7 @@ def _alike(caches: Caches, one: Numbers, other: Numbers) -> Numbers:
 
 
 def _start(caches: Caches, replica: Numbers, number: Numbers) -> Numbers:
-    """Return the start of the entry of that number, NEVER behind the last one."""
+    """Return the start of the entry of that number, NEVER after the last one."""
     there = number < caches.size[replica]
     place = np.where(there, caches.begin[replica] + number, 0)
     return np.where(there, caches.start[place], _NEVER) if len(caches.start) else np.full(len(replica), _NEVER)

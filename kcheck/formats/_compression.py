@@ -126,7 +126,7 @@ _SNAPPY_RATIO_MAX = 64
 def _snappy(data: memoryview, size_max: int) -> Decompressed:
     """Read the blocks after a xerial header; without a header read one raw block (SnappyInputStream)."""
     if not data:
-        return Decompressed(b"", "no bytes are no snappy")
+        return Decompressed(b"", "snappy data of no bytes")
     if len(data) < _XERIAL_HEADER_SIZE or data[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         out = bytearray()
         return Decompressed(out, _snappy_block(data, out, size_max))

@@ -124,7 +124,7 @@ def _records(data: memoryview, header: BatchHeader, size_max: int) -> Iterator[R
         yield record
         at += record.size
     if problem is not None or at < len(body):
-        yield Unread(count, at, problem or f"{len(body) - at} bytes stand behind the last of {count} records")
+        yield Unread(count, at, problem or f"{len(body) - at} bytes follow the last of {count} records")
 
 
 def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
@@ -231,7 +231,7 @@ def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) ->
     if problem is not None:
         yield Unread(number, at, problem)
     elif end < len(body):
-        yield Unread(number, at, f"{len(body) - end} bytes stand behind the last whole message", passed=True)
+        yield Unread(number, at, f"{len(body) - end} bytes follow the last complete message", passed=True)
 
 
 def _decompressed_wrapper(batch: memoryview, wrapper: BatchHeader, size_max: int) -> tuple[memoryview, str | None]:

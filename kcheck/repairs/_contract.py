@@ -58,8 +58,8 @@ class Evidence(NamedTuple):
 class RepairStep(NamedTuple):
     """Edits that belong together: all of them or none. `reason` is what becomes true.
 
-    `held` tells who has the records that go, None where nobody is known to. `hole` are the offsets that are missing for
-    good behind what is cut, though no whole batch goes: from the first to below the second. `log_dir` is the one whose
+    `held` says who has the removed records; None if no holder is known. `hole` are the offsets that stay missing after
+    a cut that removes no complete batch: from the first to below the second. `log_dir` is the one whose
     paths the edits have, if that is not the one that was shown. `settles` are other findings that the edits put right.
     """
 
@@ -99,9 +99,9 @@ class RecoveryCut(NamedTuple):
 
 
 class Image(NamedTuple):
-    """What a broker's recovery of every segment makes of a partition: nothing but the `.log` files is believed.
+    """What a broker's recovery of every segment makes of a partition: only the `.log` files count.
 
-    `files` are the bytes of the indexes, `leader_epochs` those of the batches; `error` tells why such a recovery ends
+    `files` are the bytes of the indexes, `leader_epochs` those of the batches; `error` says why such a recovery ends
     before it is done.
     """
 
@@ -115,8 +115,8 @@ class Image(NamedTuple):
 class PartitionSite(Protocol):
     """One partition directory, with the edits planned so far.
 
-    `dir` is its name. `view` and `findings` tell how it lay before the first edit; `names`, `read` and what else is
-    asked for tells how it lies after the last.
+    `dir` is its name. `view` and `findings` are from before the first edit; `names`, `read` and the methods show it
+    after the last.
     """
 
     @property
@@ -152,7 +152,7 @@ class PartitionSite(Protocol):
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it.
 
-        Behind the cuts `passed`, base offset and position, it goes on, as if each had been made before.
+        It goes on after the cuts `passed` (base offset, position), as if each had been made before.
         """
 
     def epoch_runs(self) -> tuple[EpochRun, ...]:

@@ -106,7 +106,7 @@ def _without_log(partition: PartitionSite) -> list[str]:
 
 
 def _swap(partition: PartitionSite, finding: Finding) -> RepairOutcome:
-    """Move all swaps aside where the segments that they replace are there, whole, and hold all their offsets."""
+    """Move all swaps aside if the segments that they replace exist, are intact, and hold all their offsets."""
     image = partition.image()
     names = sorted(name for name in partition.names if name.endswith(SWAP))
     if any(name.endswith(CLEANED) for name in partition.names):

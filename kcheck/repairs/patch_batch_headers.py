@@ -85,7 +85,7 @@ class _Log:
         return header if len(data) == header.size and crc32c(data[_CRC_FROM:]) == header.crc else None
 
     def before(self, header: _HeaderAt) -> _HeaderAt | None:
-        """Return the batch before another one, also that of the segment before; None if it is not whole."""
+        """Return the batch before another one, also that of the segment before; None if it is incomplete."""
         name, end = header.name, header.position
         at = self.names.index(name)
         if not end and at:
@@ -100,7 +100,7 @@ class _Log:
         return self.whole(last) if position == end else None
 
     def behind(self, header: _HeaderAt) -> _HeaderAt | None:
-        """Return the batch behind another one, also that of the segment behind; None if it is not whole."""
+        """Return the batch after another one, also that of the next segment; None if it is incomplete."""
         name, position = header.name, header.position + header.size
         at = self.names.index(name)
         if position == self.partition.size(name) and at + 1 < len(self.names):
@@ -196,7 +196,7 @@ def _offset(log: _Log, header: _HeaderAt) -> int | None:
 
 
 class _UncheckedField(NamedTuple):
-    """A field that no CRC covers: where it stands, when it is wrong, and which value is the only one that fits.
+    """A field that no CRC covers: its position, when it is wrong, and the only value that fits.
 
     `may_be_before`: the batch that a rule names can be right, and the one before it wrong.
     """

@@ -260,7 +260,7 @@ def _framing(steps: RecordPositions, bodies: BatchBodies, at: int, broken: int) 
     begin, end, count = int(bodies.begin[at]), int(bodies.end[at]), int(bodies.stated[at])
     reached, record_count = int(steps.ends[at]), int(steps.counts[at])
     if broken == _NEVER:
-        return None, f"{end - reached} of {end - begin} bytes stand behind its {count} records"
+        return None, f"{end - reached} of {end - begin} bytes follow its {count} records"
     if broken < record_count:
         start = int(steps.at[steps.first[at] + broken]) - begin
         return broken, f"its fields, from byte {start} of {end - begin} on, do not end where its length says"

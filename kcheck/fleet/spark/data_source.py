@@ -73,7 +73,7 @@ class KcheckDataSource(DataSource):
 
 
 class KcheckReader(DataSourceReader):
-    """Reads one table; nothing is opened before Spark asks for the partitions."""
+    """Reads one table; opens nothing before Spark asks for the partitions."""
 
     def __init__(self, table: str, options: dict[str, str]) -> None:
         self._table = table

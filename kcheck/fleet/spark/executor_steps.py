@@ -74,7 +74,7 @@ def identified(text: str) -> Identified:
 def identified_of(
     log_dirs: Iterable[FleetLogDir], options: ExecutorOptions
 ) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
-    """Yield whose each log dir is, or the finding that nobody could tell, in the order of the log dirs."""
+    """Yield the broker of each log dir, or a finding if it is unknown, in the order of the log dirs."""
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
         groups = ((log_dir, (retry.task(identify, log_dir, Location(log_dir=log_dir.path)),)) for log_dir in log_dirs)
@@ -84,7 +84,7 @@ def identified_of(
 
 
 def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield whose each log dir is, or the finding that nobody could tell."""
+    """Yield the broker of each log dir, or a finding if it is unknown."""
     named = [*_rows(batches)]
     log_dirs = (FleetLogDir(*json.loads(row["told"])) for row in named)
     rows: list[tuple[Any, ...]] = []
@@ -97,7 +97,7 @@ def identify_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def list_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield the directories of each log dir in parts; the first row of a log dir that can be listed tells its name."""
+    """Yield the directories of each log dir in parts; the first row of a listed log dir has its name."""
     named = ((row, identified(row["told"])) for row in _rows(batches))
     with _workers(options) as workers:
         retry = Retry(workers, options.how)
@@ -127,7 +127,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
                 if row["items"] is None:
                     yield row, ()
                     continue
-                with suppress(UnreadableError):  # Who lists it next tells why it cannot be listed.
+                with suppress(UnreadableError):  # The next listing reports the error.
                     hold_listing(log_dir_of(row["items"]))
                 yield row, (retry.task(scan_items, row["items"], Location()),)
 
@@ -181,7 +181,7 @@ def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield rows of tables for partitions; the replicas of whole topics come sorted."""
+    """Yield rows of tables for partitions; the replicas of complete topics come sorted."""
     from kcheck.fleet.replica_groups import grouped  # worth its import where partitions are compared
 
     number = _task_number()
