@@ -32,6 +32,7 @@ class Leaving(NamedTuple):
     output: str | None
     no_color: bool
     quiet: bool
+    every: bool = False
 
 
 def end(report: Report, *, failed: bool) -> NoReturn:
@@ -68,16 +69,22 @@ def changed_line(count: int, backup: str) -> str:
 
 def renderer_of(how: Leaving) -> "Renderer":
     """Return the renderer; UsageError if the format is unknown or needs `-o FILE`."""
-    from kcheck.renderers._contract import Renderer
-
     # Import the chosen renderer only: the text renderer doubles start-up time.
     known = plug_names("kcheck.renderers")
     if how.format not in known:
-        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(known)}")
-    renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
-    assert isinstance(renderer, Renderer)
+        some = [name for name in known if not _renderer(name).verbs]
+        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(some)}")
+    renderer = _renderer(how.format)
     if renderer.binary and how.output is None:
         raise UsageError(f"--format {how.format} needs -o FILE")
+    return renderer
+
+
+def _renderer(name: str) -> "Renderer":
+    from kcheck.renderers._contract import Renderer
+
+    renderer = importlib.import_module(f"kcheck.renderers.{name}").RENDERER
+    assert isinstance(renderer, Renderer)
     return renderer
 
 
@@ -106,7 +113,7 @@ def write(report: Report, how: Leaving) -> None:
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
-            renderer.render(report, sys.stdout, Options(width=_width(), color=color))
+            renderer.render(report, sys.stdout, Options(width=_width(), color=color, every=how.every))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader closed the pipe; keep Python's flush at exit from failing.
@@ -119,7 +126,7 @@ def write(report: Report, how: Leaving) -> None:
                 renderer.render(report, stream, Options())
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
-                renderer.render(report, text, Options())
+                renderer.render(report, text, Options(every=how.every))
                 text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error

@@ -75,7 +75,7 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("inspect", "{}", "--format", "xml"), ("xml", "csv, html, json, kafka, ndjson, parquet, prometheus, text")),
+        (("inspect", "{}", "--format", "xml"), ("xml", "csv, json, ndjson, parquet, text")),
         (("inspect", "{}", "--format", "kafka"), ("kafka works with dump only, not with inspect",)),
         (("inspect", "{}", "--kafka", "9.9"), ("9.9", "4.3", "0.10.2.0")),
         (("inspect", "{}", "--kafka", ""), ("known are",)),
@@ -99,7 +99,11 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
         (("inspect", "{}/gone"), ("gone: no such file or directory",)),
         (("predict", "{}/gone"), ("gone: no such file or directory",)),
         (("repair", "{}/gone"), ("gone: no such file or directory",)),
-        (("explain", "KC999"), ("KC999", "KC201")),
+        (("explain", "KC2O4"), ("no rule KC2O4; nearest: ", "KC204 epochs-missing")),
+        (("explain", "KC204", "epochs-mising"), ("no rule epochs-mising; nearest: KC204 epochs-missing, ",)),
+        (("truncation", "1={}"), ("name the replicas of at least two brokers: 1=PATH 2=PATH",)),
+        (("dump", "{}"), ("is a directory; dump reads files, kcheck inspect reads directories",)),
+        (("{}/dat",), ("/dat: no such file or directory",)),
         (("inspect",), ("PATH",)),
         (("frobnicate",), ("frobnicate",)),
         (("inspect", "{}", "--frobnicate"), ("--frobnicate",)),
@@ -195,7 +199,7 @@ def test_a_signal_from_outside_is_130(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "truncation"])
+@pytest.mark.parametrize("verb", ["inspect", "check", "end-offset", "predict"])
 def test_quiet_leaves_stderr_empty(clean: Path, verb: str) -> None:
     done = shell(verb, clean, "--quiet")
     assert (0, "") == (done.code, done.err)
@@ -250,3 +254,32 @@ def test_rules_and_explain(clean: Path) -> None:
     assert "KC201" in kcheck("rules").out
     for name in ("KC201", "kc201", "epoch-order"):
         assert kcheck("explain", name).out.startswith("KC201 epoch-order (error, file)")
+
+
+def test_options_may_come_before_the_path(damaged: Path) -> None:
+    """`kcheck PATH` has no name for the options to follow."""
+    before, after = (kcheck("--kafka", "2.8", damaged), kcheck(damaged, "--kafka", "2.8"))
+    assert before == after
+    assert (1, True) == (before.code, "Kafka 2.8 rules" in before.out)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "topic", "code"), [("error", "emptied", 1), ("error", "behind", 1), ("fatal", "behind", 0)]
+)
+def test_lost_committed_records_are_1(fail_on: str, topic: str, code: int) -> None:
+    """Broker 1 leads and its log ends below the high watermark of broker 2."""
+    brokers = (f"{number}=fixtures/brokers/4.3.1/diverged/broker-{number}" for number in (1, 2))
+    done = kcheck("truncation", *brokers, "--leader", "1", "--topic", topic, "--fail-on", fail_on, "--ignore", "KC204")
+    assert code == done.code
+
+
+def test_committed_records_that_the_best_leader_keeps_are_0() -> None:
+    brokers = [f"{number}=fixtures/brokers/4.3.1/diverged/broker-{number}" for number in (1, 2)]
+    done = kcheck("truncation", *brokers, "--topic", "behind")
+    assert (0, True) == (done.code, "* broker 2 is the best leader of behind-0: fewest records" in done.out)
+    quiet = kcheck("truncation", *brokers, "--topic", "behind", "--leader", "best")
+    assert "1 partition: no replica truncates or loses records; --all lists every partition" in quiet.out
+    assert (
+        "broker 1   log end 20, refetch 15 records"
+        in kcheck("truncation", *brokers, "--topic", "behind", "--leader", "best", "--all").out
+    )

@@ -346,6 +346,6 @@ def test_the_best_leader_has_the_most_followers(diverged: list[str]) -> None:
 
 
 def test_where_no_replica_is_any_leader_is_told_as_it_was_said(tmp_path: Path) -> None:
-    empty = log_dir(tmp_path / "data")
+    empty, other = log_dir(tmp_path / "data"), log_dir(tmp_path / "other", broker_id=2)
     for said, leader in (("7", 7), ("best", "best"), ("²", "²"), ("9" * 5000, "9" * 5000)):
-        assert leader == planned(str(empty), leader=said)["leader"]
+        assert leader == planned(str(empty), str(other), leader=said)["leader"]
