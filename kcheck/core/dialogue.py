@@ -120,7 +120,7 @@ class OutOfRangeStep(NamedTuple):
     """Its log end afterwards."""
 
 
-Step = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
+DialogueStep = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRangeStep
 
 
 class Status(StrEnum):
@@ -139,7 +139,7 @@ class Status(StrEnum):
 class Dialogue(NamedTuple):
     """The dialogue of one follower, and its log afterwards."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[DialogueStep, ...]
     """The requests in order."""
     after: Replica
     """The follower's log at the end of the dialogue."""

@@ -5,7 +5,7 @@ Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsF
 
 from collections.abc import Callable, Iterable, Sequence
 
-from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status, Step
+from kcheck.core.dialogue import Dialogue, DialogueStep, FetchError, FetchRequest, Leader, Replica, Status
 from kcheck.core.leader_epochs import assign, end_offset_for
 from kcheck.core.lineage import Lineage
 from kcheck.core.truncation import fetch, fetch_until_records, truncate_fully_and_start_at
@@ -92,7 +92,7 @@ def _appended(replica: Replica, runs: Lineage, release: Release) -> Replica:
 
 
 def sends_snapshot(
-    steps: Iterable[Step], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
+    steps: Iterable[DialogueStep], snapshots: Sequence[tuple[Offset, Epoch]], *, log_start_offset: Offset
 ) -> Offset | None:
     """Return the end offset of the snapshot that a KRaft leader sends instead of records; None if it sends none.
 

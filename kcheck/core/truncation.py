@@ -17,6 +17,7 @@ from typing import NamedTuple
 from kcheck.core.dialogue import (
     Branch,
     Dialogue,
+    DialogueStep,
     EpochRequest,
     FetchError,
     FetchRequest,
@@ -25,7 +26,6 @@ from kcheck.core.dialogue import (
     OutOfRangeStep,
     Replica,
     Status,
-    Step,
     TruncateToHighWatermark,
 )
 from kcheck.core.leader_epochs import assign, end_offset_for, latest_epoch, truncate_from_end, truncate_from_start
@@ -159,7 +159,7 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> D
     if mechanism is Follower.HIGH_WATERMARK or (not follower.cache and not asks_without_epochs):
         to = Offset(min(follower.high_watermark, follower.log_end_offset))
         after = truncate_to(follower, to, release=release)
-        steps: tuple[Step, ...] = (TruncateToHighWatermark(to),)
+        steps: tuple[DialogueStep, ...] = (TruncateToHighWatermark(to),)
         return fetch_until_records(steps, after, leader, release)
     if mechanism is Follower.FETCH:
         return fetch_until_records((), follower, leader, release)
@@ -168,7 +168,7 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> D
 
 def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Dialogue:
     """Send OffsetsForLeaderEpoch until both logs know the follower's latest epoch, then fetch."""
-    steps: list[Step] = []
+    steps: list[DialogueStep] = []
     now, initial_offset = follower, follower.high_watermark
     for _ in range(ROUND_COUNT_MAX):
         sent = latest_epoch(now.cache)
@@ -189,7 +189,9 @@ def _leader_epoch_reply(leader: Leader, epoch: Epoch, release: Release) -> Epoch
     return end if release.rules.reply_carries_epoch else EpochEndOffset(None, end.end_offset)
 
 
-def fetch_until_records(steps: tuple[Step, ...], replica: Replica, leader: Leader, release: Release) -> Dialogue:
+def fetch_until_records(
+    steps: tuple[DialogueStep, ...], replica: Replica, leader: Leader, release: Release
+) -> Dialogue:
     """Continue a dialogue after `steps` with fetches, until the leader sends records; return all of it."""
     done, now = list(steps), replica
     seen: set[Replica] = set()
