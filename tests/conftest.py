@@ -1,7 +1,9 @@
 """How the tests are shared out among processes, and the fixtures that several folders use."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,9 @@ ORDER = (SPARK, *CLUSTERS, "tests/oracle/", "tests/")
 UNCOUNTED = ("tests/oracle/", SPARK, "tests/bench/")
 """To count lines makes the pure packages less than half as fast."""
 
+COUNTED = pytest.StashKey[bool]()
+"""Whether the test before was counted."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
@@ -32,6 +37,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(UNCOUNTED):
             item.add_marker(pytest.mark.no_cover)
+
+
+PURE = tuple(f"kcheck.{name}." for name in ("model", "core", "tables", "formats", "repairs", "rules"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget what uncounted tests have put into caches: its lines would not run again in a counted one."""
+    counted = item.get_closest_marker("no_cover") is None
+    if counted and not item.session.stash.get(COUNTED, True):
+        for module in [module for name, module in sys.modules.items() if name.startswith(PURE)]:
+            for value in vars(module).values():
+                if isinstance(value, _lru_cache_wrapper):
+                    value.cache_clear()
+    item.session.stash[COUNTED] = counted
 
 
 @pytest.hookimpl(optionalhook=True)
