@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from kcheck.core.startup import Mode, Settings
-from kcheck.disk.read import read_whole
+from kcheck.disk.read import FilesOf, read_whole
 from kcheck.disk.walk import exists, folder_of, split
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
@@ -14,11 +14,11 @@ from kcheck.model.java import java_long
 from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.views import LogDirView, PartitionView
+from kcheck.model.views import CheckpointOffsets, LogDir, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
-from kcheck.views.log_dir import LogDir, LogDirs, open_single_partition, partitions
-from kcheck.views.partition import CheckpointOffsets, view_of
+from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
+from kcheck.views.partition import view_of
 from kcheck.views.rule_runner import check_file, check_partition
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 
@@ -97,7 +97,8 @@ def started(files: ReplicaFiles, release: Release) -> ReplicaState:
         directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
         checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
         inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
-        start = start_partition(path, split(path)[1], directory, inputs, Context(Settings(), _MODE, release))
+        context = Context(Settings(), _MODE, release)
+        start = start_partition(FilesOf(path), split(path)[1], directory, inputs, context)
     return after_start(view, files.log_dir, start, release)
 
 

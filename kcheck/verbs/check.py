@@ -22,6 +22,7 @@ from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import check_replicas, check_segment
 from kcheck.views.segment_scan import SegmentScan, files_of
+from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
 
@@ -97,6 +98,7 @@ def check(
     """
     reading = reading or ReadOptions()
     targets = replica_targets(arguments)
+    require_match(targets, wanted)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()
     coverage.plan(targets, wanted, deep=depth.reads_segments)

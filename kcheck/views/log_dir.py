@@ -1,10 +1,10 @@
 """Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
-from kcheck.disk.walk import Listing, is_directory, is_empty, join, list_directory, split
+from kcheck.disk.read import FilesOf, is_empty
+from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -25,10 +25,10 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.model.unreadable import Unreadable, UnreadableError
+from kcheck.model.views import CheckpointOffsets, Checkpoints, FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
-from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition
+from kcheck.views.partition import read_small, try_partition
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -40,21 +40,6 @@ FILES: tuple[tuple[str, Format], ...] = (
 )
 
 
-class LogDir(NamedTuple):
-    """A log dir opened for reading: `view` without partitions, their names, and the findings about unreadable files.
-
-    `links` lead out of the log dir, and kcheck does not follow them. `alone`: the argument was a partition directory,
-    and this is the log dir around it.
-    """
-
-    view: LogDirView
-    checkpoints: Checkpoints
-    findings: list[Finding]
-    directories: tuple[tuple[str, PartitionDirectory], ...] = ()
-    links: tuple[tuple[str, PartitionDirectory], ...] = ()
-    alone: bool = False
-
-
 def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     """Read the files at the top of a log dir."""
     where = Location(log_dir=path, broker_id=broker_id)
@@ -64,7 +49,8 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     except UnreadableError as error:
         listing = Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, error.why))
-    files = _files(path, where, listing, findings, release)
+    files, unread = _files(path, where, listing, release)
+    findings.extend(kc001_unreadable.finding(where._replace(file=name), why) for name, why in unread.items())
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
@@ -83,6 +69,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         directory_id=identity.properties.get("directory.id"),
         clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(path, unparseable, release),
         files=files,
+        unread=unread,
         unparseable=unparseable,
         blocked=tuple(
             name
@@ -187,21 +174,22 @@ def open_single_partition(
 
 
 def _files(
-    path: str, where: Location, listing: Listing, findings: list[Finding], release: Release
-) -> dict[str, FileView]:
-    views: dict[str, FileView] = {}
+    path: str, where: Location, listing: Listing, release: Release
+) -> tuple[dict[str, FileView], dict[str, Unreadable]]:
+    """Return the files that could be read, and why the others could not."""
+    files, views, unread = FilesOf(path), dict[str, FileView](), dict[str, Unreadable]()
     for name, kind in FILES:
         if name not in listing.files and name not in listing.others:
             continue
         large = kind is offset_checkpoint.FORMAT
         try:
             views[name] = read_small(
-                join(path, name), kind, where._replace(file=name), release,
+                files, name, kind, where._replace(file=name), release,
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
-    return views
+            unread[name] = error.why
+    return views, unread
 
 
 def checkpoints_of(

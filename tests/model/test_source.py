@@ -1,34 +1,52 @@
-"""A directory in memory is read as one on a disk."""
+"""The files of a directory: those in memory answer as those on a disk do."""
+
+from pathlib import Path
 
 import pytest
 
-from kcheck.model.source import BytesFiles
-from kcheck.model.unreadable import UnreadableError
+from kcheck.disk.read import FilesOf
+from kcheck.model.source import BytesFiles, Files, small_size_max
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
+
+FILES = {"a.log": b"", "b.index": b"abc"}
 
 
-def test_a_file_is_read_from_a_position() -> None:
-    with BytesFiles({"a": b"abcdef"}).open("a") as file:
-        assert 6 == file.size
-        assert b"cd" == file.pread(2, 2)
-        assert b"f" == file.pread(9, 5)
+def directories(path: Path) -> tuple[Files, ...]:
+    """Return the same files on a disk and in memory."""
+    for name, data in FILES.items():
+        (path / name).write_bytes(data)
+    return FilesOf(str(path)), BytesFiles(FILES)
+
+
+def test_files_are_read_by_name(tmp_path: Path) -> None:
+    for files in directories(tmp_path):
+        assert ({"a.log": 0, "b.index": 3}, {}, ()) == files.entries()
+        for name, data in FILES.items():
+            assert (data, (data, len(data))) == (files.read_whole(name), files.read_filled(name))
+            assert len(data) == files.readable_size(name)
+            with files.open(name) as source:
+                assert (data[1:], len(data)) == (source.pread(9, 1), source.size)
+
+
+def test_a_missing_file_is_named_so(tmp_path: Path) -> None:
+    for files in directories(tmp_path):
+        for read in (files.read_whole, files.read_filled, files.readable_size):
+            with pytest.raises(UnreadableError, match="No such file or directory") as caught:
+                read("c")
+            assert caught.value.cause is UnreadableCause.MISSING
+
+
+def test_a_checkpoint_has_a_lower_limit() -> None:
+    assert small_size_max("leader-epoch-checkpoint") < small_size_max("0.index")
 
 
 def test_a_buffer_is_filled_as_far_as_there_is_data() -> None:
     buffer = bytearray(b"......")
-    with BytesFiles({"a": b"abc"}).open("a") as file:
-        assert 2 == file.pread_into(memoryview(buffer), 1)
+    with BytesFiles(FILES).open("b.index") as source:
+        assert 2 == source.pread_into(memoryview(buffer), 1)
     assert b"bc...." == buffer
 
 
 def test_memory_has_no_holes() -> None:
-    with BytesFiles({"a": b"abc"}).open("a") as file:
-        assert [0, 2, None] == [file.next_data(position) for position in (0, 2, 3)]
-
-
-def test_a_whole_file_is_as_long_as_its_data() -> None:
-    assert (b"abc", 3) == tuple(BytesFiles({"a": b"abc"}).read_filled("a"))
-
-
-def test_a_missing_file_is_told_as_by_a_disk() -> None:
-    with pytest.raises(UnreadableError, match="No such file or directory"):
-        BytesFiles({}).read_filled("a")
+    with BytesFiles(FILES).open("b.index") as source:
+        assert [0, 2, None] == [source.next_data(position) for position in (0, 2, 3)]

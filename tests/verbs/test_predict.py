@@ -282,8 +282,9 @@ def test_a_small_file_of_a_tebibyte_is_not_known() -> None:
 
 def test_only_what_is_wanted() -> None:
     whole(Path("d"), clean=True)
+    partition_dir(Path("d") / "other-0", [run(0, 9)])
     (row,) = said("d", asked=wish()._replace(wanted=PartitionFilter(topics=("other",))))
-    assert [] == row["partitions"]
+    assert ["other"] == [partition["topic"] for partition in row["partitions"]]
 
 
 def test_how_bad_it_is() -> None:
@@ -368,6 +369,13 @@ def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
         found = open_log_dir(name, None, release("3.6"))
         (view,) = partitions(found, wanted=PartitionFilter(), walk_all=False, release=release("3.6"))
         assert view.log_start_offset == start
+
+
+def test_a_link_to_itself_is_no_file() -> None:
+    """File.isFile is false of it, and the broker lists files alone."""
+    before = said(whole(Path("d"), clean=True))
+    Path("d/t-0/loop.log").symlink_to("loop.log")
+    assert before == said("d")
 
 
 def test_a_log_that_is_too_large_is_told_by_all() -> None:
