@@ -5,12 +5,13 @@ goes in and out are small values and Arrow batches.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.claims import settled
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, settings
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
@@ -235,8 +236,16 @@ def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOp
     if isinstance(start, Finding):
         findings.append(start)
         start = None
+    starts_by_dir = {} if start is None else {start.dir: start}
+    findings = [_settled(finding, starts_by_dir, how.release) for finding in findings]
     state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
+
+
+def _settled(finding: Finding, starts_by_dir: Mapping[str, PartitionPrediction], release: Release) -> Finding:
+    """Return the finding with an effect that the next start of its partition has, where that is known."""
+    start = starts_by_dir.get(finding.where.dir or "")
+    return finding if start is None else settled(finding, start, release)
 
 
 def _start(
@@ -309,7 +318,9 @@ def look_at_broker(
         starts.append(_judged(log_dir, opened, told_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
-        findings = _sorted(checked_log_dir(log_dir_view, unread, partitions, how.release), how)
+        starts_by_dir = {start.dir: start for start in told_starts}
+        found = checked_log_dir(log_dir_view, unread, partitions, how.release)
+        findings = _sorted((_settled(finding, starts_by_dir, how.release) for finding in found), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(

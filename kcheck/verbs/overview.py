@@ -9,8 +9,10 @@ from kcheck.model.depth import Depth
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.check import CheckReport, check
+from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, predict_directories
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.targets import replica_targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,10 @@ class Overview(Answer):
 def overview(arguments: list[str], options: StartOptions) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
     log_dirs = LogDirs(options.release)
+    prediction = predict_directories(arguments, options, log_dirs)
+    starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs)
+    for log_dir in prediction.log_dirs:
+        starts.know(log_dir.path, log_dir.partitions)
     return Overview(
         paths=tuple(arguments),
         check=check(
@@ -44,6 +50,7 @@ def overview(arguments: list[str], options: StartOptions) -> Overview:
             wanted=options.wanted,
             release=options.release,
             log_dirs=log_dirs,
+            starts=starts,
         ),
-        prediction=predict_directories(arguments, options, log_dirs),
+        prediction=prediction,
     )
