@@ -3,8 +3,9 @@
 import shlex
 from dataclasses import dataclass
 
+from kcheck.core.verdicts import worst_first
 from kcheck.documents.answer import Answer
-from kcheck.documents.predict import log_dir_row
+from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.model.depth import Depth
 from kcheck.model.report import Report
 from kcheck.startup.log_manager import StartOptions
@@ -27,9 +28,15 @@ class Overview(Answer):
     """The predicted next start of the log dirs."""
 
     def report(self) -> Report:
-        """Return the report of the check, with the verdict on each log dir and the next command to type."""
+        """Return the report of the check, with the next command to type.
+
+        Before it come the verdict on each log dir and the partitions that cause it, worst first.
+        """
         report = self.check.report()
-        verdicts = tuple({**log_dir_row(log_dir), "partitions": ()} for log_dir in self.prediction.log_dirs)
+        verdicts = tuple(
+            {**log_dir_row(log_dir), "partitions": tuple(map(partition_row, worst_first(log_dir.partitions)))}
+            for log_dir in self.prediction.log_dirs
+        )
         more = {"predictions": verdicts, "next": f"kcheck predict {shlex.join(self.paths)}"}
         return report._replace(body={**more, **report.body})
 
