@@ -149,7 +149,9 @@ class LogDirView(NamedTuple):
     clean_shutdown: bool = False
     """Whether .kafka_cleanshutdown exists: the last shutdown was clean."""
     files: Mapping[str, FileView] = {}
-    """The offset checkpoints, meta.properties and .kafka_cleanshutdown that exist, by name."""
+    """The offset checkpoints, meta.properties and .kafka_cleanshutdown that exist and could be read, by name."""
+    unread_files: frozenset[str] = frozenset()
+    """The names of those that exist and could not be read."""
     partitions: tuple[PartitionView, ...] = ()
     """Its partition directories."""
     unparseable: tuple[str, ...] = ()

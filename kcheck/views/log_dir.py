@@ -83,6 +83,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         directory_id=identity.properties.get("directory.id"),
         clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(path, unparseable, release),
         files=files,
+        unread_files=frozenset(finding.where.file for finding in findings if finding.where.file is not None),
         unparseable=unparseable,
         blocked=tuple(
             name
