@@ -16,6 +16,8 @@ _FAILS = {
     Claimed.STRAY: (Outcome.STRAY, Outcome.DELETED),
 }
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
+NO_EPOCH = -1
+"""The value of a claim that the replica knows no leader epoch."""
 _REASON_COUNT = 2
 _EPOCH_COUNT = 5
 
@@ -44,7 +46,7 @@ def holds(claim: Claim, start: PartitionPrediction) -> bool:
 
 
 def _latest_epoch(log: LoadedLog) -> int:
-    return log.leader_epochs[-1].epoch if log.leader_epochs else -1
+    return log.leader_epochs[-1].epoch if log.leader_epochs else NO_EPOCH
 
 
 def settled(finding: Finding, start: PartitionPrediction, release: Release) -> Finding:
@@ -59,7 +61,9 @@ def settled(finding: Finding, start: PartitionPrediction, release: Release) -> F
         severity = Severity.ERROR
     if denied[0].claimed is Claimed.EPOCHS and start.log is not None:
         effect = f"{effect} {_epoch_words(start.log, release)}"
-        if _knows_all_epochs(start.log):
+        if denied[0].value != NO_EPOCH:
+            effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
+        elif _knows_all_epochs(start.log):
             severity, advice = Severity.WARNING, "Let the broker start: it rebuilds the leader epochs."
     return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
 

@@ -41,8 +41,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"{entry_words(above[0])}, above the log end {end}{and_further(len(above), 'epoch')}",
         effect=says(
             f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. If a broker wrote "
-            f"{'this line' if len(above) == 1 else 'these lines'}, {offset_range(end, above[-1].start_offset)} were "
-            "here and are now missing, truncated or lost.",
+            f"{'this line' if len(above) == 1 else 'these lines'}, records are missing here, truncated or lost: "
+            f"{offset_range(end, above[-1].start_offset)}.",
             Claimed.ENDS,
             end,
         ),

@@ -53,7 +53,7 @@ def _effect(view: PartitionView, point: int) -> str:
 def _gone(point: int, end: int) -> str:
     if point == LONG_MAX:
         return "No log reaches that offset."
-    return f"If a broker wrote it, {offset_range(end, point)} were here and are now missing, truncated or lost."
+    return f"If a broker wrote it, records are missing here, truncated or lost: {offset_range(end, point)}."
 
 
 RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)
