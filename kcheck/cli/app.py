@@ -21,8 +21,8 @@ atexit.register(gc.freeze)
 import typer
 from typer.core import TyperGroup
 
-from kcheck.cli.leaving import changed_line, last_line
-from kcheck.errors import ApplyError, KcheckError
+from kcheck.cli.leaving import UNCHANGED, changed_line
+from kcheck.errors import ApplyError, KcheckError, UsageError
 from kcheck.renderers._printable import printable
 
 _GROUPS = {
@@ -33,6 +33,7 @@ _GROUPS = {
 }
 _LOOK = "look"
 """The hidden command that runs when the first argument is a path."""
+_NAMES_OF_COMMANDS = frozenset(itertools.chain.from_iterable(_GROUPS.values()))
 _NAMES = (*itertools.chain.from_iterable(_GROUPS.values()), _LOOK)
 
 
@@ -76,6 +77,13 @@ class _Grouped(TyperGroup):
         ]
         formatter.write_dl(rows)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take `kcheck --kafka 2.8 PATH` for `kcheck PATH --kafka 2.8`: only a command has such options."""
+        own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
+        if args and args[0].startswith("-") and args[0] not in own and _NAMES_OF_COMMANDS.isdisjoint(args):
+            args = [_LOOK, *args]
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Check a path that is given without a command."""
         if args and args[0] not in _NAMES:
@@ -83,6 +91,8 @@ class _Grouped(TyperGroup):
 
             if names_path(args[0]):
                 return _LOOK, self.commands[_LOOK], args
+            if os.sep in args[0]:
+                raise UsageError(f"{args[0]}: no such file or directory")
         return super().resolve_command(ctx, args)
 
 
@@ -136,8 +146,9 @@ def main() -> None:
 
 
 def _end(code: int, changed: str | None = None) -> NoReturn:
-    if "--quiet" not in sys.argv:
-        last_line(changed=changed)
+    """End a command that failed; one that changes files says whether it did."""
+    if sys.argv[1:2] and sys.argv[1] in _GROUPS["Act"] and "--quiet" not in sys.argv:
+        print(changed or UNCHANGED, file=sys.stderr)
     sys.exit(code)
 
 

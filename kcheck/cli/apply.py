@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import Leaving, can_leave, changed_line, leave
+from kcheck.cli.leaving import UNCHANGED, Leaving, can_leave, changed_line, leave
 from kcheck.cli.options import with_leaving
 from kcheck.errors import ApplyError, UsageError
 from kcheck.renderers._printable import printable
@@ -35,8 +35,8 @@ def apply(
         if sys.stdin.readline().strip() != "apply":
             raise UsageError("not confirmed: type apply, or use --yes")
     done = carry_out(data, backup)
-    line = changed_line(len(done.changed), backup) if done.changed else None
+    line = changed_line(len(done.changed), backup) if done.changed else UNCHANGED
     try:
-        leave(outcome(steps, done.changed), leaving, changed=line)
+        leave(outcome(steps, done.changed), leaving, last_line=line)
     except UsageError as error:
         raise ApplyError(str(error), changed=len(done.changed), backup=backup) from error

@@ -1,4 +1,4 @@
-"""`kcheck explain`: the page of a rule."""
+"""`kcheck explain`: the pages of rules."""
 
 from typing import Annotated
 
@@ -10,10 +10,10 @@ from kcheck.cli.options import with_leaving
 
 @with_leaving
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="Rule id or name: KC201, epoch-order.")],
+    rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="Rule ids or names: KC201, epoch-order.")],
     leaving: Leaving,
 ) -> None:
-    """Explain a rule: what it means, and what to do."""
-    from kcheck.verbs.explain import one_rule
+    """Explain rules: what it means, and what to do."""
+    from kcheck.verbs.explain import named_rules
 
-    leave(one_rule(rule).report(), leaving)
+    leave(named_rules(rules).report(), leaving)

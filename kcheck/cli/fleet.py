@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from kcheck.cli import fleet_report
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
-from kcheck.cli.leaving import end, leave
+from kcheck.cli.leaving import end, leave, written_line
 from kcheck.cli.options import Common, with_common
 from kcheck.cli.reading import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.errors import UsageError
@@ -122,7 +122,7 @@ def scan(
         if prometheus is not None:
             measure(written[0], shown, prometheus)
             written.append(prometheus)
-    leave(report, common.leaving, written=" and ".join(written))
+    leave(report, common.leaving, last_line=written_line(" and ".join(written)))
     end(report, failed=failed)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write
+from kcheck.cli.leaving import Leaving, end, keep_outside, leave, write, written_line
 from kcheck.cli.options import FindingFilter, with_judging, with_leaving
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
@@ -56,7 +56,7 @@ def report(
         keep_outside(summary, file)
     for file, style in written.items():
         write(summary, how._replace(format=style, output=file))
-    leave(summary, how._replace(format=format, output=None), written=" and ".join(written))
+    leave(summary, how._replace(format=format, output=None), last_line=written_line(" and ".join(written)))
     end(summary, failed=bool(summary.body["failing"]))
 
 

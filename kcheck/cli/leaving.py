@@ -1,4 +1,4 @@
-"""Writes a report: chooses the renderer and the stream, prints the last line, sets the exit code."""
+"""Writes a report: chooses the renderer and the stream, says what was written, sets the exit code."""
 
 import importlib
 import io
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from kcheck.renderers._contract import Renderer
 
 
+UNCHANGED = "No files were changed."
+"""The last line of a command that could have changed files."""
+
+
 class Leaving(NamedTuple):
     """The output options, as given."""
 
@@ -28,6 +32,7 @@ class Leaving(NamedTuple):
     output: str | None
     no_color: bool
     quiet: bool
+    every: bool = False
 
 
 def end(report: Report, *, failed: bool) -> NoReturn:
@@ -39,24 +44,19 @@ def leave(
     report: Report,
     how: Leaving,
     tell: Callable[[], None] = lambda: None,
-    written: str | None = None,
-    changed: str | None = None,
+    last_line: str | None = None,
 ) -> None:
-    """Write a report to stdout or to a file outside the checked paths, then the last line to stderr.
-
-    `tell` prints more to stderr before that line. `written` names what the command wrote; `changed` is the last line
-    of a command that changed files.
-    """
+    """Write a report to stdout or to a file outside the checked paths; `tell` and the last line print to stderr."""
     write(report, how)
     if not how.quiet:
         tell()
-        last_line(written, changed)
+        if last_line or how.output:
+            print(last_line or written_line(how.output or ""), file=sys.stderr)
 
 
-def last_line(written: str | None = None, changed: str | None = None) -> None:
-    """Print to stderr what the command wrote or changed: every command ends with this line."""
-    line = "No files were changed." if written is None else f"Written: {printable(written)}"
-    print(changed or line, file=sys.stderr)
+def written_line(path: str) -> str:
+    """Return the last line of a command that wrote files outside the checked paths."""
+    return f"Written: {printable(path)}"
 
 
 def changed_line(count: int, backup: str) -> str:
@@ -69,16 +69,22 @@ def changed_line(count: int, backup: str) -> str:
 
 def renderer_of(how: Leaving) -> "Renderer":
     """Return the renderer; UsageError if the format is unknown or needs `-o FILE`."""
-    from kcheck.renderers._contract import Renderer
-
     # Import the chosen renderer only: the text renderer doubles start-up time.
     known = plug_names("kcheck.renderers")
     if how.format not in known:
-        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(known)}")
-    renderer = importlib.import_module(f"kcheck.renderers.{how.format}").RENDERER
-    assert isinstance(renderer, Renderer)
+        some = [name for name in known if not _renderer(name).verbs]
+        raise UsageError(f"unknown --format {how.format}; use one of {', '.join(some)}")
+    renderer = _renderer(how.format)
     if renderer.binary and how.output is None:
         raise UsageError(f"--format {how.format} needs -o FILE")
+    return renderer
+
+
+def _renderer(name: str) -> "Renderer":
+    from kcheck.renderers._contract import Renderer
+
+    renderer = importlib.import_module(f"kcheck.renderers.{name}").RENDERER
+    assert isinstance(renderer, Renderer)
     return renderer
 
 
@@ -107,7 +113,7 @@ def write(report: Report, how: Leaving) -> None:
     if how.output is None:
         color = sys.stdout.isatty() and not how.no_color and not os.environ.get("NO_COLOR")
         try:
-            renderer.render(report, sys.stdout, Options(width=_width(), color=color))
+            renderer.render(report, sys.stdout, Options(width=_width(), color=color, every=how.every))
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader closed the pipe; keep Python's flush at exit from failing.
@@ -120,7 +126,7 @@ def write(report: Report, how: Leaving) -> None:
                 renderer.render(report, stream, Options())
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
-                renderer.render(report, text, Options())
+                renderer.render(report, text, Options(every=how.every))
                 text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {how.output}: {error.strerror}") from error

@@ -66,11 +66,13 @@ class Common(NamedTuple):
         """Return which findings to show, and which ones set exit code 1."""
         return self.judging.chosen()
 
-    def leave(self, report: Report, tell: Callable[[], None] = lambda: None) -> None:
-        """Write the report and end the command with its exit code."""
+    def leave(
+        self, report: Report, tell: Callable[[], None] = lambda: None, *, failed: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Write the report and end the command with its exit code; `failed` is asked after the report was written."""
         shown, fails = self.chosen()
         leave(report._replace(keep=lambda finding: shown(finding.id, finding.severity)), self.leaving, tell)
-        end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected))
+        end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
 
 def _leaving(
@@ -114,12 +116,13 @@ def _common(
     message_format: Annotated[
         str | None, typer.Option("--message-format", metavar="VERSION", help="Its message format, if older.")
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every finding and partition, not groups.")] = False,
     **others: Any,
 ) -> Common:
     judging = _judging(**{name: others.pop(name) for name in FindingFilter._fields})
     return Common(
         topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
-        leaving=_leaving(**others),
+        leaving=_leaving(**others)._replace(every=every),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.leaving import can_leave, end, leave
+from kcheck.cli.leaving import UNCHANGED, can_leave, end, leave, written_line
 from kcheck.cli.options import Common, Paths, with_common
 from kcheck.cli.predict import Config, Define
 
@@ -49,5 +49,6 @@ def repair(
     can_leave(report, common.leaving)
     if output is not None:
         replace_file(output, answer.plan_bytes())
-    leave(report, common.leaving._replace(output=None), written=output)
+    last_line = UNCHANGED if output is None else written_line(output)
+    leave(report, common.leaving._replace(output=None), last_line=last_line)
     end(report, failed=any(row.severity.rank >= fail_on.rank for row in answer.not_planned))

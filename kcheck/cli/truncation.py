@@ -6,6 +6,7 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import Common, Profile, Replicas, with_common, within
+from kcheck.model.finding import Severity, parse_severity
 from kcheck.model.java import INT_MAX
 
 
@@ -28,4 +29,5 @@ def truncation(
     answer = api.truncation(
         *replicas, leader=leader, leader_epoch=leader_epoch, live=live, partitions=partitions, kafka=release
     )
-    common.leave(answer.report())
+    fail_on = parse_severity(common.judging.fail_on)
+    common.leave(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kcheck.cli.leaving import Leaving, leave
+from kcheck.cli.leaving import UNCHANGED, Leaving, leave
 from kcheck.cli.options import with_leaving
 
 
@@ -20,4 +20,4 @@ def undo(
     done = take_back(backup)
     count = len(done.changed)
     line = f"Changed {count} file{'s' * (count != 1)} back to what {'they were' if count != 1 else 'it was'}."
-    leave(outcome(done.plan, done.changed), leaving, changed=line if count else None)
+    leave(outcome(done.plan, done.changed), leaving, last_line=line if count else UNCHANGED)

@@ -4,6 +4,7 @@ A `TruncationPlan` is one partition under one leader; it holds a `FollowerPlan` 
 """
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.dialogue import Dialogue, Step
@@ -117,6 +118,21 @@ class StartLoss(NamedTuple):
     """The records it loses."""
 
 
+class Advantage(StrEnum):
+    """Why a leader costs less than the next best one, in the order in which leaders are compared."""
+
+    FOLLOWERS = "followers"
+    """More replicas can follow it."""
+    COMMITTED = "committed"
+    """Its followers lose fewer records below a high watermark."""
+    OFFSETS = "offsets"
+    """Its followers lose fewer offsets."""
+    LOG_END = "log-end"
+    """Its log ends later."""
+    NONE = "none"
+    """No other replica costs more."""
+
+
 class TruncationPlan(NamedTuple):
     """One partition under one leader."""
 
@@ -138,6 +154,16 @@ class TruncationPlan(NamedTuple):
     """Why the leader cannot lead; None if it can."""
     followers: tuple[FollowerPlan, ...]
     """Every other replica, by broker id."""
+    is_best: bool | None = None
+    """Whether no leader costs less; None if the others were not tried."""
+    advantage: Advantage | None = None
+    """Why the best leader is better than the next; None if it is not the best."""
+
+    @property
+    def loses_committed(self) -> bool:
+        """Whether records below a high watermark are lost: by the followers, or at the start of a broker."""
+        starts = (loss.lost.below_high_watermark or 0 for loss in self.lost_at_start)
+        return self.lost_below_high_watermark > 0 or any(count > 0 for count in starts)
 
     @property
     def lost_offsets(self) -> int:
@@ -162,4 +188,11 @@ def cost(plan: TruncationPlan) -> tuple[int, int, int, int]:
 
 def best(plans: Iterable[TruncationPlan]) -> TruncationPlan | None:
     """Return the plan of the leader that costs least, the first of equals; None if no replica can lead."""
-    return min(plans, key=cost, default=None)
+    ranked = sorted(plans, key=cost)
+    if not ranked:
+        return None
+    advantage = Advantage.NONE
+    if len(ranked) > 1:
+        pairs = zip(tuple(Advantage)[:-1], cost(ranked[0]), cost(ranked[1]), strict=True)
+        advantage = next((why for why, least, more in pairs if least < more), Advantage.NONE)
+    return ranked[0]._replace(is_best=True, advantage=advantage)

@@ -14,6 +14,7 @@ from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import Batch
 from kcheck.model.names import OFFSET_CHECKPOINTS
 from kcheck.model.report import Row
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.model.views import FileView, PartitionView
 
 
@@ -42,13 +43,17 @@ def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
         "directory_id": view.directory_id,
         "clean_shutdown": view.clean_shutdown,
         "locked_by": view.locked_by,
-        "checkpoints": {name: _checkpoint_row(view.files.get(name)) for name in OFFSET_CHECKPOINTS},
+        "checkpoints": {
+            name: _checkpoint_row(view.files.get(name), view.unread.get(name)) for name in OFFSET_CHECKPOINTS
+        },
         "unparseable": view.unparseable,
         "partitions": (_partition_row(partition, detail) for partition in item.partitions),
     }
 
 
-def _checkpoint_row(view: FileView | None) -> Row:
+def _checkpoint_row(view: FileView | None, unread: Unreadable | None) -> Row:
+    if unread is not None and unread.cause is not UnreadableCause.MISSING:
+        return {"status": "unreadable", "entries": None, "defect": unread.words}
     if view is None:
         return {"status": "missing", "entries": None, "defect": None}
     defects = [defect for defect in view.parsed.defects if not defect.accepted]

@@ -28,6 +28,8 @@ def plan_row(plan: TruncationPlan) -> Row:
         "leader_log_end_offset": plan.leader_log_end_offset,
         "lost_at_start": tuple({"broker_id": loss.broker_id, **lost_row(loss.lost)} for loss in plan.lost_at_start),
         "problem": plan.problem,
+        "is_best": plan.is_best,
+        "advantage": plan.advantage,
         "followers": tuple(_follower_row(follower, plan) for follower in plan.followers),
     }
 

@@ -12,6 +12,7 @@ from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
+from kcheck.model.unreadable import Unreadable
 
 
 class FileView(NamedTuple):
@@ -149,9 +150,9 @@ class LogDirView(NamedTuple):
     clean_shutdown: bool = False
     """Whether .kafka_cleanshutdown exists: the last shutdown was clean."""
     files: Mapping[str, FileView] = {}
-    """The offset checkpoints, meta.properties and .kafka_cleanshutdown that exist and could be read, by name."""
-    unread_files: frozenset[str] = frozenset()
-    """The names of those that exist and could not be read."""
+    """The offset checkpoints, meta.properties and .kafka_cleanshutdown that were read, by name."""
+    unread: Mapping[str, Unreadable] = {}
+    """Those that exist and could not be read, with the reason."""
     partitions: tuple[PartitionView, ...] = ()
     """Its partition directories."""
     unparseable: tuple[str, ...] = ()

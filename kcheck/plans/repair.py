@@ -29,6 +29,7 @@ from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import all_repairs
+from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
 
 _ALONE_COUNT = 8
@@ -98,6 +99,7 @@ def repair(
     `keep` tells by rule and severity about which findings anything is to be planned or said.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
+    require_match(targets, options.wanted)
     log_dirs = LogDirs(options.release)
     options = with_copies(targets, options._replace(wanted=wanted), log_dirs)
     collected: list[Finding] = []

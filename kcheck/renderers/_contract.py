@@ -7,10 +7,11 @@ from kcheck.model.report import Report
 
 
 class Options(NamedTuple):
-    """The layout options: `width` in columns, and `color` for a terminal."""
+    """The layout options: `width` in columns, and `color` for a terminal. `every` shows what text leaves out."""
 
     width: int = 80
     color: bool = False
+    every: bool = False
 
 
 class Renderer(NamedTuple):

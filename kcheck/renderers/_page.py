@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import TextIO, TypeAlias
 
+from kcheck.model.finding import Severity
 from kcheck.model.mapped import Mapped
 from kcheck.model.report import Row
 from kcheck.renderers._contract import Options
@@ -12,6 +13,9 @@ from kcheck.renderers._printable import printable
 
 _STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
+_NAMES_SHOWN = 3
+_ALIKE_MAX = 3
+"""Text shows more findings of one rule as one block."""
 _SOME_COUNT = 1000
 """Number of rows laid out at once."""
 
@@ -51,6 +55,17 @@ def plural(count: int, word: str) -> str:
     if count == 1:
         return f"1 {word}"
     return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first three names, and how many more there are."""
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _place(row: Row) -> str:
+    """Return the place of a finding below its log dir."""
+    return "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
 
 
 def lost_words(lost: Row) -> str:
@@ -107,7 +122,7 @@ class Page:
 
     def __init__(self, stream: TextIO, options: Options) -> None:
         """Take the stream and the layout options."""
-        self.width = options.width
+        self.width, self.every = options.width, options.every
         self._stream = stream
         self._color = options.color
 
@@ -124,7 +139,7 @@ class Page:
             self._write(line, style)
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[object]], *, indent: str = "") -> None:
-        """Write columns. If they are too wide, the first gets a line of its own; if that fails, each row is a block.
+        """Write columns. If they are too wide, the first gets a line of its own, and no header; then rows are blocks.
 
         `Mapped` rows are cells already, and are read twice.
         """
@@ -151,22 +166,37 @@ class Page:
 
     def _under_names(self, header: Sequence[str], rows: Iterable[Cells], widths: list[int], indent: str) -> None:
         padded = indent + "  " + _padded(tuple(widths))
-        for number, row in enumerate(chain((tuple(header),), rows)):
-            style = None if number else "bold"
-            self.line(indent + row[0], style)
-            self.line((padded % row[1:]).rstrip(), style)
+        self.line((padded % tuple(header[1:])).rstrip(), "bold")
+        for row in rows:
+            self.line(indent + row[0])
+            self.line((padded % row[1:]).rstrip())
 
     def _blocks(self, header: Sequence[str], rows: Iterable[Cells], indent: str) -> None:
         for row in rows:
             self.line(indent + row[0])
-            pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True))
+            pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True) if value)
             self.wrapped(pairs, indent=indent + "    ")
+
+    def findings(self, rows: Sequence[Row], *, indent: str = "") -> None:
+        """Write the findings, worst first; many of one rule are one block, with the first of them as an example."""
+        by_rule: dict[tuple[int, str], list[Row]] = {}
+        for row in rows:
+            by_rule.setdefault((-Severity(str(row["severity"])).rank, str(row["id"])), []).append(row)
+        for _, alike in sorted(by_rule.items(), key=lambda item: item[0][0]):
+            if self.every or len(alike) <= _ALIKE_MAX:
+                for row in alike:
+                    self.finding(row, indent=indent)
+                continue
+            first = alike[0]
+            severity, places = str(first["severity"]), [*dict.fromkeys(map(_place, alike))]
+            text = f"{severity} {first['id']} {first['name']}, {len(alike)} times: {some_of(places)}; --all shows each"
+            self.wrapped(text, indent=indent, hanging=indent + "  ", style=_STYLES[severity])
+            self.finding(first, indent=indent + "  ")
 
     def finding(self, row: Row, *, indent: str = "") -> None:
         """Write a finding: the message in the colour of its severity, then the effect and the advice."""
         severity = str(row["severity"])
-        place = "/".join(str(row[part]) for part in ("dir", "file") if row[part] is not None)
-        message = str(row["message"])
+        message, place = str(row["message"]), _place(row)
         named = f"{place}: " if place else ""
         if message.startswith(str(row["file"])):  # The message names the file.
             named = "" if row["dir"] is None else f"{row['dir']}/"

@@ -49,7 +49,7 @@ def _state(state: Row) -> str:
     status = state["status"]
     if status == "ok":
         return plural(int(str(state["entries"])), "entry")
-    return f"damaged: {state['defect']}" if status == "damaged" else str(status)
+    return f"{status}: {state['defect']}" if state["defect"] else str(status)
 
 
 _PARTITION_HEADER = (

@@ -37,7 +37,7 @@ def verdicts(rows: Any, page: Page) -> None:
             page.wrapped(str(reason), indent="  ", hanging="    ", style="red")
 
 
-def worst(row: Row, page: Page) -> None:
+def worst_partitions(row: Row, page: Page) -> None:
     """Write why the verdict on a log dir is not a good one: each partition that loses, others by what they share."""
     rows: Any = row["partitions"]
     reasons: Any = row["reasons"]

@@ -1,37 +1,91 @@
-"""The layout of `kcheck truncation`: a block per partition, with the requests of each follower."""
+"""The layout of `kcheck truncation`: a block per partition, worst first, with the requests of each follower."""
 
+from collections import defaultdict
+from itertools import groupby
 from typing import Any
 
+from kcheck.core.truncation_plans import Advantage
 from kcheck.model.report import Report, Row
-from kcheck.renderers._page import Page, cell, lost_words, plural, size
+from kcheck.renderers._page import Page, cell, lost_words, plural, size, some_of
+
+_ADVANTAGES = {
+    Advantage.FOLLOWERS: "more replicas can follow it",
+    Advantage.COMMITTED: "fewest records lost below a high watermark",
+    Advantage.OFFSETS: "fewest offsets lost",
+    Advantage.LOG_END: "the longest log",
+    Advantage.NONE: "no other leader costs less",
+}
 
 
 def truncation(report: Report, page: Page) -> None:
     """Write the plan; without a chosen leader, one line per candidate."""
     page.line(f"truncation by Kafka {report.kafka} (profile {report.body['profile']})", "bold")
-    partitions: Any = report.body["partitions"]
-    if not partitions:
+    rows: Any = report.body["partitions"]
+    if not rows:
         page.line("no replicas in these paths")
-    if report.body["leader"] is None:
-        _candidates(partitions, page)
         return
-    for partition in partitions:
+    partitions = [[*leaders] for _, leaders in groupby(rows, key=lambda row: (row["topic"], row["partition"]))]
+    partitions.sort(key=_harm)
+    shown = [leaders for leaders in partitions if page.every or not _is_quiet(leaders)]
+    if report.body["leader"] is None and shown:
+        _candidates(shown, page)
+    elif report.body["leader"] is not None:
+        for leaders in shown:
+            page.line()
+            _partition(leaders[0], page)
+    if len(shown) < len(partitions):
+        rest = plural(len(partitions) - len(shown), "other partition" if shown else "partition")
         page.line()
-        _partition(partition, page)
+        page.wrapped(f"{rest}: no replica truncates or loses records; --all lists every partition")
 
 
-def _candidates(partitions: tuple[Row, ...], page: Page) -> None:
+def _harm(leaders: list[Row]) -> tuple[int, ...]:
+    """Return what orders partitions, the worst first: what the best leader costs, then what the worst one does."""
+    best = [row for row in leaders if row["is_best"]] or leaders
+    return (*max(map(_losses, best)), *min(map(_losses, leaders)))
+
+
+def _losses(row: Row) -> tuple[int, int, int]:
+    """Return the records lost below a high watermark, the records lost, and the logs truncated; negative."""
+    followers: Any = row["followers"]
+    at_start: Any = row["lost_at_start"]
+    lost = [part for part in (*at_start, *(follower["lost"] for follower in followers)) if part is not None]
+    below = sum(part["below_high_watermark"] or 0 for part in lost)
+    records = sum(part["records"] or 0 for part in lost)
+    return -below, -records, -sum(follower["truncate_to"] is not None for follower in followers)
+
+
+def _is_quiet(leaders: list[Row]) -> bool:
+    """Whether under no leader anything is truncated, lost or unknown."""
+    followers: list[Any] = [follower for row in leaders for follower in row["followers"]]  # type: ignore[attr-defined]
+    return not any(row["problem"] or row["lost_at_start"] for row in leaders) and all(
+        follower["status"] == "ok" and follower["truncate_to"] is None and follower["diverges_silently_at"] is None
+        for follower in followers
+    )
+
+
+def _candidates(partitions: list[list[Row]], page: Page) -> None:
     header = ("partition", "leader", "log end", "truncate", "lost", "below hw", "refetch")
-    page.table(header, [_candidate(partition) for partition in partitions])
-    for name, partition in {partition_name(partition): partition for partition in partitions}.items():
-        _starts(partition, page, f"{name}: ")
-    for partition in partitions:
-        followers: Any = partition["followers"]
-        under = f"{partition_name(partition)} under leader {cell(partition['leader'])}"
+    page.table(header, [_candidate(row) for leaders in partitions for row in leaders])
+    best_of: dict[tuple[object, str], list[str]] = defaultdict(list)
+    for leaders in partitions:
+        _starts(leaders[0], page, f"{partition_name(leaders[0])}: ")
+        for row in leaders:
+            if row["is_best"] and len(leaders) > 1:
+                best_of[row["leader"], _advantage(row)].append(partition_name(row))
+    for (leader, why), names in best_of.items():
+        page.wrapped(f"* broker {cell(leader)} is the best leader of {some_of(names)}: {why}", hanging="  ")
+    for row in (row for leaders in partitions for row in leaders):
+        followers: Any = row["followers"]
+        under = f"{partition_name(row)} under leader {cell(row['leader'])}"
         for follower in followers:
             if follower["problem"]:
                 text = f"{under}: broker {cell(follower['broker_id'])} skipped: {follower['problem']}"
                 page.wrapped(text, hanging="  ", style="yellow")
+
+
+def _advantage(row: Row) -> str:
+    return _ADVANTAGES[Advantage(str(row["advantage"]))]
 
 
 def _candidate(partition: Row) -> tuple[object, ...]:
@@ -40,7 +94,7 @@ def _candidate(partition: Row) -> tuple[object, ...]:
     left_out = any(follower["problem"] for follower in followers)
     return (
         partition_name(partition),
-        partition["leader"],
+        f"{cell(partition['leader'])}{' *' if partition['is_best'] else ''}",
         partition["leader_log_end_offset"],
         f"{cut} of {len(followers)}",
         None if left_out else _sum(followers, "lost", "records"),
@@ -67,6 +121,8 @@ def _partition(partition: Row, page: Page) -> None:
         return
     state = f"log end {cell(partition['leader_log_end_offset'])}, epoch {cell(partition['leader_epoch'])}"
     page.line(f"{name}   leader {cell(partition['leader'])} ({state})", "bold")
+    if partition["is_best"]:
+        page.line(f"  the best leader: {_advantage(partition)}")
     _starts(partition, page, "  ")
     followers: Any = partition["followers"]
     if not followers:

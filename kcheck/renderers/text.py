@@ -12,7 +12,7 @@ from kcheck.renderers._text_dump import dump
 from kcheck.renderers._text_fleet import fleet_diff, fleet_report
 from kcheck.renderers._text_inspect import inspect
 from kcheck.renderers._text_plan import plan
-from kcheck.renderers._text_predict import predict, verdicts, worst
+from kcheck.renderers._text_predict import predict, verdicts, worst_partitions
 from kcheck.renderers._text_truncation import truncation
 
 
@@ -33,8 +33,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         _ALONE[report.verb](report._replace(body=body), page)
     left = [row for rows in findings.values() for row in rows]
     page.line() if left else None
-    for row in left:
-        page.finding(row)
+    page.findings(left)
     _totals(report, page)
 
 
@@ -51,7 +50,7 @@ def _totals(report: Report, page: Page) -> None:
     counts = [(name, count) for name, count in reversed(report.summary().items()) if count]
     if not counts:
         return
-    words = ", ".join("fatal " + str(count) if name == "fatal" else _count(name, count) for name, count in counts)
+    words = ", ".join(_count(name, count) for name, count in counts)
     if report.elsewhere:
         page.line()
         page.line(words)
@@ -62,7 +61,7 @@ def _totals(report: Report, page: Page) -> None:
 
 
 def _count(name: str, count: int) -> str:
-    return f"{count} info" if name == "info" else plural(count, name)
+    return f"{count} {name}" if name in ("info", "fatal") else plural(count, name)
 
 
 def _check(report: Report, page: Page, findings: Findings) -> None:
@@ -70,18 +69,16 @@ def _check(report: Report, page: Page, findings: Findings) -> None:
     if predictions:
         for prediction in predictions:
             verdicts([prediction], page)
-            worst(prediction, page)
+            worst_partitions(prediction, page)
         page.wrapped(f"details of the next start: {report.body['next']}")
         page.line()
     page.line(f"check, depth {report.body['depth']}, Kafka {report.kafka} rules", "bold")
-    log_dir: object = None
-    for key, rows in list(findings.items()):
-        if key[0] != log_dir:
-            log_dir = key[0]
+    for log_dir in dict.fromkeys(key[0] for key in findings):
+        rows = [row for key in [*findings] if key[0] == log_dir for row in findings.pop(key)]
+        if log_dir is not None:
             page.line()
             page.wrapped(f"{cell(log_dir)}   broker {cell(rows[0]['broker_id'])}", hanging="    ", style="bold")
-        for row in findings.pop(key):
-            page.finding(row, indent="  " if log_dir is not None else "")
+        page.findings(rows, indent="  " if log_dir is not None else "")
     page.line()
     checked: Any = report.body["checked"]
     counts = [plural(checked[key], word) for key, word in _COUNTED if checked[key]]
@@ -126,11 +123,12 @@ _RULE_KEYS = ("id", "name", "severity", "scope")
 
 def _explain(report: Report, page: Page) -> None:
     rules: Any = report.body["rules"]
-    for rule in rules:
+    for number, rule in enumerate(rules):
+        page.line() if number else None
         page.line(f"{rule['id']} {rule['name']} ({rule['severity']}, {rule['scope']})", "bold")
         page.line()
-        for number, paragraph in enumerate(str(rule["page"]).split("\n\n")):
-            page.line() if number else None
+        for at, paragraph in enumerate(str(rule["page"]).split("\n\n")):
+            page.line() if at else None
             for item in re.split(r"\n(?=- )", paragraph):
                 page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")
 

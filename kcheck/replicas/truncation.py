@@ -1,7 +1,7 @@
 """`kcheck truncation`: for each partition and follower, the requests to the leader and the records lost."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kcheck.core.dialogue import Dialogue, FetchError, FetchRequest, Leader, Replica, Status
 from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
@@ -29,8 +29,10 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loading import replicas_of, started
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage, shared
 from kcheck.replicas.replica import ReplicaState, live
+from kcheck.views.selection import require_match
 from kcheck.views.targets import paths_of, replica_targets
 
+_REPLICAS_MIN = 2
 _MOVED = FetchError.OFFSET_MOVED_TO_TIERED_STORAGE
 
 
@@ -60,6 +62,11 @@ class Truncation(Answer):
     """The findings in the replicas' files."""
     checked: tuple[str, ...]
     """The paths that were read."""
+    losing: list[tuple[str | None, int | None]] = field(default_factory=list)
+    """The partitions that lose records below a high watermark, under the best leader where every one is tried.
+
+    It is complete once the plans have been read.
+    """
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -73,11 +80,18 @@ class Truncation(Answer):
         return Report(
             verb="truncation",
             kafka=self.release.name,
-            body={**query, "partitions": map(plan_row, self.plans)},
+            body={**query, "partitions": map(plan_row, self._watched())},
             collected=self.collected,
             kinds={"partitions": "partition"},
             checked=self.checked,
         )
+
+    def _watched(self) -> Iterator[TruncationPlan]:
+        """Yield the plans, and note those that lose committed records."""
+        for plan in self.plans:
+            if plan.loses_committed and plan.is_best is not False:
+                self.losing.append((plan.topic, plan.partition))
+            yield plan
 
 
 def truncation(arguments: list[str], election: Election, *, wanted: PartitionFilter, release: Release) -> Truncation:
@@ -86,6 +100,7 @@ def truncation(arguments: list[str], election: Election, *, wanted: PartitionFil
     UsageError: a replica without a broker id, a bare file without a log end offset, a leader without a replica.
     """
     targets = replica_targets(arguments)
+    require_match(targets, wanted)
     loaded = replicas_of(targets, wanted=wanted, release=release)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     for files in loaded.replicas:
@@ -96,6 +111,8 @@ def truncation(arguments: list[str], election: Election, *, wanted: PartitionFil
         state = live(files.view, files.log_dir, release) if election.live else started(files, release)
         by_partition.setdefault(files.key, []).append(state)
     _known_leader(election, [state for states in by_partition.values() for state in states])
+    if len({target.path if target.broker_id is None else target.broker_id for target in targets}) < _REPLICAS_MIN:
+        raise UsageError("name the replicas of at least two brokers: 1=PATH 2=PATH")
     plans = (plan for states in by_partition.values() for plan in plans_of(tuple(states), election, release))
     return Truncation(
         election=election, release=release, plans=plans, collected=loaded.findings, checked=paths_of(targets)
@@ -113,8 +130,12 @@ def plans_of(states: tuple[ReplicaState, ...], election: Election, release: Rele
     if election.leader in (None, "best"):
         candidates = [state for state in states if state.problem is None]
         plans = [_plan_under(leader, states, election, release) for leader in candidates]
-        cheapest = best(plans) if election.leader == "best" else None
-        yield from plans if cheapest is None else (cheapest,)
+        cheapest = best(plans)
+        if election.leader is None:
+            ranked = (cheapest if cheapest and plan.leader == cheapest.leader else plan for plan in plans)
+            yield from (plan if plan.is_best else plan._replace(is_best=False) for plan in ranked)
+        elif cheapest:
+            yield cheapest
         return
     leaders = [state for state in states if str(state.broker_id) == election.leader]
     yield from (_plan_under(leader, states, election, release) for leader in leaders)

@@ -27,7 +27,7 @@ from kcheck.rules._words import counted, kafka
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
     """Find the missing checkpoints of a log dir with records; the metadata log has an entry in neither."""
-    absent = {REPLICATION_OFFSET, RECOVERY_POINT} - view.files.keys() - view.unread_files
+    absent = {REPLICATION_OFFSET, RECOVERY_POINT} - view.files.keys() - view.unread.keys()
     if not absent:
         return
     count = sum(

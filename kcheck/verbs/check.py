@@ -23,6 +23,7 @@ from kcheck.views.coverage import CheckedCounts, Coverage, Progress
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.rule_runner import check_replicas, check_segment
 from kcheck.views.segment_scan import SegmentScan, files_of
+from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, require_same_broker
 
@@ -99,6 +100,7 @@ def check(
     """
     reading, log_dirs = reading or ReadOptions(), log_dirs or LogDirs(release)
     targets = replica_targets(arguments)
+    require_match(targets, wanted)
     starts = starts or next_starts(arguments, targets, wanted, log_dirs)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from kcheck.core.releases import NEWEST_TESTED
 from kcheck.disk.read import opened, unreadable
-from kcheck.disk.walk import exists, split
+from kcheck.disk.walk import exists, is_directory, split
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail, DumpRow, Filter
 from kcheck.dumps.open_file import Damage, File
@@ -63,7 +63,7 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
     With --records a batch row has an iterator of its records. Read everything in order: a file is open only until the
     next one is taken.
     """
-    kinds = {path: _kind_of(path, as_kind, wanted, shown) for path in paths}
+    kinds = {path: _kind_of(path, as_kind, wanted, shown, alone=len(paths) == 1) for path in paths}
     collected: list[Finding] = []
     damage: list[Damage] = []
     known = {kind.table.name: kind for kind in kinds.values() if kind is not None}
@@ -81,10 +81,15 @@ def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDe
     )
 
 
-def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail) -> DumpKind | None:
-    """Return the reader for a file, None if it cannot be opened; UsageError if its kind has none."""
+def _kind_of(path: str, as_kind: str | None, wanted: Filter, shown: DumpDetail, *, alone: bool) -> DumpKind | None:
+    """Return the reader for a file, None if it cannot be opened; UsageError if its kind has none.
+
+    A directory `alone` is a UsageError too; among other paths it must not hide them.
+    """
     if not exists(path):
         raise UsageError(f"{path}: no such file or directory")
+    if alone and is_directory(path):
+        raise UsageError(f"{path} is a directory; dump reads files, kcheck inspect reads directories")
     try:
         with opened(path, follow=True):
             pass

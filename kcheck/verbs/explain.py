@@ -38,13 +38,18 @@ def every_rule() -> RulePages:
     return RulePages(verb="rules", rules=all_rules())
 
 
-def one_rule(wanted: str) -> RulePages:
+def named_rules(wanted: Iterable[str]) -> RulePages:
     """Return the answer of `kcheck explain`; UsageError if there is no such rule."""
-    rules = [rule for rule in all_rules() if wanted.lower() in (rule.id.lower(), rule.name)]
-    if not rules:
-        known = ", ".join(rule.id for rule in all_rules())
-        raise UsageError(f"no rule {wanted}; use one of {known}")
-    return RulePages(verb="explain", rules=tuple(rules))
+    known = {name: rule for rule in all_rules() for name in (rule.id.lower(), rule.name)}
+    for name in wanted:
+        if name.lower() not in known:
+            from difflib import get_close_matches  # only for the message
+
+            alike = [other for other in known if other.startswith("kc") is name.lower().startswith("kc")]
+            nearest = get_close_matches(name.lower(), alike, cutoff=0)
+            shown = ", ".join(f"{known[near].id} {known[near].name}" for near in nearest)
+            raise UsageError(f"no rule {name}; nearest: {shown}; kcheck rules lists all")
+    return RulePages(verb="explain", rules=tuple(dict.fromkeys(known[name.lower()] for name in wanted)))
 
 
 def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:

@@ -28,6 +28,7 @@ from kcheck.segments.batches import Walk
 from kcheck.verbs.next_starts import next_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.partition import batches_of
+from kcheck.views.selection import require_match
 from kcheck.views.survey import Survey, format_of
 from kcheck.views.targets import Target, TargetKind, replica_targets, require_same_broker
 
@@ -67,6 +68,7 @@ def inspect(
     UsageError: a path that does not exist, or a file whose kind neither its name nor `as_kind` gives.
     """
     targets = tuple(target for path in paths for target in replica_targets([path]))
+    require_match(targets, wanted)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     log_dirs = LogDirs(release)
     settle = next_starts(paths, targets, wanted, log_dirs).settle

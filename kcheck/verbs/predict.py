@@ -18,6 +18,7 @@ from kcheck.startup.log_manager import StartOptions, combined_starts, is_metadat
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import read_copy
+from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
 
@@ -62,6 +63,7 @@ def predict(arguments: list[str], options: StartOptions) -> Prediction:
     for target in targets:
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target.path, "a start")
+    require_match(targets, options.wanted)
     return _prediction(targets, options, LogDirs(options.release))
 
 

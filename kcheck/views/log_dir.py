@@ -25,7 +25,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.unreadable import UnreadableError
+from kcheck.model.unreadable import Unreadable, UnreadableError
 from kcheck.model.views import FileView, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition
@@ -64,7 +64,8 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
     except UnreadableError as error:
         listing = Listing((), (), ())
         findings.append(kc001_unreadable.finding(where, error.why))
-    files = _files(path, where, listing, findings, release)
+    files, unread = _files(path, where, listing, release)
+    findings.extend(kc001_unreadable.finding(where._replace(file=name), why) for name, why in unread.items())
     identity = files[META_PROPERTIES].parsed.value if META_PROPERTIES in files else meta_properties.MetaProperties({})
     if broker_id is None:
         where = where._replace(broker_id=identity.broker_id)
@@ -83,7 +84,7 @@ def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
         directory_id=identity.properties.get("directory.id"),
         clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(path, unparseable, release),
         files=files,
-        unread_files=frozenset(finding.where.file for finding in findings if finding.where.file is not None),
+        unread=unread,
         unparseable=unparseable,
         blocked=tuple(
             name
@@ -188,9 +189,11 @@ def open_single_partition(
 
 
 def _files(
-    path: str, where: Location, listing: Listing, findings: list[Finding], release: Release
-) -> dict[str, FileView]:
+    path: str, where: Location, listing: Listing, release: Release
+) -> tuple[dict[str, FileView], dict[str, Unreadable]]:
+    """Return the files that could be read, and why the others could not."""
     views: dict[str, FileView] = {}
+    unread: dict[str, Unreadable] = {}
     for name, kind in FILES:
         if name not in listing.files and name not in listing.others:
             continue
@@ -201,8 +204,8 @@ def _files(
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:
-            findings.append(kc001_unreadable.finding(where._replace(file=name), error.why))
-    return views
+            unread[name] = error.why
+    return views, unread
 
 
 def checkpoints_of(

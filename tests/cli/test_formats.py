@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kcheck import __version__
-from tests.builders import partition_dir, run
+from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck
 
 PARTITION = {
@@ -176,8 +176,9 @@ def test_answers_are_one_table(damaged: Path) -> None:
     assert expected == rows
 
 
-def test_no_answers_are_a_header_alone(damaged: Path) -> None:
-    out = kcheck("end-offset", damaged, "--topic", "none", "--format", "csv").out
+def test_no_answers_are_a_header_alone(tmp_path: Path) -> None:
+    log_dir(tmp_path)
+    out = kcheck("end-offset", tmp_path, "--format", "csv").out
     assert out.startswith("broker_id,topic,partition,")
     assert out.count("\n") == 1
 
@@ -194,3 +195,33 @@ def test_paths_are_told_as_given(damaged: Path, monkeypatch: pytest.MonkeyPatch)
     for path in ("damaged", "./damaged", "damaged/", "../" + damaged.parent.name + "/damaged"):
         (item,) = document("inspect", path)["items"]
         assert path == item["path"]
+
+
+def test_many_findings_of_one_rule_are_one_block(tmp_path: Path) -> None:
+    """With their number, three of the places and one example; `--all` shows each."""
+    log_dir(tmp_path)
+    for number in range(7):
+        path = partition_dir(tmp_path / f"t-{number}", [run(0, 9)])
+        (path / "leader-epoch-checkpoint").write_bytes(b"0\n2\n3 5\n0 0\n")
+    shown = " ".join(kcheck("check", tmp_path, columns=120).out.split())
+    block = "KC201 epoch-order, 7 times: t-0/leader-epoch-checkpoint, t-1/leader-epoch-checkpoint, "
+    assert f"{block}t-2/leader-epoch-checkpoint and 4 more; --all shows each" in shown
+    assert ("t-0/leader-epoch-checkpoint:" in shown, "t-5/" in shown) == (True, False)
+    every = kcheck("check", tmp_path, "--all").out
+    assert 7 == every.count("KC201 ") - every.count("explain KC201")
+
+
+def test_the_worst_finding_comes_first(damaged: Path) -> None:
+    shown = kcheck("check", damaged).out
+    places = [shown.index(f"{severity} KC") for severity in ("error", "warning", "info")]
+    assert sorted(places) == places
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_missing(tmp_path: Path) -> None:
+    path = log_dir(tmp_path)
+    (path / "recovery-point-offset-checkpoint").unlink()
+    (path / "recovery-point-offset-checkpoint").symlink_to("none")
+    (item,) = document("inspect", path)["items"]
+    state = item["checkpoints"]["recovery-point-offset-checkpoint"]
+    assert {"status": "unreadable", "entries": None, "defect": "a symbolic link: not followed"} == state
+    assert "recovery-point unreadable: a symbolic link: not followed" in kcheck("inspect", path, columns=120).out

@@ -1,7 +1,16 @@
 """What a leader costs, and which leader costs least."""
 
 from kcheck.core.dialogue import Dialogue, Replica, Status, TruncateToHighWatermark
-from kcheck.core.truncation_plans import FollowerPlan, TruncatedRecords, TruncationPlan, best, cost
+from kcheck.core.predictions import LostRecords
+from kcheck.core.truncation_plans import (
+    Advantage,
+    FollowerPlan,
+    StartLoss,
+    TruncatedRecords,
+    TruncationPlan,
+    best,
+    cost,
+)
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 
 CACHE = (EpochEntry(Epoch(0), Offset(0)),)
@@ -40,8 +49,34 @@ def test_the_best_leader_keeps_followers_then_committed_records_then_offsets_the
     ]
     shuffled = ordered[3:] + ordered[:3]
     assert [1, 2, 3, 4, 5, 6] == [candidate.leader for candidate in sorted(shuffled, key=cost)]
-    assert ordered[0] == best(shuffled)
+    assert ordered[0]._replace(is_best=True, advantage=Advantage.LOG_END) == best(shuffled)
     assert best(()) is None
+
+
+def test_what_makes_a_leader_the_best() -> None:
+    """The first thing, in the order of comparison, in which the next best leader is worse."""
+    least = plan(1, follower(), end=30)
+    for other, advantage in (
+        (plan(2, follower(problem="no log"), end=40), Advantage.FOLLOWERS),
+        (plan(2, follower(lost=3, below=1), end=40), Advantage.COMMITTED),
+        (plan(2, follower(lost=3), end=40), Advantage.OFFSETS),
+        (plan(2, follower(), end=29), Advantage.LOG_END),
+        (least._replace(leader=2), Advantage.NONE),
+    ):
+        best_plan = best([other, least] if advantage is not Advantage.NONE else [least, other])
+        assert best_plan is not None
+        assert (1, advantage) == (best_plan.leader, best_plan.advantage)
+    alone = best([least])
+    assert alone is not None
+    assert Advantage.NONE is alone.advantage
+
+
+def test_committed_records_are_lost_by_followers_or_at_a_start() -> None:
+    assert not plan(1, follower(lost=3)).loses_committed
+    assert plan(1, follower(lost=3, below=1)).loses_committed
+    for below, expected in ((None, False), (0, False), (2, True)):
+        lost = LostRecords(start=Offset(1), end=Offset(3), records=2, bytes=9, below_high_watermark=below)
+        assert expected is plan(1)._replace(lost_at_start=(StartLoss(1, lost),)).loses_committed
 
 
 def test_losses_of_all_followers_count_together() -> None:

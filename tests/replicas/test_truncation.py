@@ -143,9 +143,9 @@ def test_an_unknown_leader_names_the_known(diverged: list[str]) -> None:
         planned(*diverged, leader="7")
 
 
-def test_where_no_partition_is_wanted_there_is_no_leader_to_know(diverged: list[str]) -> None:
+def test_a_filter_without_a_match_is_refused_before_the_leader(diverged: list[str]) -> None:
     done = kcheck("truncation", *diverged, "--leader", "7", "--topic", "other")
-    assert (0, "no replicas in these paths") == (done.code, done.out.splitlines()[1])
+    assert (2, "kcheck: --topic other: no partition matches\n") == (done.code, done.err)
 
 
 def test_a_partition_that_the_leader_does_not_have_is_told(diverged: list[str]) -> None:
@@ -346,6 +346,6 @@ def test_the_best_leader_has_the_most_followers(diverged: list[str]) -> None:
 
 
 def test_where_no_replica_is_any_leader_is_told_as_it_was_said(tmp_path: Path) -> None:
-    empty = log_dir(tmp_path / "data")
+    empty, other = log_dir(tmp_path / "data"), log_dir(tmp_path / "other", broker_id=2)
     for said, leader in (("7", 7), ("best", "best"), ("²", "²"), ("9" * 5000, "9" * 5000)):
-        assert leader == planned(str(empty), leader=said)["leader"]
+        assert leader == planned(str(empty), str(other), leader=said)["leader"]

@@ -47,5 +47,6 @@ def test_a_command_opens_a_log_dir_once(
         return original(path, *arguments)
 
     monkeypatch.setattr(views, "open_log_dir", counted)
-    assert kcheck(*command, f"1={path}").code in (0, 1)
-    assert [str(path)] == opened
+    other = log_dir(tmp_path / "e", broker_id=2)
+    assert kcheck(*command, f"1={path}", f"2={other}").code in (0, 1)
+    assert [str(path), str(other)] == opened

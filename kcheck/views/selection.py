@@ -1,0 +1,66 @@
+"""Refuses `--topic` and `--partition` that match nothing: a healthy answer about no partition would mislead."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck.disk.read import read_whole
+from kcheck.disk.walk import join, list_directory, split
+from kcheck.errors import UsageError
+from kcheck.formats import offset_checkpoint
+from kcheck.model.names import OFFSET_CHECKPOINTS, parse_directory
+from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
+from kcheck.views.targets import Target, TargetKind
+
+_NAMES_MAX = 20_000
+"""kcheck looks for the nearest names among this many."""
+
+
+def require_match(targets: Iterable[Target], wanted: PartitionFilter) -> None:
+    """Raise UsageError if the filter matches no partition of the targets.
+
+    A log dir that cannot be listed may hold the partition, and a file has no filter.
+    """
+    if not wanted.topics and not wanted.partitions:
+        return
+    known: set[tuple[str, int]] = set()
+    try:
+        for target in targets:
+            if target.kind is TargetKind.FILE:
+                return
+            for topic, partition in _partitions_of(target):
+                if wanted.has(topic, partition):
+                    return
+                known.add((topic, partition))
+    except UnreadableError:
+        return
+    raise UsageError(_no_match(wanted, known))
+
+
+def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
+    """Yield the partitions with a directory, then those of the checkpoints alone."""
+    if target.kind is TargetKind.PARTITION:
+        names: Iterable[str] = (split(target.path)[1],)
+    else:
+        listing = list_directory(target.path)
+        names = (*listing.directories, *listing.others)
+    for directory in map(parse_directory, names):
+        if directory is not None:
+            yield directory.topic, directory.partition
+    for name in OFFSET_CHECKPOINTS if target.kind is TargetKind.LOG_DIR else ():
+        if name in listing.files:
+            value = offset_checkpoint.parse(read_whole(join(target.path, name))).value
+            yield from ((topic, partition) for topic, offsets in value.by_topic().items() for partition in offsets)
+
+
+def _no_match(wanted: PartitionFilter, known: Iterable[tuple[str, int]]) -> str:
+    """Return the message for a filter that matches none of the known partitions, with the nearest names."""
+    from difflib import get_close_matches  # only for the message
+
+    given = [f"--topic {topic}" for topic in wanted.topics] + [f"--partition {part}" for part in wanted.partitions]
+    some = sorted(known)[:_NAMES_MAX]
+    topics = sorted({topic for topic, _ in some})
+    near = [name for pattern in wanted.topics for name in get_close_matches(pattern, topics)]
+    names = [f"{topic}-{partition}" for topic, partition in some]
+    near += [name for pattern in wanted.partitions for name in get_close_matches(pattern, names)]
+    nearest = f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
+    return f"{' '.join(given)}: no partition matches{nearest}"
