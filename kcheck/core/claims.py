@@ -101,7 +101,9 @@ def start_words(start: PartitionPrediction, release: Release) -> str:
 def _reason(start: PartitionPrediction) -> str:
     reasons = (start.reason or "").split("; ")
     more = len(reasons) - _REASON_COUNT
-    text = "; ".join(reasons[:_REASON_COUNT]) + (f"; and {more} more changes" if more > 0 else "")
+    text = "; ".join(reasons[:_REASON_COUNT])
+    if more > 0:
+        text += f"; and {more} more {'change' if more == 1 else 'changes'}"
     return f": {text}" if text else ""
 
 
