@@ -203,5 +203,7 @@ def test_checkpoints_that_may_be_missing() -> None:
     assert not found_by(KC313, log_dir(partitions=(partition(segment_sizes=(0,)),)))
     assert not found_by(KC313, log_dir(partitions=(partition(name="__cluster_metadata-0"),)))
     assert not found_by(KC313, log_dir(partitions=(waiting(DirectoryState.DELETED),)))
-    unread = dict.fromkeys((HIGH_WATERMARKS.name, RECOVERY_POINTS.name), Unreadable(UnreadableCause.REFUSED, "no permission"))
+    unread = dict.fromkeys(
+        (HIGH_WATERMARKS.name, RECOVERY_POINTS.name), Unreadable(UnreadableCause.REFUSED, "no permission")
+    )
     assert not found_by(KC313, log_dir(partitions=(partition(),))._replace(unread=unread))
