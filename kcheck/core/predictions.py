@@ -18,18 +18,18 @@ class Content(NamedTuple):
 
     size: int
     """The size of the file in bytes."""
-    path: str | None = None
-    """The file that holds the bytes now; None if they are in `data`."""
+    file: str | None = None
+    """The name of the file that holds the bytes now, in the directory on disk; None if they are in `data`."""
     begin: int = 0
-    """The position in the file at `path` where the bytes begin."""
+    """The position in `file` where the bytes begin."""
     filled: int = 0
     """How many bytes come before the zeros."""
     data: bytes = b""
-    """The bytes, if `path` is None."""
+    """The bytes, if `file` is None."""
     certain: bool = True
     """False if the bytes depend on the clock or on other nodes."""
     patches: tuple[tuple[int, bytes], ...] = ()
-    """Changes to the bytes of the file at `path`, as position and new bytes."""
+    """Changes to the bytes of `file`, as position and new bytes."""
 
     def resized(self, size: int) -> "Content":
         """Return the file truncated, or extended with zeros."""
@@ -65,8 +65,8 @@ class Changes(NamedTuple):
 class LogCut(NamedTuple):
     """What a start removes from one segment: everything from a position to the end of the file."""
 
-    path: str
-    """The `.log` file."""
+    name: str
+    """The name of the `.log` file."""
     base_offset: Offset
     """The segment's base offset."""
     end_offset: Offset

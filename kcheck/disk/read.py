@@ -3,24 +3,22 @@
 import errno
 import os
 import stat
+from functools import partial
 
 from kcheck.disk.remote import RemoteFile, Store, store_of
-from kcheck.model.source import Filled, Source
-from kcheck.model.unreadable import UnreadableCause, UnreadableError
+from kcheck.model.source import SMALL_FILE_SIZE_MAX, DirectoryEntries, Filled, Source, small_size_max
+from kcheck.model.unreadable import UnreadableCause, UnreadableError, too_large
 
 _HOLE_SIZE_MIN = 64 << 10
 """It is faster to read a smaller file than to look for holes in it."""
-SMALL_FILE_SIZE_MAX = 256 << 20
-"""kcheck does not read a larger index or other small file: no broker writes one."""
-_CHECKPOINT_SIZE_MAX = 64 << 20
-"""kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
-
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)
 _NOATIME = getattr(os, "O_NOATIME", 0)
 _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """The system's error for a socket."""
+_NOTHING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""The system's errors for a link to a missing file, through a file, or to itself."""
 _NUL = "embedded null byte"
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
@@ -29,11 +27,6 @@ def unreadable(error: OSError | ValueError) -> UnreadableError:
     """Return the UnreadableError for an error of the operating system."""
     missing = isinstance(error, OSError) and error.errno == errno.ENOENT
     return UnreadableError(word_for(error), UnreadableCause.MISSING if missing else UnreadableCause.REFUSED)
-
-
-def too_large(size: int) -> UnreadableError:
-    """Return the UnreadableError for a file of `size` bytes."""
-    return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)
 
 
 def word_for(error: OSError | ValueError) -> str:
@@ -83,17 +76,16 @@ class LocalFile:
         return hole if self.next_data(hole) is None else self.size
 
 
-class opened:  # noqa: N801 - it is used as a function is
-    """Open a regular file for a `with` block; gives a `Source`. UnreadableError for anything else.
+class _Opened:
+    """An open regular file of this machine or of a store, for a `with` block; gives a `Source`.
 
-    `follow` follows a symbolic link: only for a path that the user named. `at` is the descriptor of a directory; the
-    path is then a name in it. An OSError inside of the block becomes an UnreadableError.
+    `at` is the descriptor of a directory; the path is then a name in it. An OSError inside of the block becomes an
+    UnreadableError.
     """
 
     __slots__ = ("_file",)
 
-    def __init__(self, path: str, *, follow: bool = False, at: int | None = None) -> None:
-        store = store_of(path) if at is None else None
+    def __init__(self, path: str, store: Store | None, *, follow: bool, at: int | None = None) -> None:
         flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
         self._file: int | RemoteFile
         try:
@@ -134,72 +126,105 @@ class opened:  # noqa: N801 - it is used as a function is
             raise unreadable(error) from error
 
 
-def readable_size(path: str, *, at: int | None = None) -> int:
-    """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""
-    try:
-        if at is not None or store_of(path) is None:
-            status = os.stat(path, dir_fd=at, follow_symlinks=False)
-            may_read = status.st_mode & _ANYBODY == _ANYBODY or os.access(path, os.R_OK, dir_fd=at)
-            if stat.S_ISREG(status.st_mode) and may_read:
-                return status.st_size
-    except (OSError, ValueError):
-        pass
-    with opened(path, at=at) as source:
-        return source.size
+def opened(path: str, *, follow: bool = False) -> _Opened:
+    """Open a regular file for a `with` block; gives a `Source`. UnreadableError for anything else.
 
-
-def read_filled(path: str, *, at: int | None = None) -> Filled:
-    """Return a file without the hole at its end; UnreadableError if it cannot be read.
-
-    The index of an active segment is mostly preallocated space.
+    `follow` follows a symbolic link: only for a path that the user named.
     """
-    with opened(path, at=at) as source:
-        if source.size <= _HOLE_SIZE_MIN:
-            data = _read(source, source.size)
-            return Filled(data, len(data))
-        filled = source.filled_size() if isinstance(source, LocalFile) else source.size
-        if filled > SMALL_FILE_SIZE_MAX:
-            raise too_large(filled)
-        data = _read(source, filled)
-        return Filled(data, source.size if len(data) == filled else len(data))
+    return _Opened(path, store_of(path), follow=follow)
+
+
+def read_whole(path: str, *, follow: bool = False, size_max: int | None = None) -> bytes:
+    """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
+    folder, slash, name = path.rpartition("/")
+    return FilesOf(folder + slash, follow=follow).read_whole(name, size_max)
 
 
 class FilesOf:
-    """The files of one directory, by path: `kcheck.model.source.Files` that other processes can be given.
+    """The files of one directory, by name: `kcheck.model.source.Files` that other processes can be given.
 
     `follow` follows a symbolic link when a file is opened: only for a path that the user named.
     """
 
-    __slots__ = ("_follow", "_prefix")
+    __slots__ = ("_at", "_follow", "_prefix", "_store", "path")
 
-    def __init__(self, directory: str, *, follow: bool = False) -> None:
-        self._prefix = os.path.join(directory, "")
+    def __init__(self, path: str, *, follow: bool = False) -> None:
+        self.path = path
         self._follow = follow
+        self._store = store_of(path)
+        self._prefix = os.path.join(path, "")
+        self._at: int | None = None
+        """The descriptor of the directory, in which the prefix is empty."""
 
-    def open(self, name: str) -> opened:
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(FilesOf, self.path, follow=self._follow), ()  # Another process finds the store itself.
+
+    def entries(self) -> DirectoryEntries:
+        """Return the names as `Files.entries`; kcheck does not open the targets of links."""
+        sizes: dict[str, int] = {}
+        directories: dict[str, bool] = {}
+        others: list[str] = []
+        try:
+            if self._store is not None:
+                listed = self._store.list_directory(self.path)
+                return DirectoryEntries(listed.sizes, dict.fromkeys(listed.directories, False))
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    if entry.is_symlink() and _leads_nowhere(entry.path):
+                        continue
+                    if entry.is_file():
+                        sizes[entry.name] = entry.stat().st_size
+                    elif entry.is_dir():
+                        directories[entry.name] = is_empty(entry.path)
+                    else:
+                        others.append(entry.name)
+        except (OSError, ValueError) as error:
+            raise unreadable(error) from error
+        return DirectoryEntries(sizes, directories, tuple(sorted(others)))
+
+    def open(self, name: str) -> _Opened:
         """Open a file as `opened`."""
-        return opened(self._prefix + name, follow=self._follow)
+        return _Opened(self._prefix + name, self._store, follow=self._follow, at=self._at)
+
+    def readable_size(self, name: str) -> int:
+        """Return the size in bytes of a readable regular file; UnreadableError as `opened` for any other."""
+        path, at = self._prefix + name, self._at
+        try:
+            if self._store is None:
+                status = os.stat(path, dir_fd=at, follow_symlinks=False)
+                may_read = status.st_mode & _ANYBODY == _ANYBODY or os.access(path, os.R_OK, dir_fd=at)
+                if stat.S_ISREG(status.st_mode) and may_read:
+                    return status.st_size
+        except (OSError, ValueError):
+            pass
+        with self.open(name) as source:
+            return source.size
 
     def read_filled(self, name: str) -> Filled:
-        """Return a file as `read_filled`."""
-        return read_filled(self._prefix + name)
+        """Return a file without the hole at its end; UnreadableError if it cannot be read.
 
+        The index of an active segment is mostly preallocated space.
+        """
+        with self.open(name) as source:
+            if source.size <= _HOLE_SIZE_MIN:
+                data = _read(source, source.size)
+                return Filled(data, len(data))
+            filled = source.filled_size() if isinstance(source, LocalFile) else source.size
+            if filled > SMALL_FILE_SIZE_MAX:
+                raise too_large(filled)
+            data = _read(source, filled)
+            return Filled(data, source.size if len(data) == filled else len(data))
 
-def small_size_max(name: str) -> int:
-    """Return the largest size in bytes at which kcheck reads a small file, by its name or path."""
-    return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
-
-
-def read_whole(path: str, *, follow: bool = False, size_max: int | None = None, at: int | None = None) -> bytes:
-    """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
-    size_max = small_size_max(path) if size_max is None else size_max
-    store = None if at is not None else store_of(path)
-    if store is not None and not store.is_held(path):
-        return _read_unlisted(store, path, size_max)
-    with opened(path, follow=follow, at=at) as source:
-        if source.size > size_max:
-            raise too_large(source.size)
-        return _read(source, source.size)
+    def read_whole(self, name: str, size_max: int | None = None) -> bytes:
+        """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
+        size_max = small_size_max(name) if size_max is None else size_max
+        path = self._prefix + name
+        if self._store is not None and not self._store.is_held(path):
+            return _read_unlisted(self._store, path, size_max)
+        with self.open(name) as source:
+            if source.size > size_max:
+                raise too_large(source.size)
+            return _read(source, source.size)
 
 
 def _read_unlisted(store: Store, path: str, size_max: int) -> bytes:
@@ -221,3 +246,23 @@ def _read(source: Source, size: int) -> bytes:
         more = source.pread(size - len(data), len(data))
         data += more
     return data
+
+
+def _leads_nowhere(link: str) -> bool:
+    """Whether nothing is at the end of a link; Java's File.isFile and isDirectory are false then."""
+    try:
+        os.stat(link)
+    except OSError as error:
+        return error.errno in _NOTHING
+    return False
+
+
+def is_empty(path: str) -> bool:
+    """Whether a directory is known to be empty: False if it cannot be listed. A store has no empty directories."""
+    if store_of(path) is not None:
+        return False
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False

@@ -6,10 +6,9 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple, Self, TypeVar
 
 from kcheck.disk.quota import reading_at_most
-from kcheck.disk.read import opened, read_filled, read_whole, readable_size, unreadable
+from kcheck.disk.read import FilesOf, unreadable
 from kcheck.disk.remote import store_of
 from kcheck.model.finding import Location
-from kcheck.model.source import Filled
 from kcheck.model.unreadable import UnreadableError
 
 T = TypeVar("T")
@@ -112,7 +111,7 @@ def bounded(path: str, size_max: int | None) -> Iterator[None]:
     holds = size_max is not None
     if size_max is None:
         with suppress(UnreadableError):
-            size_max = _READ_COUNT_MAX * sum(file_sizes(path).values())
+            size_max = _READ_COUNT_MAX * sum(FilesOf(path).entries().sizes.values())
     with reading_at_most(size_max or 0, holds=holds):
         yield
 
@@ -124,43 +123,27 @@ def drop_listing(path: str) -> None:
         store.drop(path)
 
 
-class Directory:
+class Directory(FilesOf):
     """An open directory for a `with` block, whose files are opened by name. UnreadableError if it cannot be opened."""
 
-    __slots__ = ("_descriptor", "_prefix", "path")
+    __slots__ = ()
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._descriptor = None if is_remote(path) else _readable(lambda: os.open(path, _DIRECTORY))
-        self._prefix = join(path, "") if self._descriptor is None else ""
+        super().__init__(path)
+        if self._store is None:
+            self._at, self._prefix = _readable(lambda: os.open(path, _DIRECTORY)), ""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
+        if self._at is not None:
+            os.close(self._at)
 
     def listing(self) -> Listing:
         """Return its names; UnreadableError if it cannot be listed."""
-        descriptor = self._descriptor
+        descriptor = self._at
         return list_directory(self.path) if descriptor is None else _readable(lambda: _listed(self.path, descriptor))
-
-    def open(self, name: str) -> opened:
-        """Open a file, as `kcheck.disk.read.opened`."""
-        return opened(self._prefix + name, at=self._descriptor)
-
-    def read_filled(self, name: str) -> Filled:
-        """Return a file as `kcheck.model.source.Files`."""
-        return read_filled(self._prefix + name, at=self._descriptor)
-
-    def read_whole(self, name: str) -> bytes:
-        """Return the bytes of a small file, as `kcheck.disk.read.read_whole`."""
-        return read_whole(self._prefix + name, at=self._descriptor)
-
-    def readable_size(self, name: str) -> int:
-        """Return the size of a file in bytes, as `kcheck.disk.read.readable_size`."""
-        return readable_size(self._prefix + name, at=self._descriptor)
 
 
 def _readable(access: Callable[[], T]) -> T:
@@ -189,57 +172,6 @@ def sizes(path: str, ending: str) -> list[int]:
             ]
     except (OSError, ValueError):
         return []
-
-
-def file_sizes(path: str) -> dict[str, int]:
-    """Return the sizes in bytes of the regular files of a directory, by name; UnreadableError if it cannot be listed.
-
-    Links are followed, as by Java's File.isFile and File.length, but their targets are not opened.
-    """
-    store = store_of(path)
-    if store is not None:
-        return dict(_readable(lambda: store.list_directory(path)).sizes)
-    sizes_by_name: dict[str, int] = {}
-    try:
-        with os.scandir(path) as entries:
-            for entry in entries:
-                if entry.is_file():
-                    sizes_by_name[entry.name] = entry.stat().st_size
-    except (OSError, ValueError) as error:
-        raise unreadable(error) from error
-    return sizes_by_name
-
-
-class NoFiles(NamedTuple):
-    """The names in a directory that are not regular files."""
-
-    directories: dict[str, bool]
-    """Its directories, and whether each is known to be empty."""
-    others: tuple[str, ...]
-    """Everything else, sorted: devices, sockets and pipes."""
-
-
-def no_files(path: str) -> NoFiles:
-    """Return the names in a directory that are not regular files, links followed; UnreadableError if it fails."""
-    store = store_of(path)
-    if store is not None:
-        listed = _readable(lambda: store.list_directory(path))
-        return NoFiles(directories=dict.fromkeys(listed.directories, False), others=())
-    with _readable(lambda: os.scandir(path)) as iterator:
-        entries = [entry for entry in iterator if not entry.is_file() and os.path.exists(entry.path)]
-    directories = {entry.name: is_empty(entry.path) for entry in entries if entry.is_dir()}
-    return NoFiles(directories=directories, others=tuple(sorted(entry.name for entry in entries if not entry.is_dir())))
-
-
-def is_empty(path: str) -> bool:
-    """Whether a directory is known to be empty: False if it cannot be listed. A store has no empty directories."""
-    if is_remote(path):
-        return False
-    try:
-        with os.scandir(path) as entries:
-            return next(entries, None) is None
-    except OSError:
-        return False
 
 
 def file_size(path: str) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from kcheck.disk.read import too_large
 from kcheck.disk.walk import split
 from kcheck.dumps.entries import crc32c_of, entries, used_size
 from kcheck.dumps.filter import BATCH_SPAN
@@ -21,6 +20,7 @@ from kcheck.formats._layout import Layout
 from kcheck.formats.transaction_index import AbortedTxn
 from kcheck.model.names import parse_metadata_snapshot
 from kcheck.model.report import Row
+from kcheck.model.unreadable import too_large
 from kcheck.tables import (
     batches,
     offset_index_entries,

@@ -8,7 +8,7 @@ from typing import Any
 from kcheck.core.predictions import LogDirPrediction, LostRecords, PartitionPrediction
 from kcheck.core.startup import Outcome, segments_from
 from kcheck.core.verdicts import verdict
-from kcheck.disk.walk import file_sizes
+from kcheck.disk.read import FilesOf
 from kcheck.documents.predict import partition_row
 from kcheck.model.names import PartitionDirectory, log_name, segment_bases
 from kcheck.model.release import Release
@@ -48,26 +48,26 @@ def predicted(
     `complete`: the view was read whole. Without `reads` no log is read through: what becomes of one after an unclean
     stop is unknown then, but for how much of it the start reads.
     """
-    name = view.where.dir or ""
+    disk, name = FilesOf(path), view.where.dir or ""
     directory_load = directory_load_of(name, directory, stored, context)
     if directory_load is None:
         return None
     stored, context = directory_load
     if stored.clean:
-        prediction = unchanged_prediction(path, name, directory, view, stored, context) if complete else None
+        prediction = unchanged_prediction(disk, name, directory, view, stored, context) if complete else None
         if prediction is not None:
             return prediction
     elif not reads:
-        unread = _unread(path, name, directory, view if complete else None, stored, context.release)
+        unread = _unread(disk, name, directory, view if complete else None, stored, context.release)
         if unread.scan_bytes > _SHORT or not is_metadata_log(name, directory, context.release):
             return unread
     from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
 
-    return start_partition(path, name, directory, stored, context)
+    return start_partition(disk, name, directory, stored, context)
 
 
 def _unread(
-    path: str,
+    disk: FilesOf,
     name: str,
     directory: PartitionDirectory,
     view: PartitionView | None,
@@ -77,7 +77,7 @@ def _unread(
     """Return how much of a directory a start after an unclean stop reads, and nothing else."""
     try:
         logs = (
-            _log_sizes(path) if view is None else {int(segment.base_offset): segment.size for segment in view.segments}
+            _log_sizes(disk) if view is None else {int(segment.base_offset): segment.size for segment in view.segments}
         )
     except UnreadableError as error:
         return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
@@ -87,8 +87,8 @@ def _unread(
     )
 
 
-def _log_sizes(path: str) -> dict[int, int]:
-    sizes = file_sizes(path)
+def _log_sizes(disk: FilesOf) -> dict[int, int]:
+    sizes = disk.entries().sizes
     return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kcheck.core.claims import settled
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, settings
+from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.predictions import log_dir_row, predicted
@@ -40,15 +41,15 @@ from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.model.views import CheckpointOffsets, FileView, LogDir, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
 from kcheck.startup.inputs import Context, LoadInputs, load_inputs
 from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
 from kcheck.tables import checkpoints, log_dirs, predictions
 from kcheck.tables._arrow import batch_of, from_bytes, to_bytes
-from kcheck.views.log_dir import LogDir, open_log_dir, report_links, wanted_directories
-from kcheck.views.partition import CheckpointOffsets, read_small, try_partition
-from kcheck.views.recheck import confirmed, remaining, suspects
+from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
+from kcheck.views.partition import read_small, try_partition
+from kcheck.views.recheck import confirmed, has_left, remaining, suspects
 from kcheck.views.rule_runner import check_broker, check_partition
 from kcheck.views.survey import checked_log_dir, concerns, whole_log_dir
 
@@ -98,9 +99,10 @@ class Identified(NamedTuple):
 def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
     """Return whose a log dir is: what is told about it, else what its meta.properties says."""
     where = Location(log_dir=log_dir.path, file=META_PROPERTIES)
-    path = join(log_dir.path, META_PROPERTIES)
     try:
-        view = read_small(path, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX)
+        view = read_small(
+            FilesOf(log_dir.path), META_PROPERTIES, meta_properties.FORMAT, where, how.release, size_max=_META_SIZE_MAX
+        )
         properties = view.parsed.value
     except UnreadableError:  # The finding is that of the look at the log dir.
         properties = meta_properties.MetaProperties({})
@@ -332,7 +334,7 @@ def look_at_broker(
         views.append(log_dir_view)
     of_starts = [
         (log_dir.cluster, log_dir.broker, log_dir.broker_id, log_dir.path, *log_dir_row(start))
-        for (log_dir, _), start in zip(log_dirs_seen, combined_starts(starts, how.release), strict=True)
+        for (log_dir, _), start in zip(log_dirs_seen, combined_starts(starts, how.release, has_left), strict=True)
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     first = log_dirs_seen[0][0]

@@ -9,6 +9,16 @@ from typing import NamedTuple, Protocol
 
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
+SMALL_FILE_SIZE_MAX = 256 << 20
+"""kcheck does not read a larger index or other small file: no broker writes one."""
+_CHECKPOINT_SIZE_MAX = 64 << 20
+"""kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
+
+
+def small_size_max(name: str) -> int:
+    """Return the largest size in bytes at which kcheck reads a small file, by its name or path."""
+    return _CHECKPOINT_SIZE_MAX if name.endswith("-checkpoint") else SMALL_FILE_SIZE_MAX
+
 
 class Source(Protocol):
     """An open file. Reading moves nothing, so several readers can share it."""
@@ -36,14 +46,34 @@ class Filled(NamedTuple):
     """The size of the file in bytes; the bytes after `data` are zeros."""
 
 
+class DirectoryEntries(NamedTuple):
+    """What has a name in a directory. Links are followed, as by Java's File.isFile and File.length."""
+
+    sizes: Mapping[str, int]
+    """The sizes in bytes of its regular files."""
+    directories: Mapping[str, bool] = {}
+    """Its directories, each with whether it is known to be empty."""
+    others: tuple[str, ...] = ()
+    """Everything else, sorted: devices, sockets and pipes."""
+
+
 class Files(Protocol):
     """The files of one directory, by name. UnreadableError for a file that is missing or cannot be read."""
+
+    def entries(self) -> DirectoryEntries:
+        """Return the names in the directory; UnreadableError if it cannot be listed."""
 
     def open(self, name: str) -> AbstractContextManager[Source]:
         """Open a file; a disk that fails inside the block raises UnreadableError too."""
 
     def read_filled(self, name: str) -> Filled:
         """Return a whole file without the zeros that were only reserved at its end."""
+
+    def read_whole(self, name: str) -> bytes:
+        """Return the bytes of a small file; UnreadableError if it is larger than `small_size_max`."""
+
+    def readable_size(self, name: str) -> int:
+        """Return the size of a file in bytes."""
 
 
 class BytesSource:
@@ -76,6 +106,10 @@ class BytesFiles:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
 
+    def entries(self) -> DirectoryEntries:
+        """Return the names as `Files.entries`."""
+        return DirectoryEntries({name: len(data) for name, data in self._files.items()})
+
     @contextmanager
     def open(self, name: str) -> Iterator[Source]:
         """Open a file as `Files.open`."""
@@ -85,6 +119,14 @@ class BytesFiles:
         """Return a file as `Files.read_filled`."""
         data = self._bytes(name)
         return Filled(data, len(data))
+
+    def read_whole(self, name: str) -> bytes:
+        """Return a file as `Files.read_whole`."""
+        return self._bytes(name)
+
+    def readable_size(self, name: str) -> int:
+        """Return a size as `Files.readable_size`."""
+        return len(self._bytes(name))
 
     def _bytes(self, name: str) -> bytes:
         if name not in self._files:

@@ -40,3 +40,8 @@ class UnreadableError(KcheckError):
     def why(self) -> Unreadable:
         """The cause and the message."""
         return Unreadable(self.cause, str(self))
+
+
+def too_large(size: int) -> UnreadableError:
+    """Return the UnreadableError for a file of `size` bytes."""
+    return UnreadableError(f"{size} bytes are too many for a file of this kind", UnreadableCause.TOO_LARGE)

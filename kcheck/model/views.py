@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from kcheck.model.entries import Batch, Epoch, EpochEntries, Offset
-from kcheck.model.finding import Location
-from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import CLUSTER_METADATA, COMPACTED, DirectoryState, PartitionDirectory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.producers import ProducersView
 from kcheck.model.segments import SegmentView
@@ -163,6 +163,59 @@ class LogDirView(NamedTuple):
     """The process that holds `.lock`; None if no process does."""
     of_kraft: bool = False
     """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
+
+
+class CheckpointOffsets(NamedTuple):
+    """The offsets of one partition in the checkpoints of its log dir, None without an entry."""
+
+    recovery_point: Offset | None = None
+    """That in recovery-point-offset-checkpoint."""
+    log_start: Offset | None = None
+    """That in log-start-offset-checkpoint."""
+    high_watermark: Offset | None = None
+    """That in replication-offset-checkpoint."""
+    cleaned: bool | None = None
+    """Whether the log cleaner has processed the partition; None if unknown."""
+
+
+class Checkpoints(NamedTuple):
+    """The offsets in a log dir's checkpoints by topic and partition; empty for a missing file."""
+
+    recovery_point: dict[str, dict[int, Offset]]
+    """Those in recovery-point-offset-checkpoint."""
+    log_start: dict[str, dict[int, Offset]]
+    """Those in log-start-offset-checkpoint."""
+    high_watermark: dict[str, dict[int, Offset]]
+    """Those in replication-offset-checkpoint."""
+    cleaned: dict[str, dict[int, Offset]] | None = None
+    """Those in cleaner-offset-checkpoint; None if it is unknown which partitions were cleaned."""
+
+    def of(self, topic: str, partition: int) -> CheckpointOffsets:
+        """Return the offsets of one partition."""
+        none: dict[int, Offset] = {}
+        return CheckpointOffsets(
+            self.recovery_point.get(topic, none).get(partition),
+            self.log_start.get(topic, none).get(partition),
+            self.high_watermark.get(topic, none).get(partition),
+            None if self.cleaned is None else partition in self.cleaned.get(topic, none),
+        )
+
+
+class LogDir(NamedTuple):
+    """A log dir whose own files were read, its partitions not yet."""
+
+    view: LogDirView
+    """Its files and identity, without partitions."""
+    checkpoints: Checkpoints
+    """What its checkpoints say about the partitions."""
+    findings: list[Finding]
+    """The findings about files that cannot be read."""
+    directories: tuple[tuple[str, PartitionDirectory], ...] = ()
+    """Its partition directories by name."""
+    links: tuple[tuple[str, PartitionDirectory], ...] = ()
+    """Links named like partition directories that lead out of it: kcheck does not follow them."""
+    alone: bool = False
+    """Whether the argument was one of its partition directories."""
 
 
 class Different(NamedTuple):

@@ -8,12 +8,12 @@ from kcheck.jobs.workers import Workers
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
-from kcheck.model.views import PartitionView
+from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.next_starts import NextStarts
-from kcheck.views.log_dir import LogDir, LogDirs
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.segment_scan import SegmentScan
 from kcheck.views.survey import Survey, whole_log_dir
 from kcheck.views.targets import Target, broker_of, require_same_broker

@@ -5,20 +5,20 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.disk.read import read_whole
-from kcheck.disk.walk import join
+from kcheck.disk.read import FilesOf
 from kcheck.formats._contract import Format
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import LogDirView
+from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs._contract import Edit, Write
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
-from kcheck.views.log_dir import FILES, LogDir, checkpoints_of
+from kcheck.views.log_dir import FILES, checkpoints_of
 from kcheck.views.partition import view_of
+from kcheck.views.recheck import has_left
 
 
 class EditedLogDir:
@@ -29,6 +29,7 @@ class EditedLogDir:
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
         self.path = view.where.log_dir or ""
+        self._disk = FilesOf(self.path)
         self.broker = broker
         self.view, self.findings, self.release = view, findings, options.release
         self._opened, self._wish = log_dir, options
@@ -53,7 +54,7 @@ class EditedLogDir:
         if name in self.small:
             return self.small[name]
         try:
-            return read_whole(join(self.path, name))
+            return self._disk.read_whole(name)
         except UnreadableError:
             return None
 
@@ -166,14 +167,12 @@ class EditedLogDir:
             if self._starts.get(name, (None,))[0] != partition.version
         ]
 
-        def load(
-            _: str, name: str, __: PartitionDirectory, stored: LoadInputs, context: Context
-        ) -> PartitionPrediction:
+        def load(name: str, _: PartitionDirectory, stored: LoadInputs, context: Context) -> PartitionPrediction:
             return there[name].start(stored, context)
 
         predictions = {
             partition.dir: partition
-            for partition in load_directories(self.path, now, changed, [], load, clean=clean, context=context)
+            for partition in load_directories(now, changed, [], load, has_left, clean=clean, context=context)
         }
         self._starts |= {name: (there[name].version, predictions.get(name)) for name, _ in changed}
         starts = tuple(partition for name in there if (partition := self._starts[name][1]) is not None)

@@ -10,8 +10,8 @@ import numpy as np
 from kcheck.core.predictions import Content, LostRecords, PartitionPrediction, new_content, total_loss
 from kcheck.core.predictions import LogCut as Gone
 from kcheck.core.startup import Settings
-from kcheck.disk.read import opened
-from kcheck.disk.walk import file_sizes, join, no_files
+from kcheck.disk.read import FilesOf
+from kcheck.disk.walk import join
 from kcheck.formats.record_batch import patch
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.finding import Finding
@@ -26,6 +26,7 @@ from kcheck.model.names import (
     segment_prefix,
 )
 from kcheck.model.segments import EpochRun
+from kcheck.model.source import DirectoryEntries
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.repairs._contract import Aside, Cut, Edit, Image, LogCut, LogDirSite, PartitionSite, Patch, Write
@@ -33,9 +34,9 @@ from kcheck.repairs._files import DAMAGE, RECORDS, bases
 from kcheck.segments.header_columns import HeaderColumns
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader
-from kcheck.startup.partition import cut_loss, start_partition
+from kcheck.startup.partition import cut_loss, start_folder
 from kcheck.startup.segment import Segment
-from kcheck.startup.virtual_files import Folder, StartError, read_content
+from kcheck.startup.virtual_files import Folder, StartError, contents_of, read_content
 
 _OF_IMAGE = (".log", ".snapshot")
 """All else a recovery of every segment writes anew, or does not look at."""
@@ -61,15 +62,15 @@ class EditedPartition:
         """Take it as it lies."""
         self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
         self.dir = view.where.dir or ""
-        self.path = join(log_dir.path, self.dir)
+        self.disk = FilesOf(join(log_dir.path, self.dir))
         directory = parse_directory(self.dir)
         assert directory is not None
         self.directory = directory
         try:
-            sizes, self.directories = file_sizes(self.path), no_files(self.path).directories
+            entries = self.disk.entries()
         except UnreadableError:
-            sizes, self.directories = {}, {}
-        self.files = dict(Folder(self.path, sizes).files)
+            entries = DirectoryEntries({})
+        self.files, self.directories = contents_of(entries.sizes), dict(entries.directories)
         self.gone = False
         self.version = 0
         self.proven: tuple[EditedPartition, ...] = ()
@@ -91,14 +92,14 @@ class EditedPartition:
 
     def folder(self) -> Folder:
         """Return the files, for a start to change."""
-        return Folder.of(self.path, self.files, self.directories)
+        return Folder(self.disk, self.files, self.directories)
 
     def read(self, name: str) -> bytes | None:
         """Return a small file, None where there is none or it cannot be read."""
         if name not in self.files:
             return None
         try:
-            data, size = read_content(name, self.files[name])
+            data, size = read_content(self.disk, name, self.files[name])
         except (StartError, UnreadableError):
             return None
         return data.ljust(size, b"\0")
@@ -110,7 +111,7 @@ class EditedPartition:
     def bytes_at(self, name: str, position: int, size: int) -> bytes:
         """Return some bytes of a file, fewer at its end, patches in it."""
         try:
-            with opened(join(self.path, name)) as source:
+            with self.disk.open(name) as source:
                 data = bytearray(source.pread(size, position))
         except UnreadableError:
             return b""
@@ -161,7 +162,7 @@ class EditedPartition:
         """Return what the next start makes of it."""
         how = (self.version, stored, context)
         if self._start is None or self._start[0] != how:
-            self._start = (how, start_partition(self.path, self.dir, self.directory, stored, context, self.folder()))
+            self._start = (how, start_folder(self.folder(), self.dir, self.directory, stored, context))
         return self._start[1]
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
@@ -183,7 +184,7 @@ class EditedPartition:
         for base in bases(self):
             files[segment_prefix(Offset(base)) + ".index"] = Content(0)
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
-        folder = Folder.of(self.path, files)
+        folder = Folder(self.disk, files)
         try:
             loader = LogLoader(
                 folder, self.context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
@@ -196,7 +197,7 @@ class EditedPartition:
         built = {
             name: content.data[: content.filled]
             for name, content in folder.files.items()
-            if name.endswith((*INDEX_ENDINGS, ".snapshot")) and content.path is None
+            if name.endswith((*INDEX_ENDINGS, ".snapshot")) and content.file is None
         }
         return Image(None, log.log_end_offset, cuts, built, log.leader_epochs)
 
@@ -290,10 +291,11 @@ class EditedPartition:
             for log in [file_name for file_name in named if file_name.endswith(".log")]:
                 content = self.files[log]
                 position = edit.size if isinstance(edit, Cut) else 0
-                if content.path is not None and content.size > position:
+                if content.file is not None and content.size > position:
                     base = parse_file(log).offset or Offset(0)
                     end = self._valid_end(base, position) if position else base
-                    losses.append(cut_loss(Gone(content.path, base, end, position, content.size, ""), mark))
+                    gone = Gone(content.file, base, end, position, content.size, "")
+                    losses.append(cut_loss(self.disk, gone, mark))
         return total_loss(losses)
 
 

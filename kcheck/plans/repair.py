@@ -28,6 +28,7 @@ from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.recheck import has_left
 from kcheck.views.rule_runner import all_repairs
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
@@ -169,7 +170,7 @@ class _Planner:
         self.starts = self._start()
 
     def _start(self) -> list[LogDirPrediction]:
-        return combined_starts([log_dir.start() for log_dir in self._log_dirs], self._release)
+        return combined_starts([log_dir.start() for log_dir in self._log_dirs], self._release, has_left)
 
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.claims import settled
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.startup import Mode, Settings
-from kcheck.disk.read import read_whole
+from kcheck.disk.read import FilesOf, read_whole
 from kcheck.disk.walk import exists, folder_of, split
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
@@ -17,11 +17,11 @@ from kcheck.model.java import java_long
 from kcheck.model.names import DirectoryState, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.model.views import LogDirView, PartitionView
+from kcheck.model.views import CheckpointOffsets, LogDir, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
-from kcheck.views.log_dir import LogDir, LogDirs, open_single_partition, partitions
-from kcheck.views.partition import CheckpointOffsets, view_of
+from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
+from kcheck.views.partition import view_of
 from kcheck.views.rule_runner import check_file, check_partition
 from kcheck.views.targets import Target, TargetKind, require_same_broker
 
@@ -116,7 +116,8 @@ def _start_of(view: PartitionView, release: Release) -> PartitionPrediction:
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
     inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
-    return start_partition(path, split(path)[1], directory, inputs, Context(Settings(), _MODE, release))
+    context = Context(Settings(), _MODE, release)
+    return start_partition(FilesOf(path), split(path)[1], directory, inputs, context)
 
 
 def _views(target: Target, wanted: PartitionFilter, log_dirs: LogDirs) -> tuple[list[PartitionView], LogDir]:

@@ -152,7 +152,10 @@ def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile
     left = [(base, start.after[log_name(base)]) for base in map(Offset, start.log.bases)]
     if any(content.begin for _, content in left):
         return ()
-    return tuple(LogFile(content.path, base, content.filled) for base, content in left if content.path is not None)
+    path = folder_of(view.where)
+    return tuple(
+        LogFile(join(path, content.file), base, content.filled) for base, content in left if content.file is not None
+    )
 
 
 def logs_of(view: PartitionView) -> tuple[LogFile, ...]:

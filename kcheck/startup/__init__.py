@@ -2,15 +2,15 @@
 
 Decides: what becomes of each log dir and each partition directory, which records the start loses, and which files it
 changes. Decisions that need no file are in `core/`: `startup`, `log_dir_outcome`, `leader_epochs`, `producer_state`.
-Comes in: a log dir (`views.log_dir`), the user's `StartOptions`, and the Kafka release. The release says how it behaves
-(`core.releases`); no module here compares versions.
+Comes in: a `LogDir` (`model.views`), the `Files` of each directory (`model.source`), the user's `StartOptions`, and the
+Kafka release. The release says how it behaves (`core.releases`); no module here compares versions, or opens a path.
 Goes out: `core.predictions.LogDirPrediction` with one `PartitionPrediction` a directory. Nothing is written.
 
 Every step acts on a `virtual_files.Folder`. Where the broker would throw, a step raises `StartError`: the whole broker
 fails to start (abort), or, where `offline` is set, only its log dir fails. `UnseenError` says that kcheck, not the
 broker, could not read a file: the outcome is unknown. After an error the folder has the files that the broker leaves.
 
-LogLoader: one partition directory, `partition.start_partition` > `log_loader.LogLoader.load`
+LogLoader: one partition directory, `partition.start_partition` > `start_folder` > `log_loader.LogLoader.load`
  1. Leader epochs     `leader_epochs.EpochCache`        LeaderEpochFileCache     error: unreadable file, negative number
  2. Snapshot list     `producer_state.Producers`        ProducerStateManager     error: a name without a number
  3. Leftovers, swaps  `swaps.rename_swaps`              LogLoader.load           error: a name without a number,

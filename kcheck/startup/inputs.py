@@ -6,7 +6,7 @@ from kcheck.core.cluster_copies import StrayDetector
 from kcheck.core.startup import Mode, Settings
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
-from kcheck.views.partition import CheckpointOffsets
+from kcheck.model.views import CheckpointOffsets
 
 
 class Context(NamedTuple):

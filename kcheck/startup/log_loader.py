@@ -297,9 +297,9 @@ class LogLoader:
 
     def _cut(self, segment: Segment, position: int, why: str) -> None:
         before = self.folder.before_start(segment.log_name)
-        if before is not None and before.path is not None and before.size > position:
+        if before is not None and before.file is not None and before.size > position:
             end = segment.next_offset() if position else segment.base
-            self.cuts.append(LogCut(before.path, Offset(segment.base), Offset(end), position, before.size, why))
+            self.cuts.append(LogCut(before.file, Offset(segment.base), Offset(end), position, before.size, why))
         self.reasons.append(why)
 
     def truncate_fully(self, offset: int) -> None:

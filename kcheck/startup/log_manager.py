@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from posixpath import join
 from typing import NamedTuple
 
 from kcheck.core.cluster_copies import MetadataCopy, StrayDetector, stray_detector
@@ -18,7 +19,6 @@ from kcheck.core.log_dir_outcome import (
 from kcheck.core.meta_properties import names_nothing, outcome_of
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome, Settings, UnreadableOutcome, mode_of, unreadable_checkpoint
-from kcheck.disk.walk import join
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
@@ -33,6 +33,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.model.views import LogDir, LogDirView
 from kcheck.rules import (
     kc001_unreadable,
     kc121_meta_properties_unreadable,
@@ -40,11 +41,11 @@ from kcheck.rules import (
     kc306_directory_id_duplicate,
 )
 from kcheck.startup.inputs import Context, DirectoryLoad, LoadInputs, load_inputs
-from kcheck.views.log_dir import LogDir
-from kcheck.views.recheck import has_left
 
-Load = Callable[[str, str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
-"""Predicts one partition directory: its path, name, parsed name, inputs and context."""
+Load = Callable[[str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
+"""Predicts one partition directory of a log dir: its name, parsed name, inputs and context."""
+HasLeft = Callable[[LogDirView | None, str], bool]
+"""Whether a directory is no longer in a log dir: a running broker moves partitions between its log dirs."""
 
 
 class StartOptions(NamedTuple):
@@ -69,13 +70,14 @@ def start_log_dir(
     options: StartOptions,
     collected: list[Finding],
     load: Load,
+    has_left: HasLeft,
 ) -> LogDirPrediction:
     """Return what the start makes of one log dir alone; `load` predicts one directory.
 
     Findings about what kcheck cannot read go into `collected`.
     """
     clean, context = start_context(log_dir, options)
-    partitions = load_directories(path, log_dir, directories, collected, load, clean=clean, context=context)
+    partitions = load_directories(log_dir, directories, collected, load, has_left, clean=clean, context=context)
     return log_dir_start(path, log_dir, tuple(partitions), clean=clean, context=context)
 
 
@@ -93,8 +95,8 @@ def start_context(log_dir: LogDir, options: StartOptions) -> tuple[bool, Context
 
 
 def load_directories(
-    path: str, log_dir: LogDir, directories: list[tuple[str, PartitionDirectory]], collected: list[Finding],
-    load: Load, *, clean: bool, context: Context,
+    log_dir: LogDir, directories: list[tuple[str, PartitionDirectory]], collected: list[Finding],
+    load: Load, has_left: HasLeft, *, clean: bool, context: Context,
 ) -> Iterator[PartitionPrediction]:  # fmt: skip
     """Yield what becomes of the directories that the start loads.
 
@@ -108,7 +110,7 @@ def load_directories(
         if directory_load is None:
             continue
         where = view.where._replace(dir=name, topic=directory.topic, partition=directory.partition)
-        predict = partial(load, join(path, name), name, directory, directory_load.inputs, directory_load.context)
+        predict = partial(load, name, directory, directory_load.inputs, directory_load.context)
         prediction = guarded(predict, where)
         if view.locked_by is not None and (isinstance(prediction, Finding) or prediction.unread):
             if has_left(view, name):
@@ -216,29 +218,37 @@ def _unformatted(log_dir: LogDir, context: Context) -> Unformatted:
     return Unformatted.YES if context.settings.mode is not None and in_use else Unformatted.MAYBE
 
 
-def _conflicts(starts: list[LogDirPrediction], release: Release) -> Iterator[str]:
+def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLeft) -> Iterator[str]:
     """Yield why log dirs cannot be those of one broker: their identities, and partitions that two of them hold."""
     views = tuple(start.view for start in starts if start.view is not None)
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
         yield from (finding.message for finding in rule.check(views, release))
-    yield from duplicates(_places(starts))
+    yield from duplicates(_places(starts, has_left))
 
 
-def _places(starts: Iterable[LogDirPrediction]) -> Iterator[Place]:
-    """Yield the partition directories that are still there: a running broker moves them between its log dirs."""
+def _places(starts: Iterable[LogDirPrediction], has_left: HasLeft) -> Iterator[Place]:
+    """Yield the partition directories that are still there."""
     for start in starts:
         for partition in start.partitions:
             if not has_left(start.view, partition.dir):
                 yield Place(join(start.path, partition.dir), partition)
 
 
-def combined_starts(starts: list[LogDirPrediction], release: Release) -> list[LogDirPrediction]:
+def _none_left(_: LogDirView | None, __: str) -> bool:
+    return False
+
+
+def combined_starts(
+    starts: list[LogDirPrediction], release: Release, has_left: HasLeft = _none_left
+) -> list[LogDirPrediction]:
     """Return the log dirs, in order, with what those of the same broker mean for each other."""
     brokers = [number if start.broker is None else (start.broker,) for number, start in enumerate(starts)]
     log_dirs: dict[object, list[LogDirPrediction]] = {}
     for broker, start in zip(brokers, starts, strict=True):
         log_dirs.setdefault(broker, []).append(start)
-    aborts = {broker: broker_abort(group, [*_conflicts(group, release)]) for broker, group in log_dirs.items()}
+    aborts = {
+        broker: broker_abort(group, [*_conflicts(group, release, has_left)]) for broker, group in log_dirs.items()
+    }
     futures = {broker: promoted_futures(group) for broker, group in log_dirs.items()}
     return [
         aborted(without_replaced(start, futures[broker]), aborts[broker])

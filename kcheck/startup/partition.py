@@ -8,8 +8,6 @@ from kcheck.core.cluster_image import becomes_of_strays
 from kcheck.core.predictions import LoadedLog, LogCut, LostRecords, PartitionPrediction, total_loss
 from kcheck.core.segments import loaded_high_watermark
 from kcheck.core.startup import IO_ERROR, Outcome, nameless
-from kcheck.disk.read import opened
-from kcheck.disk.walk import file_sizes, no_files
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import Offset
 from kcheck.model.names import (
@@ -22,6 +20,7 @@ from kcheck.model.names import (
     skipped_by_broker,
 )
 from kcheck.model.release import Release
+from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
@@ -31,24 +30,26 @@ from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
 from kcheck.startup.segment import Segment
-from kcheck.startup.virtual_files import Folder, QueuedError, StartError, UnseenError, failed
+from kcheck.startup.virtual_files import Folder, QueuedError, StartError, UnseenError, contents_of, failed
 
 _SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
 
 
 def start_partition(
-    path: str,
-    name: str,
-    directory: PartitionDirectory,
-    inputs: LoadInputs,
-    context: Context,
-    folder: Folder | None = None,
+    disk: Files, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context
 ) -> PartitionPrediction:
-    """Return what the start makes of a partition directory, or of the files in `folder` instead."""
+    """Return what the start makes of a partition directory, given its files."""
     try:
-        folder = folder or _folder(path)
+        folder = _folder(disk)
     except UnreadableError as error:
         return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
+    return start_folder(folder, name, directory, inputs, context)
+
+
+def start_folder(
+    folder: Folder, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context
+) -> PartitionPrediction:
+    """Return what the start makes of a partition directory with these files; it changes them in the folder."""
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
@@ -105,14 +106,14 @@ def _with_topic_settings(folder: Folder, context: Context) -> Context:
     return context if size is None else context._replace(settings=context.settings._replace(segment_index_bytes=size))
 
 
-def _folder(path: str) -> Folder:
+def _folder(disk: Files) -> Folder:
     """Return the files of a directory; UnreadableError where the name of a Kafka file is a device or the like."""
-    directories, others = no_files(path)
+    sizes, directories, others = disk.entries()
     unknown = (name for name in directories if parse_file(name).kind in UNMODELLED_DIRECTORIES)
     for name in (*others, *unknown):
         if parse_file(name).kind is not FileKind.OTHER:
             raise UnreadableError(f"{name} is no regular file")
-    return Folder(path, file_sizes(path), directories)
+    return Folder(disk, contents_of(sizes), directories)
 
 
 def _topic_id(folder: Folder, release: Release) -> str | None:
@@ -138,7 +139,9 @@ def _outcome(
     context: Context,
 ) -> tuple[Outcome, str | None, str | None]:
     """Return the outcome, the reason, and what is uncertain about it."""
-    reason = "; ".join(log.reasons) or None
+    # What takes records comes first: the first screen shows one reason.
+    cuts = (cut.why for cut in log.cuts if cut.why)
+    reason = "; ".join(dict.fromkeys((*cuts, *log.reasons))) or None
     if name.endswith("-delete"):
         return Outcome.DELETED, "the directory is marked for deletion", None
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
@@ -162,7 +165,7 @@ def _outcome(
 
 def _lost(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
     """Return the records that the start truncates or deletes, and those above a log end that is too low."""
-    losses = [cut_loss(cut, inputs.high_watermark) for cut in log.cuts]
+    losses = [cut_loss(loader.folder.disk, cut, inputs.high_watermark) for cut in log.cuts]
     if not loader.deleted:
         last = loader.segments[log.bases[-1]]
         hidden = _hidden(last, log, inputs.high_watermark)
@@ -170,13 +173,13 @@ def _lost(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords 
     return total_loss(losses)
 
 
-def cut_loss(cut: LogCut, high_watermark: int | None) -> LostRecords:
+def cut_loss(disk: Files, cut: LogCut, high_watermark: int | None) -> LostRecords:
     """Return the records in the removed part of a `.log`, by the batch headers there.
 
     Zeros after the batches, as a preallocated file has them, do not count as lost bytes.
     """
     try:
-        with opened(cut.path) as source:
+        with disk.open(cut.name) as source:
             reader = HeaderReader(source, min(source.size, cut.size), verify=False, position=cut.position)
             count = _BatchCount(high_watermark)
             for columns in reader:

@@ -7,7 +7,6 @@ import numpy as np
 
 from kcheck.core.predictions import Content, new_content
 from kcheck.core.segments import LOG_SIZE_MAX, seen_log_size
-from kcheck.disk.read import opened
 from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.formats.record_batch import CODEC_MASK, HEADER, MIN_ENTRY_SIZE, OVERHEAD, patch
 from kcheck.formats.transaction_index import ABORTED_TXN, AbortedTxn, AbortedTxns, serialize
@@ -128,9 +127,9 @@ class Segment:
         """
         content = self.folder.files[self.log_name]
         end = self.size if end is None else end
-        if content.path is None or position >= end:
+        if content.file is None or position >= end:
             return
-        with unreadable(self.log_name), opened(content.path) as source:
+        with unreadable(self.log_name), self.folder.disk.open(content.file) as source:
             begin = content.begin
             reader = HeaderReader(
                 source, begin + end, verify=verify, position=begin + position, lax=not verify,
@@ -208,8 +207,8 @@ class Segment:
     def read(self, position: int, size: int) -> bytes:
         """Return bytes of the `.log`, at most BODY_SIZE_MAX."""
         content = self.folder.files[self.log_name]
-        assert content.path is not None
-        with unreadable(self.log_name), opened(content.path) as source:
+        assert content.file is not None
+        with unreadable(self.log_name), self.folder.disk.open(content.file) as source:
             position += content.begin
             data = bytearray(source.pread(min(size, BODY_SIZE_MAX), position))
         patch(data, position, content.patches)

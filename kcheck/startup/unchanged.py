@@ -10,14 +10,13 @@ from kcheck.core.leader_epochs import load, read_lines
 from kcheck.core.predictions import Changes, LoadedLog, PartitionPrediction
 from kcheck.core.segments import LOG_SIZE_MAX, loaded_high_watermark, log_start_offset
 from kcheck.core.startup import Outcome, nameless, recovery_point
-from kcheck.disk.read import read_whole, readable_size
-from kcheck.disk.walk import join
 from kcheck.formats import producer_snapshot, transaction_index
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.formats.time_index import TIME_INDEX_ENTRY
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.names import LEADER_EPOCHS, LIVE, PARTITION_METADATA, PartitionDirectory, segment_prefix
 from kcheck.model.release import Release
+from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs, unstable
@@ -30,7 +29,7 @@ _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 
 
 def unchanged_prediction(
-    path: str, name: str, directory: PartitionDirectory, view: PartitionView, inputs: LoadInputs, context: Context
+    disk: Files, name: str, directory: PartitionDirectory, view: PartitionView, inputs: LoadInputs, context: Context
 ) -> PartitionPrediction | None:
     """Return what the start makes of a log that it loads unchanged; None of every other, and where that is not certain.
 
@@ -64,9 +63,9 @@ def unchanged_prediction(
         return None
     snapshots, transactions = files
     try:
-        changed = _resized(path, view, context)
-        open_transaction = _open_transaction(path, start, end, snapshots, release)
-        if changed is None or open_transaction is None or not _sane_transactions(path, transactions, release):
+        changed = _resized(disk, view, context)
+        open_transaction = _open_transaction(disk, start, end, snapshots, release)
+        if changed is None or open_transaction is None or not _sane_transactions(disk, transactions, release):
             return None
     except UnreadableError:
         return None
@@ -137,13 +136,13 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
     return nameless(mode=context.mode, release=context.release) is Outcome.OK
 
 
-def _resized(path: str, view: PartitionView, context: Context) -> list[str] | None:
+def _resized(disk: Files, view: PartitionView, context: Context) -> list[str] | None:
     """Return the indexes of the last segment below their full size; None if one is above it."""
     name = segment_prefix(view.segments[-1].base_offset) + ".timeindex"
     changed = []
     for index, size, entry_size in (
         (name.replace("time", ""), view.index_size or 0, OFFSET_INDEX_ENTRY.size),
-        (name, readable_size(join(path, name)), TIME_INDEX_ENTRY.size),
+        (name, disk.readable_size(name), TIME_INDEX_ENTRY.size),
     ):
         full = context.settings.segment_index_bytes // entry_size * entry_size
         if size > full:
@@ -153,23 +152,22 @@ def _resized(path: str, view: PartitionView, context: Context) -> list[str] | No
     return changed
 
 
-def _open_transaction(path: str, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:
+def _open_transaction(disk: Files, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:
     """Whether the snapshot at the log end has an open transaction; None if the start would read the log."""
     if not snapshots or 0 < end == start:
         return False
     if snapshots[-1] != end or end <= start:
         return None
-    reads = producer_snapshot.broker_reads(read_whole(join(path, _snapshot(end))), release)
+    reads = producer_snapshot.broker_reads(disk.read_whole(_snapshot(end)), release)
     if reads.value is None:
         return None
     return any(producer.current_txn_first_offset >= 0 for producer in reads.value.producers)
 
 
-def _sane_transactions(path: str, bases: Iterable[Offset], release: Release) -> bool:
+def _sane_transactions(disk: Files, bases: Iterable[Offset], release: Release) -> bool:
     """Whether no transaction index makes the broker recover its segment, or fails the start."""
     for base in bases:
-        name = segment_prefix(base) + _TRANSACTIONS
-        entries = transaction_index.broker_reads(read_whole(join(path, name)), release).value
+        entries = transaction_index.broker_reads(disk.read_whole(segment_prefix(base) + _TRANSACTIONS), release).value
         if entries is None or any(entry.last_offset < base for entry in entries):
             return False
     return True

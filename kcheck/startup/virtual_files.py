@@ -5,11 +5,9 @@ from contextlib import contextmanager
 
 from kcheck.core.predictions import Changes, Content
 from kcheck.core.startup import Outcome, failed_read
-from kcheck.disk.read import opened, read_filled, small_size_max, too_large
-from kcheck.disk.walk import join
 from kcheck.model.release import Release
-from kcheck.model.source import Source
-from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
+from kcheck.model.source import Files, Source, small_size_max
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError, too_large
 from kcheck.startup.sorted_map import Snapshots
 
 _PIECE_SIZE = 1 << 20
@@ -67,20 +65,12 @@ class Folder:
     fails_offline = True
     """Whether an IOException takes the log dir offline; otherwise it aborts the start."""
 
-    def __init__(self, path: str, sizes: Mapping[str, int], directories: Mapping[str, bool] | None = None) -> None:
-        """Take the files as they are on disk."""
-        self.path = path
+    def __init__(
+        self, disk: Files, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None
+    ) -> None:
+        """Take the files before the start, and those on disk, which hold their bytes."""
+        self.disk = disk
         self.directories = dict(directories or {})
-        self._set({name: Content(size, path=join(path, name), filled=size) for name, size in sizes.items()})
-
-    @classmethod
-    def of(cls, path: str, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None) -> "Folder":
-        """Return a directory with these files."""
-        folder = cls(path, {}, directories)
-        folder._set(files)
-        return folder
-
-    def _set(self, files: Mapping[str, Content]) -> None:
         self.files, self._before = dict(files), dict(files)
         self._origins = {name: name for name in files}
         self.snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
@@ -139,7 +129,7 @@ class Folder:
 
     def read(self, name: str) -> tuple[bytes, int]:
         """Return the bytes of a file without the zeros at its end that kcheck does not keep, and its size."""
-        return read_content(name, self.files[name])
+        return read_content(self.disk, name, self.files[name])
 
     def read_whole(self, name: str) -> bytes:
         """Return the bytes of a small file; UnseenError where it cannot be read."""
@@ -171,12 +161,12 @@ class Folder:
     def _is_same(self, before: Content, after: Content) -> bool:
         if before == after:
             return True
-        if before.size != after.size or before.path is None:
+        if before.size != after.size or before.file is None:
             return False
-        begin = 0 if after.path is None else after.filled
-        pieces: Iterable[bytes] = (after.data,) if after.path is None else ()
+        begin = 0 if after.file is None else after.filled
+        pieces: Iterable[bytes] = (after.data,) if after.file is None else ()
         try:
-            with opened(before.path) as source:
+            with self.disk.open(before.file) as source:
                 return _holds(source, begin, pieces, before.size)
         except UnreadableError:
             return False
@@ -196,14 +186,19 @@ def _holds(source: Source, position: int, pieces: Iterable[bytes], size: int) ->
     return True
 
 
-def read_content(name: str, content: Content) -> tuple[bytes, int]:
+def contents_of(sizes: Mapping[str, int]) -> dict[str, Content]:
+    """Return the files of a directory as they are on disk, given their sizes."""
+    return {name: Content(size, file=name, filled=size) for name, size in sizes.items()}
+
+
+def read_content(disk: Files, name: str, content: Content) -> tuple[bytes, int]:
     """Return the bytes of a file as `Folder.read`; UnseenError where it cannot be read."""
-    if content.path is None:
+    if content.file is None:
         return content.data, content.size
     with unreadable(name):
         if content.size > small_size_max(name):  # a caller may write out the zeros
             raise too_large(content.size)
-        data, _ = read_filled(content.path)
+        data, _ = disk.read_filled(content.file)
     return data[: content.filled], content.size
 
 

@@ -8,7 +8,8 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
-from kcheck.views.log_dir import LogDir, LogDirs
+from kcheck.model.views import LogDir
+from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class NextStarts:
     def _predicted(self, log_dir: LogDir, name: str) -> "PartitionPrediction | None":
         from kcheck.core.predictions import Changes
         from kcheck.startup.log_manager import load_directories, start_context
-        from kcheck.startup.partition import start_partition
+        from kcheck.verbs.predict import load_below
+        from kcheck.views.recheck import has_left
 
         path = log_dir.view.where.log_dir or ""
         if path not in self._log_dir:
@@ -75,7 +77,7 @@ class NextStarts:
         if name not in directories:
             return None
         wanted = [(name, directories[name])]
-        starts = load_directories(path, log_dir, wanted, [], start_partition, clean=clean, context=context)
+        starts = load_directories(log_dir, wanted, [], load_below(path), has_left, clean=clean, context=context)
         start = next(starts, None)
         return None if start is None else start._replace(after={}, changes=Changes())
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kcheck.core.cluster_copies import MetadataCopy
-from kcheck.core.predictions import LogDirPrediction
+from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome
 from kcheck.core.verdicts import log_dir_severity
+from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import exists, join, split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import log_dir_row
@@ -14,10 +15,12 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
 from kcheck.model.release import Release
 from kcheck.model.report import Report
-from kcheck.startup.log_manager import StartOptions, combined_starts, is_metadata_log, start_log_dir
+from kcheck.startup.inputs import Context, LoadInputs
+from kcheck.startup.log_manager import Load, StartOptions, combined_starts, is_metadata_log, start_log_dir
 from kcheck.tables import predictions as predictions_table
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.metadata_copy import read_copy
+from kcheck.views.recheck import has_left
 from kcheck.views.selection import require_match
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
@@ -80,7 +83,7 @@ def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: Lo
     starts = [start_of(target, options, collected, log_dirs) for target in targets]
     return Prediction(
         release=options.release,
-        log_dirs=tuple(combined_starts(starts, options.release)),
+        log_dirs=tuple(combined_starts(starts, options.release, has_left)),
         collected=collected,
         checked=paths_of(targets),
     )
@@ -109,15 +112,13 @@ def start_of(
     target: Target, options: StartOptions, collected: list[Finding], log_dirs: LogDirs | None = None
 ) -> LogDirPrediction:
     """Return the start of one target; add findings about unreadable files to `collected`."""
-    from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
-
     log_dirs = log_dirs or LogDirs(options.release)
     if target.kind is TargetKind.LOG_DIR:
         log_dir = log_dirs.open(target.path, target.broker_id)
         directories = wanted_directories(log_dir, options.wanted)
         report_links(log_dir, options.wanted)
         collected.extend(log_dir.findings)
-        start = start_log_dir(target.path, log_dir, directories, options, collected, start_partition)
+        start = start_log_dir(target.path, log_dir, directories, options, collected, load_below(target.path), has_left)
         return start._replace(broker=broker_of(target, log_dir.view))
     view, log_dir = open_single_partition(target.path, target.broker_id, walk_all=False, log_dirs=log_dirs)
     if view is None:
@@ -128,4 +129,14 @@ def start_of(
         )  # fmt: skip
     parent, name = split(target.path)
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
-    return start_log_dir(parent, log_dir, [(name, directory)], options, collected, start_partition)
+    return start_log_dir(parent, log_dir, [(name, directory)], options, collected, load_below(parent), has_left)
+
+
+def load_below(path: str) -> Load:
+    """Return what predicts one partition directory of the log dir at a path."""
+    from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
+
+    def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
+        return start_partition(FilesOf(join(path, name)), name, directory, inputs, context)
+
+    return load

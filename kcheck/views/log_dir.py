@@ -1,10 +1,10 @@
 """Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from kcheck.disk.lock import locked_by
-from kcheck.disk.walk import Listing, is_directory, is_empty, join, list_directory, split
+from kcheck.disk.read import FilesOf, is_empty
+from kcheck.disk.walk import Listing, is_directory, join, list_directory, split
 from kcheck.formats import _metadata_snapshot, clean_shutdown, meta_properties, offset_checkpoint
 from kcheck.formats._contract import Format
 from kcheck.model.finding import Finding, Location
@@ -26,9 +26,9 @@ from kcheck.model.names import (
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import Unreadable, UnreadableError
-from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.model.views import CheckpointOffsets, Checkpoints, FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
-from kcheck.views.partition import CheckpointOffsets, Checkpoints, read_small, try_partition
+from kcheck.views.partition import read_small, try_partition
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -38,21 +38,6 @@ FILES: tuple[tuple[str, Format], ...] = (
     (CLEAN_SHUTDOWN, clean_shutdown.FORMAT),
     (FileKind.BOOTSTRAP, _metadata_snapshot.BOOTSTRAP),
 )
-
-
-class LogDir(NamedTuple):
-    """A log dir opened for reading: `view` without partitions, their names, and the findings about unreadable files.
-
-    `links` lead out of the log dir, and kcheck does not follow them. `alone`: the argument was a partition directory,
-    and this is the log dir around it.
-    """
-
-    view: LogDirView
-    checkpoints: Checkpoints
-    findings: list[Finding]
-    directories: tuple[tuple[str, PartitionDirectory], ...] = ()
-    links: tuple[tuple[str, PartitionDirectory], ...] = ()
-    alone: bool = False
 
 
 def open_log_dir(path: str, broker_id: int | None, release: Release) -> LogDir:
@@ -192,15 +177,14 @@ def _files(
     path: str, where: Location, listing: Listing, release: Release
 ) -> tuple[dict[str, FileView], dict[str, Unreadable]]:
     """Return the files that could be read, and why the others could not."""
-    views: dict[str, FileView] = {}
-    unread: dict[str, Unreadable] = {}
+    files, views, unread = FilesOf(path), dict[str, FileView](), dict[str, Unreadable]()
     for name, kind in FILES:
         if name not in listing.files and name not in listing.others:
             continue
         large = kind is offset_checkpoint.FORMAT
         try:
             views[name] = read_small(
-                join(path, name), kind, where._replace(file=name), release,
+                files, name, kind, where._replace(file=name), release,
                 size_max=None if large else _SMALL_SIZE_MAX,
             )  # fmt: skip
         except UnreadableError as error:

@@ -5,15 +5,15 @@ from itertools import zip_longest
 
 from kcheck.core.cluster_copies import MetadataCopy
 from kcheck.core.cluster_image import FROM_SNAPSHOT, MetadataReplay
-from kcheck.disk.read import opened
-from kcheck.disk.walk import file_sizes, join
+from kcheck.disk.read import FilesOf
+from kcheck.disk.walk import join
 from kcheck.formats import _control_record
 from kcheck.formats._messages.records import decoder
 from kcheck.formats._record import Record, Unread, read_records
 from kcheck.formats.record_batch import CONTROL
 from kcheck.model.entries import Batch
 from kcheck.model.names import log_name, metadata_snapshots, segment_bases
-from kcheck.model.source import Source
+from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDirView
 from kcheck.rules._identity import KRAFT_VERSION, identity
@@ -51,20 +51,21 @@ def _is_of_kraft(view: LogDirView) -> bool:
 
 
 def _copy(path: str, node_id: int | None) -> MetadataCopy:
-    sizes = file_sizes(path)
+    files = FilesOf(path)
+    sizes = files.entries().sizes
     reading, epoch, end = _CopyReader(), 0, 0
     snapshots = metadata_snapshots(sizes)
     if snapshots:
         epoch, end, name = snapshots[-1]
-        reading.snapshot(join(path, name))
+        reading.snapshot(files, name)
     snapshot = end
     bases = segment_bases(sizes)
     for base, following in zip_longest(bases, bases[1:]):
         name = log_name(base)
         if following is not None and following <= snapshot:
-            intact = _is_intact(join(path, name))
+            intact = _is_intact(files, name)
         else:
-            end, epoch, intact = reading.log(join(path, name), (base, end, epoch), snapshot)
+            end, epoch, intact = reading.log(files, name, (base, end, epoch), snapshot)
         if not intact:
             # A start truncates the log there. Other controllers would send the node the rest again.
             if reading.voters != {node_id}:
@@ -73,10 +74,10 @@ def _copy(path: str, node_id: int | None) -> MetadataCopy:
     return MetadataCopy(path, node_id, epoch, max(end, snapshot), snapshot, reading.voters, reading.replay.image())
 
 
-def _is_intact(path: str) -> bool:
+def _is_intact(files: Files, name: str) -> bool:
     from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only where a start is simulated
 
-    with opened(path) as source:
+    with files.open(name) as source:
         reader = HeaderReader(source, verify=True)
         intact = all(columns.valid is None or bool(columns.valid.all()) for columns in reader)
         return intact and reader.position == source.size
@@ -91,16 +92,16 @@ class _CopyReader:
         self._control = ""
         self._decode = decoder("metadata")
 
-    def snapshot(self, path: str) -> None:
+    def snapshot(self, files: Files, name: str) -> None:
         """Read a complete snapshot. Its offsets have no meaning."""
-        with opened(path) as source:
+        with files.open(name) as source:
             walk = Walk(source, verify=True)
             for batch in walk:
                 self._take(source, batch, FROM_SNAPSHOT, replayed=True)
             if walk.position < source.size or self._control != "SNAPSHOT_FOOTER":
                 raise ValueError("the snapshot is incomplete")
 
-    def log(self, path: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
+    def log(self, files: Files, name: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
         """Read a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
 
         `before`: the base offset of the segment, and the end offset and epoch before it.
@@ -109,7 +110,7 @@ class _CopyReader:
         if base > end:
             raise ValueError(f"offsets are missing before {base}")
         end = base
-        with opened(path) as source:
+        with files.open(name) as source:
             walk = Walk(source, verify=True)
             for batch in walk:
                 if batch.base_offset != end:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from kcheck.core.segments import is_tiered, log_start_offset
 from kcheck.core.startup import offset_of, temporary
-from kcheck.disk.read import opened, read_whole
-from kcheck.disk.walk import Directory, join
+from kcheck.disk.read import FilesOf
+from kcheck.disk.walk import Directory
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats._contract import Format
 from kcheck.jobs.guard import guarded
@@ -29,46 +29,12 @@ from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
+from kcheck.model.views import CheckpointOffsets, FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc001_unreadable
 from kcheck.segments.batches import TailStart, Walk, tail_start
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 """Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
-
-
-class CheckpointOffsets(NamedTuple):
-    """The offsets of one partition in the checkpoints of its log dir, None without an entry.
-
-    `cleaned`: whether the log cleaner has processed it; None if unknown.
-    """
-
-    recovery_point: Offset | None = None
-    log_start: Offset | None = None
-    high_watermark: Offset | None = None
-    cleaned: bool | None = None
-
-
-class Checkpoints(NamedTuple):
-    """The offsets in a log dir's checkpoints by topic and partition; empty for a missing file.
-
-    `cleaned` is None if it is unknown which partitions were cleaned.
-    """
-
-    recovery_point: dict[str, dict[int, Offset]]
-    log_start: dict[str, dict[int, Offset]]
-    high_watermark: dict[str, dict[int, Offset]]
-    cleaned: dict[str, dict[int, Offset]] | None = None
-
-    def of(self, topic: str, partition: int) -> CheckpointOffsets:
-        """Return the offsets of one partition."""
-        none: dict[int, Offset] = {}
-        return CheckpointOffsets(
-            self.recovery_point.get(topic, none).get(partition),
-            self.log_start.get(topic, none).get(partition),
-            self.high_watermark.get(topic, none).get(partition),
-            None if self.cleaned is None else partition in self.cleaned.get(topic, none),
-        )
 
 
 def read_partition(
@@ -170,9 +136,11 @@ def try_partition(
     return (None, (read,)) if isinstance(read, Finding) else read
 
 
-def read_small(path: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None) -> FileView:
+def read_small(
+    files: FilesOf, name: str, kind: Format, where: Location, release: Release, *, size_max: int | None = None
+) -> FileView:
     """Return a small file, parsed by kcheck and by the broker's reader; UnreadableError if it cannot be read."""
-    return view_of(read_whole(path, size_max=size_max), kind, where, release)
+    return view_of(files.read_whole(name, size_max), kind, where, release)
 
 
 def view_of(data: bytes, kind: Format, where: Location, release: Release) -> FileView:
@@ -248,5 +216,5 @@ def _summary(tail: TailStart, source: Source, base: Offset) -> tuple[SegmentSumm
 
 def batches_of(path: str, base: Offset) -> Iterator[Batch]:
     """Yield the header of every batch of a segment; UnreadableError if the file cannot be read."""
-    with opened(join(path, log_name(base))) as source:
+    with FilesOf(path).open(log_name(base)) as source:
         yield from Walk(source)

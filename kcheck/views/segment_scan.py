@@ -5,7 +5,7 @@ from functools import partial
 from itertools import zip_longest
 
 from kcheck.disk.read import FilesOf
-from kcheck.disk.walk import folder_of, join
+from kcheck.disk.walk import folder_of
 from kcheck.formats import _metadata_snapshot, _quorum_state, producer_snapshot, transaction_index
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
@@ -172,14 +172,14 @@ class SegmentScan:
 
     def _small_files(self, view: PartitionView, collected: list[Finding]) -> dict[str, FileView]:
         """Return the transaction indexes and producer snapshots by name, and run their rules."""
-        views: dict[str, FileView] = {}
+        files, views = files_of(view), dict[str, FileView]()
         for name in files_beside_segments(view.files - view.directories):
             named = parse_file(name)
             kind = None if named.suffix else _RULED.get(named.kind)
             if kind is not None:
                 where = view.where._replace(file=name)
                 try:
-                    views[name] = read_small(join(folder_of(view.where), name), kind, where, self._release)
+                    views[name] = read_small(files, name, kind, where, self._release)
                 except UnreadableError as error:
                     collected.append(kc001_unreadable.finding(where, error.why))
                 else:

@@ -12,10 +12,10 @@ from kcheck.model.names import PARTITION_METADATA, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import FileView, LogDirView, PartitionView
+from kcheck.model.views import FileView, LogDir, LogDirView, PartitionView
 from kcheck.registry import discover
 from kcheck.rules import kc001_unreadable
-from kcheck.views.log_dir import LogDir, LogDirs, open_log_dir, open_single_partition, partitions
+from kcheck.views.log_dir import LogDirs, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.recheck import confirmed, remaining, suspects
 from kcheck.views.rule_runner import check_broker, check_file, check_log_dir, check_partition

@@ -1,13 +1,17 @@
 """Only regular files are read, no link inside of a checked directory is followed, and nothing changes."""
 
 import os
+import pickle
 import stat
 import sys
 from pathlib import Path
 
 import pytest
 
-from kcheck.disk.read import SMALL_FILE_SIZE_MAX, opened, read_filled, read_whole
+from kcheck.disk import read
+from kcheck.disk.read import FilesOf, opened, read_whole
+from kcheck.disk.walk import Directory
+from kcheck.model.source import SMALL_FILE_SIZE_MAX
 from kcheck.model.unreadable import UnreadableError
 
 MISSING = "No such file or directory"
@@ -46,7 +50,7 @@ def test_the_hole_at_the_end_of_a_file_is_not_read(tmp_path: Path, parts: list[t
             file.seek(position)
             file.write(data)
         file.truncate(max(size, file.tell()))
-    data, whole = read_filled(str(path))
+    data, whole = FilesOf(str(path.parent)).read_filled(path.name)
     assert path.read_bytes() == data.ljust(whole, b"\0")
 
 
@@ -56,7 +60,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
     path = tmp_path / "sparse"
     path.write_bytes(b"abc")
     os.truncate(path, 1 << 40)
-    data, size = read_filled(str(path))
+    data, size = FilesOf(str(path.parent)).read_filled(path.name)
     assert size == 1 << 40
     assert len(data) <= 1 << 20
     os.truncate(path, 0)
@@ -65,7 +69,7 @@ def test_a_file_that_is_mostly_reserved_costs_what_is_in_it(tmp_path: Path) -> N
         file.seek(SMALL_FILE_SIZE_MAX)
         file.write(b"x")
     with pytest.raises(UnreadableError, match="too many for a file of this kind"):
-        read_filled(str(path))
+        FilesOf(str(path.parent)).read_filled(path.name)
 
 
 @pytest.mark.parametrize("name", ["leader-epoch-checkpoint", "replication-offset-checkpoint"])
@@ -98,6 +102,38 @@ def test_a_look_for_holes_does_not_move_what_is_read(tmp_path: Path) -> None:
             source.pread_into(memoryview(buffer), (1 << 20) - 2),
         )
     assert b"\0\0\0\0" == buffer
+
+
+def test_the_entries_of_a_directory(tmp_path: Path) -> None:
+    """As File.isFile and File.isDirectory say: a link counts as what is at its end, and as nothing without one."""
+    (tmp_path / "file").write_bytes(b"ab")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    targets = {"to-file": "file", "to-full": "full", "missing": "x", "through": "file/x", "loop": "loop"}
+    for link, target in targets.items():
+        (tmp_path / link).symlink_to(target)
+    entries = FilesOf(str(tmp_path)).entries()
+    assert {"file": 2, "to-file": 2} == entries.sizes
+    assert {"empty": True, "full": False, "to-full": False} == entries.directories
+    assert ("pipe",) == entries.others
+    with pytest.raises(UnreadableError, match=MISSING):
+        FilesOf(str(tmp_path / "x")).entries()
+
+
+def test_the_store_of_a_directory_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is read of it; another process looks it up for itself."""
+    (tmp_path / "file").write_bytes(b"ab")
+    asked: list[str] = []
+    monkeypatch.setattr(read, "store_of", asked.append)
+    files = FilesOf(str(tmp_path))
+    assert (b"ab", b"ab", 2) == (files.read_whole("file"), files.read_filled("file").data, files.readable_size("file"))
+    with Directory(str(tmp_path)) as directory, files.open("file") as source, directory.open("file") as same:
+        assert source.pread(9, 0) == same.pread(9, 0) == directory.read_whole("file")
+    assert [str(tmp_path)] * 2 == asked
+    assert b"ab" == pickle.loads(pickle.dumps(files)).read_whole("file")
+    assert 3 == len(asked)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kcheck.disk.read import FilesOf
 from kcheck.fleet import local_engine as local
 from kcheck.fleet import steps as stages
 from kcheck.model.views import PartitionView
@@ -82,7 +83,8 @@ def test_one_bad_log_dir_costs_one_finding(
     original = getattr(stages, harmed)
 
     def harm(first: Any, *rest: Any, **more: Any) -> Any:
-        path = first if isinstance(first, str) else first.view.where.log_dir
+        path = first.path if isinstance(first, FilesOf) else first
+        path = path if isinstance(path, str) else path.view.where.log_dir
         if "/d1" in path:
             kill()
         return original(first, *rest, **more)

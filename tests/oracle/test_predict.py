@@ -124,7 +124,7 @@ def differences(starts: Sequence[LogDirPrediction], answer: Answer) -> Iterator[
         if start.outcome is Outcome.OK:
             for found in start.partitions:
                 if found.uncertain is None:
-                    yield from _of_partition(found, number, answer)
+                    yield from _of_partition(found, Path(start.path, found.dir), number, answer)
 
 
 def _takes_names_as_they_stand(job: Job, version: str) -> bool:
@@ -134,7 +134,7 @@ def _takes_names_as_they_stand(job: Job, version: str) -> bool:
     return (numbers(version) < (0, 11) and bool(odd)) or (numbers(version) < (1, 1) and SWAP in odd)
 
 
-def _of_partition(found: PartitionPrediction, number: int, answer: Answer) -> Iterator[str]:
+def _of_partition(found: PartitionPrediction, path: Path, number: int, answer: Answer) -> Iterator[str]:
     log = _log_of(found, number, answer)
     if log is None:
         if found.dir != METADATA_LOG:
@@ -153,7 +153,7 @@ def _of_partition(found: PartitionPrediction, number: int, answer: Answer) -> It
         file, content = files.get(name), found.after.get(name)
         if content is None or file is None:
             yield f"{found.dir}/{name} {'is not there' if content is None else 'is there'}, but that is not so"
-        elif (file.size, file.sha256) not in ((content.size, _digest(content)), (content.size, None)):
+        elif (file.size, file.sha256) not in ((content.size, _digest(path, content)), (content.size, None)):
             yield f"{found.dir}/{name} has {content.size} bytes, but it is another file of {file.size} bytes"
 
 
@@ -165,10 +165,10 @@ def _log_of(found: PartitionPrediction, number: int, answer: Answer) -> LoadedLo
     return next(iter((*named, *set_aside)), None)
 
 
-def _digest(content: Content) -> str:
+def _digest(path: Path, content: Content) -> str:
     data = content.data
-    if content.path is not None:
-        data = Path(content.path).read_bytes()[content.begin : content.begin + content.filled]
+    if content.file is not None:
+        data = (path / content.file).read_bytes()[content.begin : content.begin + content.filled]
     return sha256(data.ljust(content.size, b"\0")).hexdigest()
 
 

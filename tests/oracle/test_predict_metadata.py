@@ -16,6 +16,7 @@ import pytest
 from kcheck.core.predictions import Content, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
+from kcheck.disk.read import FilesOf
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, FileKind, PartitionDirectory
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import directory_load_of
@@ -84,10 +85,10 @@ def predicted(path: Path, version: str) -> PartitionPrediction:
     context = Context(Settings(), Mode.KRAFT, release(version))
     directory_load = directory_load_of(NAME, directory, LoadInputs(clean=False), context)
     assert directory_load is not None
-    return start_partition(str(path), NAME, directory, *directory_load)
+    return start_partition(FilesOf(str(path)), NAME, directory, *directory_load)
 
 
-def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path) -> Iterator[str]:
+def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path, kept: Path) -> Iterator[str]:
     outcome = "ends the start" if found.outcome in (Outcome.ABORT, Outcome.OFFLINE) else "is loaded"
     if (outcome == "ends the start") != ("exception" in told):
         yield f"it {outcome} ({found.reason}), but {told}"
@@ -100,7 +101,7 @@ def _differences(found: PartitionPrediction, told: dict[str, Any], path: Path) -
             yield f"{name} is{'' if name in files else ' not'} there, but that is not predicted"
         for name in sorted(files.keys() & predicted):
             size, content = files[name].stat().st_size, found.after[name]
-            if (size, _head(files[name])) != (content.size, _predicted_head(content)):
+            if (size, _head(files[name])) != (content.size, _predicted_head(kept, content)):
                 yield f"{name} is another file of {size}, not {content.size} bytes"
 
 
@@ -109,26 +110,29 @@ def _head(path: Path) -> bytes:
         return file.read(HEAD_SIZE)
 
 
-def _predicted_head(content: Content) -> bytes:
-    data = content.data if content.path is None else Path(content.path).read_bytes()[content.begin :][: content.filled]
+def _predicted_head(kept: Path, content: Content) -> bytes:
+    data = content.data
+    if content.file is not None:
+        data = (kept / content.file).read_bytes()[content.begin :][: content.filled]
     return data.ljust(min(content.size, HEAD_SIZE), b"\0")[:HEAD_SIZE]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_metadata_logs(version: str, ask: Ask, tmp_path: Path) -> None:
     """What is predicted is what happens."""
-    named, found = [], []
+    named, found, copies = [], [], []
     for number in range(COUNT * SWEEP):
         folder = tmp_path / str(number)
         folder.mkdir()
         named.append(f"{number}: {_log(Random(f'{SEED}/{number} {version}'), folder)}")
-        shutil.copytree(folder, tmp_path / f"{number}-kept")
-        found.append(predicted(tmp_path / f"{number}-kept" / NAME, version))
+        copies.append(tmp_path / f"{number}-kept" / NAME)
+        shutil.copytree(folder, copies[-1].parent)
+        found.append(predicted(copies[-1], version))
     paths = [tmp_path / str(number) / NAME for number in range(len(named))]
     told = ask(version, "MetadataLog.java", paths)
     wrong = [
         f"{name}: " + "\n    ".join(differences)
-        for name, prediction, answer, path in zip(named, found, told, paths, strict=True)
-        if (differences := list(_differences(prediction, json.loads(answer), path)))
+        for name, prediction, answer, path, kept in zip(named, found, told, paths, copies, strict=True)
+        if (differences := list(_differences(prediction, json.loads(answer), path, kept)))
     ]
     assert not wrong, f"{len(wrong)} of {len(named)} predictions differ, KCHECK_SEED={SEED}:\n" + "\n".join(wrong[:10])

@@ -1,16 +1,16 @@
-"""Partition directories for the tests of a start: files on a disk, and the folder that a simulated start acts on."""
+"""Partition directories for the tests of a start: files in memory, and the folder that a simulated start acts on."""
 
 import struct
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Settings
 from kcheck.model.names import segment_prefix
+from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.segment import Segment
-from kcheck.startup.virtual_files import Folder
+from kcheck.startup.virtual_files import Folder, contents_of
 from tests.builders import Made, batch_of, log, record
 
 TRANSACTIONAL, CONTROL = 0x10, 0x20
@@ -22,18 +22,16 @@ def name(base: int, ending: str = ".log") -> str:
     return segment_prefix(base) + ending
 
 
-def folder_of(path: Path, files: Mapping[str, bytes]) -> Folder:
-    """Write files into a new directory, and return it."""
-    path.mkdir(parents=True, exist_ok=True)
-    for file, data in files.items():
-        (path / file).write_bytes(data)
-    return Folder(str(path), {file: len(data) for file, data in files.items()})
+def folder_of(files: Mapping[str, bytes]) -> Folder:
+    """Return a directory with these files, in memory."""
+    disk = BytesFiles(files)
+    return Folder(disk, contents_of(disk.entries().sizes))
 
 
-def folder_of_logs(path: Path, logs: Mapping[int, Iterable[Made]], files: Mapping[str, bytes] | None = None) -> Folder:
-    """Write segments by base offset, each with an empty index, and other files."""
+def folder_of_logs(logs: Mapping[int, Iterable[Made]], files: Mapping[str, bytes] | None = None) -> Folder:
+    """Return a directory with segments by base offset, each with an empty index, and other files."""
     data = {name(base): log(batches) for base, batches in logs.items()}
-    return folder_of(path, {**data, **{name(base, ".index"): b"" for base in logs}, **(files or {})})
+    return folder_of({**data, **{name(base, ".index"): b"" for base in logs}, **(files or {})})
 
 
 def context_of(kafka: str = "4.3", mode: Mode = Mode.KRAFT, settings: Settings = Settings()) -> Context:  # noqa: B008 - an immutable value
@@ -41,10 +39,10 @@ def context_of(kafka: str = "4.3", mode: Mode = Mode.KRAFT, settings: Settings =
     return Context(settings=settings, mode=mode, release=release(kafka))
 
 
-def segment_of(path: Path, batches: Iterable[Made], kafka: str = "4.3", **settings: int) -> Segment:
+def segment_of(batches: Iterable[Made], kafka: str = "4.3", **settings: int) -> Segment:
     """Return a segment of base offset 0, or of the setting `base`."""
     base = settings.pop("base", 0)
-    folder = folder_of(path, {name(base): log(batches)})
+    folder = folder_of({name(base): log(batches)})
     return Segment(folder, base, context_of(kafka, settings=Settings()._replace(**settings)))
 
 

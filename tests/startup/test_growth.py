@@ -1,7 +1,6 @@
 """What a start of many segments takes grows with their number."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -9,6 +8,7 @@ from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Outcome, Settings
 from kcheck.model.names import LEADER_EPOCHS, parse_directory, segment_prefix
+from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import combined_starts
 from kcheck.startup.partition import start_partition
@@ -18,39 +18,33 @@ from tests.growth import grows_with_its_input
 
 @pytest.mark.parametrize("kafka", ["0.11.0", "2.0", "2.4", "2.8", "4.3"])
 @pytest.mark.parametrize("indexed", [True, False])
-def test_a_start_of_many_segments(kafka: str, indexed: bool, tmp_path: Path) -> None:
+def test_a_start_of_many_segments(kafka: str, indexed: bool) -> None:
     """Each of them is recovered, and leaves an epoch and a snapshot of producers behind it."""
 
     def load(count: int) -> Callable[[], object]:
-        path = tmp_path / str(count) / "t-0"
-        path.mkdir(parents=True, exist_ok=True)
-        for base in range(count):
-            (path / f"{segment_prefix(base)}.log").write_bytes(batch(base, epoch=1 + base).data)
-            if indexed:
-                (path / f"{segment_prefix(base)}.index").touch()
+        files = {f"{segment_prefix(base)}.log": batch(base, epoch=1 + base).data for base in range(count)}
+        if indexed:
+            files |= {f"{segment_prefix(base)}.index": b"" for base in range(count)}
         directory = parse_directory("t-0")
         assert directory is not None
         context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
-        return lambda: start_partition(str(path), "t-0", directory, LoadInputs(clean=False), context)
+        return lambda: start_partition(BytesFiles(files), "t-0", directory, LoadInputs(clean=False), context)
 
     assert grows_with_its_input(load, 100)
 
 
 @pytest.mark.parametrize("kafka", ["0.11.0", "2.4", "4.3"])
 @pytest.mark.parametrize("lines", ["", "0\n2\n1 9\n0 8\n"])
-def test_a_start_of_many_epochs(kafka: str, lines: str, tmp_path: Path) -> None:
+def test_a_start_of_many_epochs(kafka: str, lines: str) -> None:
     """The file of epochs that a recovery leaves is made once for many batches, not for each of them."""
 
     def load(count: int) -> Callable[[], object]:
-        path = tmp_path / str(count) / "t-0"
-        path.mkdir(parents=True, exist_ok=True)
         data = b"".join(batch(offset, epoch=1 + offset).data for offset in range(count))
-        (path / f"{segment_prefix(0)}.log").write_bytes(data)
-        (path / LEADER_EPOCHS).write_text(lines)
+        files = {f"{segment_prefix(0)}.log": data, LEADER_EPOCHS: lines.encode()}
         directory = parse_directory("t-0")
         assert directory is not None
         context = Context(Settings(), Mode.ZOOKEEPER, release(kafka))
-        return lambda: start_partition(str(path), "t-0", directory, LoadInputs(clean=False), context)
+        return lambda: start_partition(BytesFiles(files), "t-0", directory, LoadInputs(clean=False), context)
 
     assert grows_with_its_input(load, 200)
 

@@ -15,6 +15,7 @@ from kcheck.model.names import PartitionDirectory, parse_directory
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, combined_starts, directory_load_of, start_log_dir
 from kcheck.views.log_dir import open_log_dir
+from kcheck.views.recheck import has_left
 from tests.builders import checkpoint
 from tests.startup.folders import context_of
 
@@ -28,7 +29,7 @@ def parsed(name: str) -> PartitionDirectory:
     return directory
 
 
-def load(_: str, name: str, directory: PartitionDirectory, inputs: LoadInputs, __: Context) -> PartitionPrediction:
+def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, _: Context) -> PartitionPrediction:
     """Predict that every directory is loaded; the reason says with what."""
     return PartitionPrediction(name, directory, Outcome.OK, f"clean={inputs.clean} point={inputs.recovery_point}")
 
@@ -51,7 +52,7 @@ def started(
     options = StartOptions(clean, Settings(mode=mode), release(kafka))
     collected: list[Finding] = []
     directories = [(name, parsed(name)) for name in names if name != "lost+found"]
-    return start_log_dir(str(path), log_dir, directories, options, collected, load)
+    return start_log_dir(str(path), log_dir, directories, options, collected, load, has_left)
 
 
 def test_the_checkpoints_are_inputs_of_a_load(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 tests/oracle/test_predict_metadata.py holds the same against the released classes.
 """
 
-from pathlib import Path
-
 import pytest
 
 from kcheck.core.predictions import LoadedLog
@@ -22,66 +20,66 @@ def snapshot(offset: int, epoch: int = 0, suffix: str = "") -> str:
 
 
 def finished(
-    path: Path, *snapshots: str, base: int = 0, kafka: str = "3.7", topic_id: str | None = None, **files: bytes
+    *snapshots: str, base: int = 0, kafka: str = "3.7", topic_id: str | None = None, **files: bytes
 ) -> tuple[LogLoader, LoadedLog]:
     """Load a log of the offsets `base` to 99 with empty snapshots, and finish it."""
     names = {file.replace("_", "-"): data for file, data in files.items()}
-    folder = folder_of_logs(path, {base: run(base, 99)}, {**dict.fromkeys(snapshots, b""), **names})
+    folder = folder_of_logs({base: run(base, 99)}, {**dict.fromkeys(snapshots, b""), **names})
     loader = loader_of(folder, kafka)
     return loader, finish(loader, loader.load(), topic_id)
 
 
-def test_the_small_files_are_made(tmp_path: Path) -> None:
+def test_the_small_files_are_made() -> None:
     """KafkaMetadataLog.apply: partition.metadata and quorum-state exist after every start."""
-    loader, log = finished(tmp_path, topic_id=METADATA_TOPIC_ID)
+    loader, log = finished(topic_id=METADATA_TOPIC_ID)
     assert {"partition.metadata", "quorum-state"} <= set(loader.folder.files)
     assert (0, 100) == log[:2]
 
 
-def test_another_topic_id_aborts_the_start(tmp_path: Path) -> None:
+def test_another_topic_id_aborts_the_start() -> None:
     """UnifiedLog.assignTopicId throws InconsistentTopicIdException."""
     with pytest.raises(StartError, match="InconsistentTopicIdException"):
-        finished(tmp_path, topic_id="AAAAAAAAAAAAAAAAAAAAAg")
+        finished(topic_id="AAAAAAAAAAAAAAAAAAAAAg")
 
 
-def test_unneeded_snapshots_are_removed(tmp_path: Path) -> None:
+def test_unneeded_snapshots_are_removed() -> None:
     """KafkaMetadataLog.recoverSnapshots: partial and deleted ones, and those below the log start."""
     unneeded = (snapshot(20), snapshot(60, suffix=".part"), snapshot(70, suffix=".deleted"))
-    loader, _ = finished(tmp_path, *unneeded, snapshot(50), base=50)
+    loader, _ = finished(*unneeded, snapshot(50), base=50)
     assert [snapshot(50)] == [file for file in loader.folder.files if "checkpoint" in file and "-0000000000" in file]
 
 
-def test_a_snapshot_without_offset_and_epoch_aborts_the_start(tmp_path: Path) -> None:
+def test_a_snapshot_without_offset_and_epoch_aborts_the_start() -> None:
     """Snapshots.parse throws NumberFormatException."""
     with pytest.raises(StartError, match="NumberFormatException"):
-        finished(tmp_path, "x.checkpoint")
+        finished("x.checkpoint")
 
 
-def test_a_log_start_needs_a_snapshot(tmp_path: Path) -> None:
+def test_a_log_start_needs_a_snapshot() -> None:
     """KafkaMetadataLog.recoverSnapshots: the offsets below the log start must be in a snapshot, from 3.3 on."""
     with pytest.raises(StartError, match="IllegalStateException"):
-        finished(tmp_path / "new", base=50)
-    assert finished(tmp_path / "old", base=50, kafka="3.2")[1].log_start_offset == 50
+        finished(base=50)
+    assert finished(base=50, kafka="3.2")[1].log_start_offset == 50
 
 
-def test_a_snapshot_beyond_the_log_end_replaces_the_log(tmp_path: Path) -> None:
+def test_a_snapshot_beyond_the_log_end_replaces_the_log() -> None:
     """KafkaMetadataLog.truncateToLatestSnapshot: truncateFullyAndStartAt, and older snapshots go."""
-    loader, log = finished(tmp_path, snapshot(50), snapshot(200, 3))
+    loader, log = finished(snapshot(50), snapshot(200, 3))
     assert (200, 200, (200,)) == (log.log_start_offset, log.log_end_offset, log.bases)
     assert name(0, ".log.deleted") in loader.folder
     assert snapshot(50, suffix=".deleted") in loader.folder
     assert not log.cuts
 
 
-def test_a_snapshot_of_a_later_epoch_replaces_the_log(tmp_path: Path) -> None:
+def test_a_snapshot_of_a_later_epoch_replaces_the_log() -> None:
     """KafkaMetadataLog.truncateToLatestSnapshot: the epoch counts before the offset."""
-    assert finished(tmp_path, snapshot(50, 3))[1].log_start_offset == 50
-    assert finished(tmp_path / "same", snapshot(50))[1].log_start_offset == 0
+    assert finished(snapshot(50, 3))[1].log_start_offset == 50
+    assert finished(snapshot(50))[1].log_start_offset == 0
 
 
-def test_quorum_state_must_be_readable(tmp_path: Path) -> None:
+def test_quorum_state_must_be_readable() -> None:
     """FileQuorumStateStore.readElectionState: the broker aborts; up to 3.7 it removes the file."""
     zeros = bytes(120)
     with pytest.raises(StartError, match="quorum-state cannot be read"):
-        finished(tmp_path / "new", kafka="4.3", quorum_state=zeros)
-    assert "forgets the last election" in finished(tmp_path / "old", quorum_state=zeros)[1].reasons[-1]
+        finished(kafka="4.3", quorum_state=zeros)
+    assert "forgets the last election" in finished(quorum_state=zeros)[1].reasons[-1]

@@ -11,11 +11,13 @@ from kcheck.core.cluster_copies import MetadataCopy, StrayDetector
 from kcheck.core.cluster_image import ClusterImage
 from kcheck.core.predictions import LogCut, LostRecords, PartitionPrediction
 from kcheck.core.startup import Mode, Outcome
+from kcheck.disk.read import FilesOf
 from kcheck.formats.partition_metadata import PartitionMetadata, serialize
 from kcheck.model.entries import Offset
 from kcheck.model.names import parse_directory
+from kcheck.model.source import BytesFiles
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.partition import cut_loss, start_partition
+from kcheck.startup.partition import cut_loss, start_folder, start_partition
 from tests.builders import Made, batch, index, log, run
 from tests.startup.folders import context_of, folder_of, folder_of_logs, name
 
@@ -25,7 +27,6 @@ FUTURE = "t-0.0123456789abcdef0123456789abcdef-future"
 
 
 def started(
-    path: Path,
     batches: list[Made],
     context: Context,
     *,
@@ -37,10 +38,8 @@ def started(
     parsed = parse_directory(directory)
     assert parsed is not None
     files = {} if metadata is None else {"partition.metadata": metadata}
-    folder = folder_of_logs(path, {0: batches}, files)
-    return start_partition(
-        str(path), directory, parsed, LoadInputs(clean=False, high_watermark=high_watermark), context, folder
-    )
+    folder = folder_of_logs({0: batches}, files)
+    return start_folder(folder, directory, parsed, LoadInputs(clean=False, high_watermark=high_watermark), context)
 
 
 def context_with(image: ClusterImage, kafka: str = "4.3") -> Context:
@@ -49,16 +48,16 @@ def context_with(image: ClusterImage, kafka: str = "4.3") -> Context:
     return context_of(kafka)._replace(stray_detector=StrayDetector(copy, 1, own=True, directory_id="here"))
 
 
-def test_an_intact_log_is_loaded(tmp_path: Path) -> None:
+def test_an_intact_log_is_loaded() -> None:
     """Partition.createLog: the high watermark is the checkpoint, clamped to the log."""
-    start = started(tmp_path, run(0, 99), context_of("4.0"), high_watermark=500)
+    start = started(run(0, 99), context_of("4.0"), high_watermark=500)
     assert (start.outcome, start.high_watermark, start.lost) == (Outcome.REPAIRED, 100, None)
 
 
-def test_truncated_records_are_lost(tmp_path: Path) -> None:
+def test_truncated_records_are_lost() -> None:
     """LogSegment.recover truncates behind the last valid batch; the batch behind the damage counts too."""
     damaged = Made(data=bytes(100), base_offset=50, last_offset=59)
-    start = started(tmp_path, [*run(0, 49), damaged, *run(60, 99)], context_of(), high_watermark=70)
+    start = started([*run(0, 49), damaged, *run(60, 99)], context_of(), high_watermark=70)
     assert start.outcome is Outcome.LOST
     assert start.lost is not None
     assert (start.lost.start, start.lost.end, start.lost.bytes) == (50, 100, 500)
@@ -69,57 +68,57 @@ def test_truncated_records_are_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kafka", "outcome"), [("3.6", Outcome.REPAIRED), ("3.7.0", Outcome.ABORT), ("4.3", Outcome.STRAY)]
 )
-def test_a_log_without_a_topic_id(kafka: str, outcome: Outcome, tmp_path: Path) -> None:
+def test_a_log_without_a_topic_id(kafka: str, outcome: Outcome) -> None:
     """LogManager.isStrayKraftReplica (rule 7.2)."""
-    assert started(tmp_path, run(0, 99), context_of(kafka), metadata=None).outcome is outcome
+    assert started(run(0, 99), context_of(kafka), metadata=None).outcome is outcome
 
 
 @pytest.mark.parametrize(
     ("metadata", "outcome"),
     [(b"version: 0\n", Outcome.ABORT), (b"version: x\ntopic_id: y\n", Outcome.OFFLINE)],
 )
-def test_a_bad_topic_id(metadata: bytes, outcome: Outcome, tmp_path: Path) -> None:
+def test_a_bad_topic_id(metadata: bytes, outcome: Outcome) -> None:
     """PartitionMetadataFile.read: a missing line aborts, a malformed one takes the log dir offline (rule 7.1)."""
-    start = started(tmp_path, run(0, 99), context_of(), metadata=metadata)
+    start = started(run(0, 99), context_of(), metadata=metadata)
     assert (outcome, None) == (start.outcome, start.log)
 
 
 @pytest.mark.parametrize(("kafka", "outcome"), [("3.6", Outcome.DELETED), ("4.3", Outcome.STRAY)])
-def test_a_replica_that_the_cluster_does_not_know(kafka: str, outcome: Outcome, tmp_path: Path) -> None:
+def test_a_replica_that_the_cluster_does_not_know(kafka: str, outcome: Outcome) -> None:
     """LogManager.isStrayReplica: deleted up to 3.6, renamed to -stray from 3.7 on (rule 7.2)."""
     nothing = ClusterImage(frozenset(), {}, {}, {}, frozenset({1}))
-    start = started(tmp_path, run(0, 99), context_with(nothing, kafka))
+    start = started(run(0, 99), context_with(nothing, kafka))
     assert start.outcome is outcome
     assert "no topic" in (start.reason or "")
 
 
-def test_a_future_log_that_the_cluster_places_here_is_promoted(tmp_path: Path) -> None:
+def test_a_future_log_that_the_cluster_places_here_is_promoted() -> None:
     """LogManager.recoverAbandonedFutureLogs, from 3.7.1 on."""
     here = ClusterImage(frozenset({TOPIC_ID}), {(TOPIC_ID, 0): (1,)}, {(TOPIC_ID, 0): ("here",)}, {}, frozenset({1}))
-    assert started(tmp_path / "new", run(0, 99), context_with(here), directory=FUTURE).promoted
-    assert not started(tmp_path / "old", run(0, 99), context_with(here, "3.7.0"), directory=FUTURE).promoted
-    assert not started(tmp_path / "current", run(0, 99), context_with(here)).promoted
-    assert not started(tmp_path / "unknown", run(0, 99), context_of(), directory=FUTURE).promoted
+    assert started(run(0, 99), context_with(here), directory=FUTURE).promoted
+    assert not started(run(0, 99), context_with(here, "3.7.0"), directory=FUTURE).promoted
+    assert not started(run(0, 99), context_with(here)).promoted
+    assert not started(run(0, 99), context_of(), directory=FUTURE).promoted
 
 
-def test_directories_that_the_broker_does_not_serve(tmp_path: Path) -> None:
+def test_directories_that_the_broker_does_not_serve() -> None:
     """LogManager.loadLog: -delete is deleted; -stray stays aside from 3.6.1 on."""
     unserved = {"-delete": Outcome.DELETED, "-stray": Outcome.STRAY}
     for suffix, outcome in unserved.items():
         directory = FUTURE.replace("-future", suffix)
-        assert started(tmp_path / suffix, run(0, 99), context_of(), directory=directory).outcome is outcome
+        assert started(run(0, 99), context_of(), directory=directory).outcome is outcome
 
 
 def test_kcheck_must_be_able_to_read(tmp_path: Path) -> None:
     """A missing directory says nothing of the broker."""
     parsed = parse_directory("t-0")
     assert parsed is not None
-    start = start_partition(str(tmp_path / "none"), "t-0", parsed, LoadInputs(clean=True), context_of())
+    start = start_partition(FilesOf(str(tmp_path / "none")), "t-0", parsed, LoadInputs(clean=True), context_of())
     assert start.outcome is Outcome.UNKNOWN
     assert start.unread is not None
 
 
-def test_a_low_log_end_hides_records(tmp_path: Path) -> None:
+def test_a_low_log_end_hides_records() -> None:
     """LogSegment.readNextOffset: an index beyond the log makes the log end the base offset (S8)."""
     parsed = parse_directory("t-0")
     assert parsed is not None
@@ -129,19 +128,19 @@ def test_a_low_log_end_hides_records(tmp_path: Path) -> None:
         name(0, ".timeindex"): b"",
         "partition.metadata": METADATA,
     }
-    folder = folder_of(tmp_path, files)
-    start = start_partition(str(tmp_path), "t-0", parsed, LoadInputs(clean=True), context_of(mode=Mode.KRAFT), folder)
+    folder = folder_of(files)
+    start = start_folder(folder, "t-0", parsed, LoadInputs(clean=True), context_of(mode=Mode.KRAFT))
     assert (start.outcome, start.reason) == (Outcome.LOST, "the log ends at offset 0, but batches follow")
     assert start.lost == LostRecords(
         start=Offset(0), end=Offset(100), records=100, bytes=1000, below_high_watermark=None
     )
 
 
-def test_zeros_after_the_batches_are_not_lost(tmp_path: Path) -> None:
+def test_zeros_after_the_batches_are_not_lost() -> None:
     """A preallocated file ends in zeros; an unreadable file has an unknown loss."""
-    path = tmp_path / name(0)
-    path.write_bytes(log([batch(0, 5), batch(5, 5)]) + bytes(500))
-    cut = LogCut(str(path), Offset(0), Offset(5), 61, 622, "why")
-    assert cut_loss(cut, 7) == LostRecords(start=Offset(5), end=Offset(10), records=5, bytes=61, below_high_watermark=2)
-    path.unlink()
-    assert cut_loss(cut, 7) == LostRecords(start=None, end=None, records=None, bytes=561, below_high_watermark=None)
+    disk = BytesFiles({name(0): log([batch(0, 5), batch(5, 5)]) + bytes(500)})
+    cut = LogCut(name(0), Offset(0), Offset(5), 61, 622, "why")
+    lost = LostRecords(start=Offset(5), end=Offset(10), records=5, bytes=61, below_high_watermark=2)
+    assert cut_loss(disk, cut, 7) == lost
+    unknown = LostRecords(start=None, end=None, records=None, bytes=561, below_high_watermark=None)
+    assert cut_loss(BytesFiles({}), cut, 7) == unknown

@@ -4,7 +4,6 @@ tests/oracle/test_control_batches.py and test_producer_snapshots.py hold the sam
 """
 
 import struct
-from pathlib import Path
 
 import pytest
 
@@ -30,49 +29,49 @@ from tests.startup.folders import (
 MARKER_VALUE = struct.pack(">hi", 0, 0)
 
 
-def recovered(path: Path, *batches: Made, kafka: str = "4.3") -> tuple[Segment, Producers, Recovered]:
+def recovered(*batches: Made, kafka: str = "4.3") -> tuple[Segment, Producers, Recovered]:
     """Recover a segment of these batches; return it, the producers after it, and what the recovery did."""
-    segment = segment_of(path, batches, kafka)
+    segment = segment_of(batches, kafka)
     producers = Producers(segment.folder, release(kafka), for_recovery=True)
     return segment, producers, recover(segment, producers, None)
 
 
 @pytest.mark.parametrize(("kind", "aborted"), [(COMMIT, ()), (ABORT, (AbortedTxn(0, 7, 0, 2, 3),))])
-def test_a_marker_ends_a_transaction(kind: int, aborted: tuple[AbortedTxn, ...], tmp_path: Path) -> None:
+def test_a_marker_ends_a_transaction(kind: int, aborted: tuple[AbortedTxn, ...]) -> None:
     """ProducerAppendInfo.appendEndTxnMarker: an aborted transaction goes into the transaction index."""
-    segment, producers, _ = recovered(tmp_path, data_batch(0, 2), marker(2, kind))
+    segment, producers, _ = recovered(data_batch(0, 2), marker(2, kind))
     assert producers.states.entry(7).current_txn_first_offset is None
     assert aborted == tuple(segment.transactions())[: len(aborted)]
     assert len(aborted) == len(tuple(segment.transactions()))
 
 
-def test_data_opens_a_transaction(tmp_path: Path) -> None:
+def test_data_opens_a_transaction() -> None:
     """ProducerAppendInfo.appendDataBatch: the first transactional batch is its first offset."""
-    _, producers, _ = recovered(tmp_path, data_batch(0, 2), data_batch(2, 3))
+    _, producers, _ = recovered(data_batch(0, 2), data_batch(2, 3))
     assert producers.states.first_unstable_offset == 0
 
 
-def test_long_runs_are_appended_as_short_ones_are(tmp_path: Path) -> None:
+def test_long_runs_are_appended_as_short_ones_are() -> None:
     """ProducerAppendInfo.append, batch by batch: many batches at once leave the same state."""
     batches = [data_batch(base, producer=7 + base % 3) for base in range(90)]
-    _, together, _ = recovered(tmp_path / "together", *batches)
+    _, together, _ = recovered(*batches)
     single = []
     for base in range(90):
         single.append(batches[base])
         if base % 20 == 19:
             single.append(marker(1000 + base, producer=99))
-    _, apart, _ = recovered(tmp_path / "apart", *single)
+    _, apart, _ = recovered(*single)
     for producer in (7, 8, 9):
         assert apart.states.entry(producer) == together.states.entry(producer)
     assert together.states.first_unstable_offset == apart.states.first_unstable_offset == 0
 
 
 @pytest.mark.parametrize("count", [1, 40])
-def test_plain_data_inside_a_transaction_aborts_the_start(count: int, tmp_path: Path) -> None:
+def test_plain_data_inside_a_transaction_aborts_the_start(count: int) -> None:
     """ProducerAppendInfo.appendDataBatch throws InvalidTxnStateException, also in a long run of batches."""
     plain = [data_batch(base, transactional=False) for base in range(1, count + 1)]
     with pytest.raises(StartError):
-        recovered(tmp_path, data_batch(0), *plain)
+        recovered(data_batch(0), *plain)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +83,10 @@ def test_plain_data_inside_a_transaction_aborts_the_start(count: int, tmp_path: 
     ],
     ids=["type", "key", "value"],
 )
-def test_a_marker_of_no_meaning_aborts_the_start(control: Made, error: str, tmp_path: Path) -> None:
+def test_a_marker_of_no_meaning_aborts_the_start(control: Made, error: str) -> None:
     """EndTransactionMarker.deserialize: a type that is neither ABORT nor COMMIT, a null key or value."""
     with pytest.raises(StartError, match=error):
-        recovered(tmp_path, data_batch(0), control)
+        recovered(data_batch(0), control)
 
 
 @pytest.mark.parametrize(
@@ -100,72 +99,72 @@ def test_a_marker_of_no_meaning_aborts_the_start(control: Made, error: str, tmp_
     ],
     ids=["short key", "key version", "value version", "record"],
 )
-def test_a_marker_that_cannot_be_parsed_ends_the_recovery(control: Made, tmp_path: Path) -> None:
+def test_a_marker_that_cannot_be_parsed_ends_the_recovery(control: Made) -> None:
     """LogSegment.recover catches InvalidRecordException: the batch itself stays, and everything after it goes."""
     later = batch(2, 3)
-    segment, _, recovery = recovered(tmp_path, data_batch(0), control, later)
+    segment, _, recovery = recovered(data_batch(0), control, later)
     assert len(later.data) == recovery.cut
     assert "control batch at position" in (recovery.why or "")
     assert segment.next_offset() == 2
 
 
-def test_a_short_marker_value_aborts_the_start_from_4_1_on(tmp_path: Path) -> None:
+def test_a_short_marker_value_aborts_the_start_from_4_1_on() -> None:
     """EndTransactionMarker.deserialize: up to 4.0 a value below 6 bytes ends the recovery like any parse error."""
     short = marker(1, value=MARKER_VALUE[:4])
     with pytest.raises(StartError, match="BufferUnderflowException"):
-        recovered(tmp_path / "new", data_batch(0), short, batch(2), kafka="4.1")
-    assert recovered(tmp_path / "old", data_batch(0), short, batch(2), kafka="4.0")[2].cut > 0
+        recovered(data_batch(0), short, batch(2), kafka="4.1")
+    assert recovered(data_batch(0), short, batch(2), kafka="4.0")[2].cut > 0
 
 
-def test_markers_of_an_unusual_form_count(tmp_path: Path) -> None:
+def test_markers_of_an_unusual_form_count() -> None:
     """EndTransactionMarker.deserialize reads the first record of a control batch, whatever follows it."""
     ends = record(key=struct.pack(">hh", 0, ABORT), value=MARKER_VALUE + b"more")
     two = batch_of(1, ends, record(1), producer=(7, 0), attributes=TRANSACTIONAL | CONTROL)
-    segment, producers, _ = recovered(tmp_path, data_batch(0), two)
+    segment, producers, _ = recovered(data_batch(0), two)
     assert producers.states.entry(7).current_txn_first_offset is None
     assert [1] == [entry.last_offset for entry in segment.transactions()]
 
 
-def test_a_control_batch_without_records_ends_no_transaction(tmp_path: Path) -> None:
+def test_a_control_batch_without_records_ends_no_transaction() -> None:
     """ProducerAppendInfo.append: compaction leaves empty batches, which keep the sequence of a producer alone."""
     empty = batch(1, 0, last_offset=1, producer=(7, 0), attributes=TRANSACTIONAL | CONTROL)
-    _, producers, _ = recovered(tmp_path, data_batch(0), empty)
+    _, producers, _ = recovered(data_batch(0), empty)
     assert producers.states.entry(7).current_txn_first_offset == 0
 
 
-def test_a_compressed_control_batch_must_decompress(tmp_path: Path) -> None:
+def test_a_compressed_control_batch_must_decompress() -> None:
     """DefaultRecordBatch.iterator throws KafkaException for what GZIP refuses: the start aborts."""
     broken = batch(1, 1, payload=b"no gzip", producer=(7, 0), attributes=TRANSACTIONAL | CONTROL | 1)
     with pytest.raises(StartError, match="KafkaException"):
-        recovered(tmp_path, data_batch(0), broken)
+        recovered(data_batch(0), broken)
 
 
-def test_aborted_transactions_must_end_in_order(tmp_path: Path) -> None:
+def test_aborted_transactions_must_end_in_order() -> None:
     """TransactionIndex.append throws IllegalArgumentException for a marker not above the one before."""
     batches = (data_batch(0), data_batch(1, producer=8), marker(9, ABORT), marker(5, ABORT, producer=8))
     with pytest.raises(StartError, match="IllegalArgumentException"):
-        recovered(tmp_path, *batches)
+        recovered(*batches)
 
 
-def test_a_snapshot_name_without_a_number_aborts_the_start(tmp_path: Path) -> None:
+def test_a_snapshot_name_without_a_number_aborts_the_start() -> None:
     """SnapshotFile throws NumberFormatException; 0.10.2 has no snapshots."""
-    folder = folder_of(tmp_path, {"x.snapshot": b""})
+    folder = folder_of({"x.snapshot": b""})
     with pytest.raises(StartError, match="NumberFormatException"):
         Producers(folder, release("4.3"))
     assert Producers(folder, release("0.10.2")).latest_snapshot is None
 
 
-def test_snapshots_out_of_range_are_deleted(tmp_path: Path) -> None:
+def test_snapshots_out_of_range_are_deleted() -> None:
     """ProducerStateManager.truncateAndReload: those up to the log start, above the log end, and unreadable ones."""
-    folder = folder_of(tmp_path, {name(base, ".snapshot"): b"" for base in (5, 10, 20, 99)})
+    folder = folder_of({name(base, ".snapshot"): b"" for base in (5, 10, 20, 99)})
     producers = Producers(folder, release("4.3"))
     producers.reload(5, 50)
     assert ([], 5) == ([file for file in folder.files if file.endswith(".snapshot")], producers.map_end)
 
 
-def test_a_snapshot_is_written_once(tmp_path: Path) -> None:
+def test_a_snapshot_is_written_once() -> None:
     """ProducerStateManager.takeSnapshot writes only above the last snapshot; a reload finds the same producers."""
-    segment, producers, _ = recovered(tmp_path, data_batch(0, 2))
+    segment, producers, _ = recovered(data_batch(0, 2))
     producers.take_snapshot()
     producers.take_snapshot()
     snapshots = [file for file in segment.folder.files if file.endswith(".snapshot")]
@@ -178,9 +177,9 @@ def test_a_snapshot_is_written_once(tmp_path: Path) -> None:
     assert [name(2, ".snapshot.deleted")] == [file for file in segment.folder.files if ".snapshot" in file]
 
 
-def test_a_truncation_of_everything_forgets_the_producers(tmp_path: Path) -> None:
+def test_a_truncation_of_everything_forgets_the_producers() -> None:
     """ProducerStateManager.truncateFullyAndStartAt."""
-    segment, producers, _ = recovered(tmp_path, data_batch(0, 2))
+    segment, producers, _ = recovered(data_batch(0, 2))
     producers.take_snapshot()
     producers.start_at(100)
     assert producers.map_end == 100

@@ -9,6 +9,7 @@ import pytest
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Mode, Settings
+from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import join
 from kcheck.documents.predict import partition_row
 from kcheck.model.names import CLUSTER_METADATA
@@ -45,10 +46,10 @@ def both(
             )  # fmt: skip
             directory_load = directory_load_of(name, directory, stored, context)
             if directory_load is not None and len(log_dir.findings) == before:
-                at = join(str(path), name)
+                disk = FilesOf(join(str(path), name))
                 yield (
-                    unchanged_prediction(at, name, directory, view, *directory_load),
-                    start_partition(at, name, directory, *directory_load),
+                    unchanged_prediction(disk, name, directory, view, *directory_load),
+                    start_partition(disk, name, directory, *directory_load),
                 )
 
 

@@ -1,6 +1,7 @@
 """What `kcheck check` looks at, at each depth."""
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from kcheck.disk.read import FilesOf, opened
 from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
+from kcheck.model.source import Source
 from kcheck.verbs.check import check
 from tests.builders import batch, broker, flip_byte, log, partition_dir, run, write
 from tests.reports import EVERY, document, ids
@@ -90,7 +92,7 @@ def test_a_directory_in_the_place_of_a_file_is_told() -> None:
 def test_a_segment_that_vanishes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     broker(Path("data"), run(0, 99))
 
-    def late(_: FilesOf, name: str) -> opened:
+    def late(_: FilesOf, name: str) -> AbstractContextManager[Source]:
         path = Path("data/t-0", name)
         path.unlink(missing_ok=True)
         return opened(str(path))

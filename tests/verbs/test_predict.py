@@ -371,6 +371,13 @@ def test_a_deleted_log_is_in_remote_storage_no_more() -> None:
         assert view.log_start_offset == start
 
 
+def test_a_link_to_itself_is_no_file() -> None:
+    """File.isFile is false of it, and the broker lists files alone."""
+    before = said(whole(Path("d"), clean=True))
+    Path("d/t-0/loop.log").symlink_to("loop.log")
+    assert before == said("d")
+
+
 def test_a_log_that_is_too_large_is_told_by_all() -> None:
     """By its size alone: inspect and check at every depth, and the start ends; up to 2.0 it takes it for another."""
     path = whole(Path("data"), clean=True) / "t-0" / LOG

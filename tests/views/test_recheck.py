@@ -11,6 +11,7 @@ import pytest
 from kcheck.core.predictions import PartitionPrediction
 from kcheck.core.releases import release
 from kcheck.core.startup import Outcome, settings
+from kcheck.disk.read import FilesOf
 from kcheck.fleet import steps as stages
 from kcheck.fleet.inventory import FleetLogDir
 from kcheck.fleet.scan_rows import tables_of
@@ -129,12 +130,12 @@ def test_the_start_where_something_goes_meanwhile(directory_goes: bool, monkeypa
     before = predicted()["log_dirs"][0]["partitions"]
     real, refused = partition.start_partition, iter([GONE])
 
-    def goes(path: str, name: str, directory: PartitionDirectory, *how: Any) -> PartitionPrediction:
+    def goes(disk: FilesOf, name: str, directory: PartitionDirectory, *how: Any) -> PartitionPrediction:
         for why in refused if name == INDEX.parent.name else ():
             if directory_goes:
-                Path(path).rename("gone")
+                Path(disk.path).rename("gone")
             return PartitionPrediction(name, directory, Outcome.UNKNOWN, why.words, unread=why)
-        return real(path, name, directory, *how)
+        return real(disk, name, directory, *how)
 
     monkeypatch.setattr(partition, "start_partition", goes)
     told = predicted()

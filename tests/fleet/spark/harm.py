@@ -10,6 +10,7 @@ from unittest import mock
 
 import pyarrow as pa
 
+from kcheck.disk.read import FilesOf
 from kcheck.fleet import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark import table_writer as tables
@@ -53,11 +54,11 @@ def harmed_check(view: PartitionView, kafka: Any) -> Any:
     return check_partition(view, kafka)
 
 
-def harmed_read(path: str, *rest: Any, **more: Any) -> Any:
+def harmed_read(files: FilesOf, *rest: Any, **more: Any) -> Any:
     """Read a small file; nobody gets through one below `unidentified`."""
-    if "/unidentified/" in path:
+    if "/unidentified" in files.path:
         kill()
-    return read_small(path, *rest, **more)
+    return read_small(files, *rest, **more)
 
 
 def harmed_open(path: str, *rest: Any) -> Any:
