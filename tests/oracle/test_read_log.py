@@ -41,7 +41,7 @@ COUNT_MAX = 10
 UNREAD = {"KC145", "KC148", "KC163", "KC166", "KC169"}
 """The rules about batches that a consumer cannot read.
 
-It can where bytes stand behind no record, or a batch holds as many records as it names, though more than its offsets.
+It can where bytes follow no record, or a batch holds as many records as it names, though more than its offsets.
 """
 CRC, TOO_LARGE = "KC141", "KC167"
 ENDS = {"KC142": "corrupt", "KC143": "zeros", "KC144": "torn"}
