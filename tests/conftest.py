@@ -46,14 +46,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 PURE = tuple(f"kcheck.{name}." for name in ("model", "core", "tables", "formats", "repairs", "rules"))
 
 
+def forget() -> None:
+    """Empty the caches of the pure packages."""
+    for module in [module for name, module in sys.modules.items() if name.startswith(PURE)]:
+        for value in vars(module).values():
+            if isinstance(value, _lru_cache_wrapper):
+                value.cache_clear()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Forget what uncounted tests have put into caches: its lines would not run again in a counted one."""
     counted = item.get_closest_marker("no_cover") is None
     if counted and not item.session.stash.get(COUNTED, True):
-        for module in [module for name, module in sys.modules.items() if name.startswith(PURE)]:
-            for value in vars(module).values():
-                if isinstance(value, _lru_cache_wrapper):
-                    value.cache_clear()
+        forget()
     item.session.stash[COUNTED] = counted
 
 
