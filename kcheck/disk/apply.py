@@ -18,13 +18,12 @@ from kcheck.disk.attributes import Attributes
 from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal, own_attributes
 from kcheck.disk.identity import check_not_another, check_same
 from kcheck.disk.lock import held
-from kcheck.disk.places import Place, Places, attributes_at, chunks_at, digest_at, remove, status_at, write_new
+from kcheck.disk.places import PathAt, Places, attributes_at, chunks_at, digest_at, remove, status_at, write_new
 from kcheck.errors import ApplyError, KcheckError, PlanError, StalePlanError, StoppedError, UndoError
-from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Truncate, Write, edited
+from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited
 from kcheck.model.plan_json import parse_plan
 
 NEW_FILE_MODE = 0o644
-Edit = Write | Patch | Truncate
 
 
 class ApplyResult(NamedTuple):
@@ -146,7 +145,7 @@ class _PlanRun:
             return True
         raise StalePlanError(f"{operation.path} has changed: it matches neither before nor after in the plan")
 
-    def _check_device(self, operation: FileOp, place: Place) -> None:
+    def _check_device(self, operation: FileOp, place: PathAt) -> None:
         if isinstance(operation, SetAside) and operation.directory:
             status = status_at(place)
             if status is not None and status.st_dev != self.backup.device():
@@ -334,7 +333,7 @@ class _PlanRun:
             if remove(temporary):
                 os.fsync(temporary.parent)
 
-    def _place(self, operation: FileOp) -> Place:
+    def _place(self, operation: FileOp) -> PathAt:
         try:
             return self.places.at(operation.path)
         except OSError as error:
@@ -342,10 +341,10 @@ class _PlanRun:
                 raise
             raise StalePlanError(f"{operation.path}: its directory is missing, or a symbolic link") from error
 
-    def _target(self, operation: Rename) -> Place:
+    def _target(self, operation: Rename) -> PathAt:
         return self._place(operation)._replace(name=operation.to)
 
-    def _temporary(self, number: int) -> Place:
+    def _temporary(self, number: int) -> PathAt:
         # A broker does not know this name: it skips the file if it starts in between.
         return self._place(self.plan.operations[number])._replace(name=f".kcheck-{self.name[:12]}-{number}")
 
@@ -355,11 +354,11 @@ def _is_directory(operation: FileOp) -> bool:
     return isinstance(operation, (Rename, SetAside)) and operation.directory
 
 
-def _signature(place: Place) -> tuple[int, ...] | None:
+def _signature(place: PathAt) -> tuple[int, ...] | None:
     """Return values that change when somebody else changes the file; None if there is no file."""
     status = status_at(place)  # Not its ctime: that also changes if this plan removes another hard link of the file.
     return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _move(source: Place, target: Place) -> None:
+def _move(source: PathAt, target: PathAt) -> None:
     os.rename(source.name, target.name, src_dir_fd=source.parent, dst_dir_fd=target.parent)

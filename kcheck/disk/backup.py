@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
 from kcheck.disk.attributes import Attributes
-from kcheck.disk.places import Place, chunks_at, write_new
+from kcheck.disk.places import PathAt, chunks_at, write_new
 from kcheck.errors import PlanError
 from kcheck.model.java import LONG_MAX
 from kcheck.model.plan import is_path
@@ -86,7 +86,7 @@ class Backup:
 
     def read(self, name: str) -> bytes:
         """Return a small file of the backup."""
-        return b"".join(chunks_at(Place(self._descriptor, name)))
+        return b"".join(chunks_at(PathAt(self._descriptor, name)))
 
     def make(self) -> None:
         """Create the folder, or use one that is empty or left by an interrupted run; PlanError for any other."""
@@ -97,13 +97,13 @@ class Backup:
         if foreign:
             raise PlanError(f"the backup {self.path} must be empty, but contains {foreign[0]}")
 
-    def place(self, number: int) -> Place:
+    def place(self, number: int) -> PathAt:
         """Return the place of what an operation replaces."""
-        return Place(self._descriptor, f"{number}.before")
+        return PathAt(self._descriptor, f"{number}.before")
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
-        write_new(Place(self._descriptor, name), [data], own_attributes())
+        write_new(PathAt(self._descriptor, name), [data], own_attributes())
 
     def publish(self, journal: Journal) -> None:
         """Replace the journal, after syncing the files that it describes."""

@@ -21,10 +21,10 @@ from kcheck.model.report import Report, Row
 from kcheck.tables import changes, findings
 
 _HELD_COUNT = 40_000
-"""About so many findings of both runs are held at once."""
+"""Findings of both runs that are held at once, about."""
 _SHARE_COUNT_MAX = 200
 _SAMPLE_COUNT = 50
-"""So many findings of each share tell where it ends."""
+"""Findings sampled from each share to choose its end."""
 _NAMES = tuple(column.name for column in findings.TABLE.run_columns)
 _IDENTITY = "identity"
 _KEY = ("cluster", "broker", _IDENTITY, "dir", "file", "id")
@@ -36,7 +36,7 @@ Values = tuple[Any, ...]
 """A finding: the values of the columns of its table, then the identity of its log dir."""
 Identities = Mapping[Values, str]
 """What names a log dir in every run, by cluster, broker and path."""
-Key = tuple[str, ...]
+FindingKey = tuple[str, ...]
 
 
 class _FindingChange(NamedTuple):
@@ -163,7 +163,7 @@ def _identified(rows: Iterable[Values], identities: Identities) -> Iterator[Valu
         yield (*row, identities.get(place, place[-1]))
 
 
-def _spread(run: FleetRun, identities: Identities, ends: Sequence[Key], path: str) -> None:
+def _spread(run: FleetRun, identities: Identities, ends: Sequence[FindingKey], path: str) -> None:
     """Write each finding to the file of its share."""
     import pyarrow as pa
 
@@ -199,7 +199,7 @@ def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[st
     were: dict[Values, list[Values]] = defaultdict(list)
     for row in before:
         were[tuple(row[_AT[name]] for name in compared_names)].append(row)
-    groups: dict[Key, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
+    groups: dict[FindingKey, tuple[list[Values], list[Values]]] = defaultdict(lambda: ([], []))
     for row in after:
         same = were.get(tuple(row[_AT[name]] for name in compared_names))
         if same:
@@ -214,7 +214,7 @@ def _compared(before: Iterable[Values], after: Iterable[Values], counts: dict[st
         yield from _paired(*group)
 
 
-def _key_of(row: Values) -> Key:
+def _key_of(row: Values) -> FindingKey:
     return tuple("" if row[_AT[name]] is None else row[_AT[name]] for name in _KEY)
 
 
