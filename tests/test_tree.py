@@ -22,11 +22,13 @@ import pytest
 
 import kcheck
 from kcheck.formats._contract import Format
+from kcheck.model import java
 from kcheck.registry import discover, plug_names
 from kcheck.renderers._contract import Renderer
 from kcheck.repairs._contract import Repair
 from kcheck.rules._contract import Rule
 from kcheck.tables._contract import Table
+from tests import conftest
 
 ROOT = Path(__file__).parents[1]
 TOP_LEVEL = {"pyproject.toml", "kcheck", "tests", "fixtures", "docs", "README.md"}
@@ -300,6 +302,13 @@ def test_every_contract_has_its_package_here() -> None:
     """A new plural package is named in `PLUGS`."""
     contracts = {path.parent.name for path in (ROOT / "kcheck").glob("*/_contract.py")}
     assert set(PLUGS) == contracts
+
+
+def test_what_an_uncounted_test_remembers_is_forgotten() -> None:
+    """A counted test runs the lines of a cached call again, whoever asked first."""
+    assert java._zeros()
+    conftest.forget()
+    assert 0 == java._zeros.cache_info().currsize
 
 
 def named_types(source: Path) -> Iterator[str]:

@@ -5,6 +5,7 @@ Facts: the sources of the releases named in a row; inter.broker.protocol.version
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
@@ -187,6 +188,7 @@ def known_versions() -> str:
     return ", ".join(row.first if row.first == row.last else f"{row.first}-{row.last}" for row in TABLE)
 
 
+@cache  # of every row, each time that a release is asked for
 def _numbers(text: str) -> Version | None:
     parts = text.split(".")
     if not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):

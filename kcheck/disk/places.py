@@ -6,6 +6,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Self
 
+from kcheck.disk import signals
+from kcheck.disk.attributes import Attributes, attributes_of, set_attributes
 from kcheck.errors import PlanError, StalePlanError
 from kcheck.model.plan import Digest, listed, place_of
 
@@ -47,6 +49,10 @@ class Places:
         parent = self._opened(log_dir)
         return PathAt(parent if len(names) == 1 else self._opened(log_dir, names[0]), names[-1])
 
+    def directory(self, path: str) -> int:
+        """Return the descriptor of a log dir, or of a directory in one."""
+        return self._opened(path) if path in self._log_dirs else self.at(f"{path}/.kcheck").parent
+
     def _opened(self, log_dir: str, name: str = "") -> int:
         path = f"{log_dir}/{name}"
         if path not in self._open:
@@ -83,12 +89,25 @@ def status_at(place: PathAt) -> os.stat_result | None:
         return None
 
 
+def attributes_at(place: PathAt) -> Attributes | None:
+    """Return the attributes of a file or directory; None if nothing is there."""
+    try:
+        descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
+    except FileNotFoundError:
+        return None
+    try:
+        return attributes_of(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def chunks_at(place: PathAt) -> Iterator[bytes]:
-    """Yield the bytes of a regular file."""
+    """Yield the bytes of a regular file; StoppedError if a signal was held back."""
     descriptor = os.open(place.name, _FILE, dir_fd=place.parent)
     try:
         while chunk := os.read(descriptor, CHUNK_SIZE):
             yield chunk
+            signals.step()
     finally:
         os.close(descriptor)
 
@@ -117,8 +136,8 @@ def digest_of_directory(path: str) -> Digest:
         os.close(descriptor)
 
 
-def write_new(place: PathAt, chunks: Iterable[bytes], *, mode: int, owner: tuple[int, int]) -> Digest:
-    """Write a file, over an existing one, and sync it; return its digest."""
+def write_new(place: PathAt, chunks: Iterable[bytes], attributes: Attributes) -> Digest:
+    """Write a file with its attributes, over an existing one, and sync it; return its digest."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(place.name, flags, 0o600, dir_fd=place.parent)
     sha256, size = hashlib.sha256(), 0
@@ -129,10 +148,7 @@ def write_new(place: PathAt, chunks: Iterable[bytes], *, mode: int, owner: tuple
                 left = left[os.write(descriptor, left) :]
             sha256.update(chunk)
             size += len(chunk)
-        status = os.fstat(descriptor)
-        if (status.st_uid, status.st_gid) != owner:
-            os.fchown(descriptor, *owner)
-        os.fchmod(descriptor, mode)
+        set_attributes(descriptor, attributes)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

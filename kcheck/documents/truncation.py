@@ -11,7 +11,14 @@ from kcheck.core.dialogue import (
     OutOfRangeStep,
     TruncateToHighWatermark,
 )
-from kcheck.core.truncation_plans import FollowerPlan, OffsetRange, RefetchedRecords, TruncatedRecords, TruncationPlan
+from kcheck.core.truncation_plans import (
+    CutPosition,
+    FollowerPlan,
+    OffsetRange,
+    RefetchedRecords,
+    TruncatedRecords,
+    TruncationPlan,
+)
 from kcheck.documents.predict import lost_row
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.entries import EpochEndOffset
@@ -73,7 +80,7 @@ def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "steps": tuple(_step_row(step, plan) for step in follower.steps),
         "truncate_to": follower.truncate_to,
         "log_end_offset_after": follower.log_end_offset_after,
-        "cut": None if follower.cut is None else follower.cut._asdict(),
+        "cut": None if follower.cut is None else _cut_row(follower.cut),
         "lost": None if follower.lost is None else {**lost_row(follower.lost), "certain": follower.lost.certain},
         "expired": None if follower.expired is None else {"from": follower.expired.start, "to": follower.expired.end},
         "refetch": None if follower.refetch is None else _refetch_row(follower.refetch),
@@ -81,6 +88,10 @@ def _follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "diverges_silently_at": follower.diverges_silently_at,
         "exits_without_unclean_election": dialogue is not None and dialogue.exits_without_unclean_election,
     }
+
+
+def _cut_row(cut: CutPosition) -> Row:
+    return {"segment": cut.segment, "position": cut.position, "base_offset": cut.base_offset}
 
 
 def _refetch_row(refetch: RefetchedRecords) -> Row:

@@ -5,14 +5,15 @@ results are small values and Arrow batches.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.claims import settled
 from kcheck.core.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.startup import Mode, settings
+from kcheck.core.startup import Mode, Outcome, settings
 from kcheck.disk.read import FilesOf
 from kcheck.disk.walk import bounded, hold_listing, is_remote, join
 from kcheck.fleet.inventory import FleetLogDir
@@ -233,21 +234,37 @@ def _scan(path: str, item: Item, segment_scan: "SegmentScan | None", how: ScanOp
     if not unread:
         findings.extend(check_partition(view, how.release))
     inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
-    start = guarded(partial(_start, path, directory, view, inputs, item.mode, how, complete=not unread), where)
+    predict = partial(_start, path, directory, view, inputs, item.mode, how, complete=not unread)
+    start = guarded(partial(predict, reads=how.depth.verifies), where)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
+    elif any(finding.claims for finding in findings):
+        # Only for these few a log is read through at any depth.
+        asked = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
+        starts_by_dir = {} if asked is None or isinstance(asked, Finding) else {asked.dir: asked}
+        findings = [_settled(finding, starts_by_dir, how.release) for finding in findings]
     state = _state(view, log_dir, start, how) if view.is_replica and view.where.broker_id is not None else None
     return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start)
 
 
+def _is_unread(start: PartitionPrediction | None) -> bool:
+    return start is not None and start.outcome is Outcome.UNKNOWN and start.unread is None
+
+
+def _settled(finding: Finding, starts_by_dir: Mapping[str, PartitionPrediction], release: Release) -> Finding:
+    """Return the finding with an effect that the next start of its partition has, where that is known."""
+    start = starts_by_dir.get(finding.where.dir or "")
+    return finding if start is None else settled(finding, start, release)
+
+
 def _start(
     path: str, directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, mode: str | None,
-    how: ScanOptions, *, complete: bool,
+    how: ScanOptions, *, complete: bool, reads: bool,
 ) -> PartitionPrediction | None:  # fmt: skip
-    """Return what the next start makes of a directory; logs are read through where all batches are."""
+    """Return what the next start makes of a directory; without `reads` no log is read through."""
     context = _context(mode or "", how.release)
-    return predicted(path, directory, view, stored, context, complete=complete, reads=how.depth.verifies)
+    return predicted(path, directory, view, stored, context, complete=complete, reads=reads)
 
 
 @cache
@@ -311,7 +328,9 @@ def look_at_broker(
         starts.append(_judged(log_dir, opened, told_starts, how.release))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
-        findings = _sorted(checked_log_dir(log_dir_view, unread, partitions, how.release), how)
+        starts_by_dir = {start.dir: start for start in told_starts}
+        found = checked_log_dir(log_dir_view, unread, partitions, how.release)
+        findings = _sorted((_settled(finding, starts_by_dir, how.release) for finding in found), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
         rows.append(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
+from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import lost_row
@@ -110,9 +111,8 @@ def repair(
     planner = _Planner(edited, options.release, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():
         planner.ask(rule_repair)
-    plan = Plan(
-        options.release.name, tuple(dict.fromkeys(log_dir.real for log_dir in edited)), planner.operations.build()
-    )
+    real = tuple(dict.fromkeys(log_dir.real for log_dir in edited))
+    plan = Plan(options.release.name, real, planner.operations.build(), known_identities(real))
     return RepairPlan(
         release=options.release,
         plan=plan,

@@ -1,23 +1,26 @@
 """Counts the records and bytes in a range of offsets, from batch headers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kcheck.core.lineage import Lineage, lineage_of_batches
 from kcheck.core.truncation_plans import CutPosition
 from kcheck.disk.read import opened
+from kcheck.formats._record import BODY_SIZE_MAX, Record, read_records
 from kcheck.model.entries import Batch, Offset
+from kcheck.model.source import Source
 from kcheck.replicas.replica import LogFile
 from kcheck.segments.batches import Walk
 
+_WRAPPERS_SIZE_MAX = 64 << 20
+"""kcheck decompresses no more bytes of wrappers to count their messages."""
 _FETCH_SIZE = 1_048_576
 """The default of `replica.fetch.max.bytes`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Records and bytes; records are None if headers do not count them (compressed messages of magic 0 and 1)."""
+class Amount(NamedTuple):
+    """Records and bytes; records are None if a wrapper is damaged, or if there are too many wrappers."""
 
     records: int | None
     bytes: int | None
@@ -63,16 +66,33 @@ def _record(batch: Batch) -> tuple[int, int]:
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
     """Return the amount in offsets `[start, end)`; the record count is exact unless compaction has removed records."""
     records: int | None = 0
-    size = 0
-    for batch in batches_of(_from(logs, start)):
-        if batch.base_offset >= end:
-            break
-        if batch.last_offset < start:
-            continue
-        size += batch.size
-        count = _records(batch, start, end)
-        records = None if records is None or count is None else records + count
+    size = wrapped = 0
+    for log in _from(logs, start):
+        with opened(log.path) as source:
+            for batch in Walk(source, log.size):
+                if batch.last_offset < start:
+                    continue
+                first, count = batch.base_offset, None
+                if batch.record_count is not None:
+                    count = _records(batch, start, end)
+                elif wrapped + batch.size <= _WRAPPERS_SIZE_MAX:
+                    wrapped += batch.size
+                    offsets = _wrapped_offsets(source, batch)
+                    first, count = (
+                        (offsets[0], sum(start <= offset < end for offset in offsets)) if offsets else (first, None)
+                    )
+                if first >= end:
+                    return Amount(records, size)
+                size += batch.size
+                records = None if records is None or count is None else records + count
     return Amount(records, size)
+
+
+def _wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
+    """Return the offsets of the messages in a compressed wrapper; none if it is damaged."""
+    messages = [*read_records(source.pread(batch.size, batch.position), BODY_SIZE_MAX)]
+    offsets = [Offset(message.offset) for message in messages if isinstance(message, Record)]
+    return offsets if len(offsets) == len(messages) and offsets[-1:] == [batch.last_offset] else []
 
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
@@ -81,7 +101,13 @@ def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
         with opened(log.path) as source:
             for batch in Walk(source, log.size):
                 if batch.last_offset >= offset:
-                    return CutPosition(log.base_offset, batch.position, batch.base_offset)
+                    inner = _wrapped_offsets(source, batch) if batch.record_count is None else []
+                    return CutPosition(
+                        log.base_offset,
+                        batch.position,
+                        inner[0] if inner else batch.base_offset,
+                        of_wrapper=bool(inner),
+                    )
     return None
 
 

@@ -8,6 +8,7 @@ from kcheck.core.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cach
 from kcheck.core.refetch import follow, sends_snapshot
 from kcheck.core.truncation import elected, plan_truncation
 from kcheck.core.truncation_plans import (
+    CutPosition,
     FollowerPlan,
     OffsetRange,
     RefetchedRecords,
@@ -246,18 +247,34 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
     is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
     kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
     gone = ranges(fork_of(state, leading), log_start_offset=state.log_start_offset, before=before, after=kept)
+    cut = cut_at(state.logs, after) if changed and not emptied else None
+    diverges_at = gone.kept_divergent[0] if gone.kept_divergent and not emptied else None
+    if cut is not None and diverges_at is None and dialogue.status is Status.OK and _leaves_hole(cut, after, leading):
+        diverges_at = cut.base_offset
     return FollowerPlan(
         broker_id=state.broker_id,
         log_end_offset_before=before,
         high_watermark=state.high_watermark,
         dialogue=dialogue,
         truncate_to=after if changed else None,
-        cut=cut_at(state.logs, after) if changed and not emptied else None,
+        cut=cut,
         lost=None if gone.lost is None else _truncated(state, *gone.lost, certain=gone.certain),
         expired=_expired(state, leader.log_start_offset) if emptied else None,
         refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
-        diverges_silently_at=gone.kept_divergent[0] if gone.kept_divergent and not emptied else None,
+        diverges_silently_at=diverges_at,
     )
+
+
+def _leaves_hole(cut: CutPosition, after: Offset, leading: ReplicaState) -> bool:
+    """Whether the leader has messages that the follower removes with a compressed wrapper and does not fetch again.
+
+    The follower fetches from the truncation offset on, and the wrapper that it removed began below (Log.truncateTo).
+    """
+    if not cut.of_wrapper or cut.base_offset >= after or not leading.logs:
+        return False
+    sent = cut_at(leading.logs, after)
+    end = after if sent is None else Offset(min(after, sent.base_offset))
+    return end > cut.base_offset and amount(leading.logs, cut.base_offset, end).records != 0
 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:

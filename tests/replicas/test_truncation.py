@@ -1,5 +1,6 @@
 """What `kcheck truncation` plans from log dirs, partition directories and bare files."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,11 @@ import pytest
 from kcheck.errors import UsageError
 from kcheck.model.names import LOG_START
 from tests.builders import (
+    Made,
     broker,
     epochs,
     flip_byte,
+    log,
     log_dir,
     message,
     meta_properties,
@@ -349,3 +352,37 @@ def test_where_no_replica_is_any_leader_is_told_as_it_was_said(tmp_path: Path) -
     empty, other = log_dir(tmp_path / "data"), log_dir(tmp_path / "other", broker_id=2)
     for said, leader in (("7", 7), ("best", "best"), ("²", "²"), ("9" * 5000, "9" * 5000)):
         assert leader == planned(str(empty), str(other), leader=said)["leader"]
+
+
+def wrapper(first: int, last: int) -> Made:
+    """Return messages of magic 1 in a compressed wrapper, whose inner offsets are relative."""
+    inner = gzip.compress(log([message(at) for at in range(last - first + 1)]))
+    return message(last, inner, codec=1)
+
+
+def test_a_cut_inside_of_a_wrapper_counts_its_messages() -> None:
+    """A broker removes the wrapper as a whole; what the leader has of it below the cut is not fetched again."""
+    broker(Path("d1"), [wrapper(10, 14), message(15), message(16), message(17)], broker_id=1, epoch_entries=())
+    followed = [wrapper(10, 14), wrapper(15, 19), wrapper(20, 29)]
+    broker(Path("d2"), followed, broker_id=2, epoch_entries=(), high_watermark=18)
+    (follower,) = planned("1=d1", "2=d2", leader="1", live=True, kafka="0.10.2")["partitions"][0]["followers"]
+    assert (18, 15) == (follower["truncate_to"], follower["cut"]["base_offset"])
+    assert (18, 30, 12) == tuple(follower["lost"][key] for key in ("from", "to", "records"))
+    assert 15 == follower["diverges_silently_at"]
+    assert {"segment", "position", "base_offset"} == follower["cut"].keys()
+
+
+def test_a_wrapper_that_the_leader_sends_again_leaves_no_hole() -> None:
+    broker(Path("d1"), [wrapper(10, 14), wrapper(15, 19)], broker_id=1, epoch_entries=())
+    broker(Path("d2"), [wrapper(10, 14), wrapper(15, 19)], broker_id=2, epoch_entries=(), high_watermark=18)
+    (follower,) = planned("1=d1", "2=d2", leader="1", live=True, kafka="0.10.2")["partitions"][0]["followers"]
+    assert (18, 15, None) == (follower["truncate_to"], follower["cut"]["base_offset"], follower["diverges_silently_at"])
+    assert {"from": 18, "to": 20, "records": 2} == {key: follower["refetch"][key] for key in ("from", "to", "records")}
+
+
+def test_a_damaged_wrapper_hides_its_count() -> None:
+    broken = message(19, b"no gzip", codec=1)
+    broker(Path("d1"), [wrapper(10, 14)], broker_id=1, epoch_entries=())
+    broker(Path("d2"), [wrapper(10, 14), broken], broker_id=2, epoch_entries=(), high_watermark=15)
+    (follower,) = planned("1=d1", "2=d2", leader="1", live=True, kafka="0.10.2")["partitions"][0]["followers"]
+    assert (19, None) == (follower["cut"]["base_offset"], follower["lost"]["records"])
