@@ -13,7 +13,7 @@ from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, PartitionDirectory
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.repairs._contract import Edit, Write
+from kcheck.repairs._contract import Edit, WriteEdit
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
 from kcheck.views.log_dir import FILES, checkpoints_of
@@ -113,7 +113,7 @@ class EditedLogDir:
         if slash:
             assert partition is not None
             partition.edit(edit, name)
-        elif isinstance(edit, Write):
+        elif isinstance(edit, WriteEdit):
             self.small[edit.path] = edit.data
         else:
             self.gone.add(edit.path)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kcheck import __version__
 from kcheck.core.predictions import LogDirPrediction, LostRecords, total_loss
+from kcheck.disk.identity import known_identities
 from kcheck.disk.walk import split
 from kcheck.documents.answer import Answer
 from kcheck.documents.predict import lost_row
@@ -22,8 +23,8 @@ from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.operations import Operations
 from kcheck.plans.safe_replica import prove
-from kcheck.repairs._contract import Answer as RepairAnswer
-from kcheck.repairs._contract import Cut, Refused, Repair, Scope, Settled, Step
+from kcheck.repairs._contract import CutEdit, Refused, Repair, RepairScope, RepairStep, Settled
+from kcheck.repairs._contract import RepairOutcome as RepairAnswer
 from kcheck.repairs._nothing import WITHOUT
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.verbs.predict import with_copies
@@ -110,9 +111,8 @@ def repair(
     planner = _Planner(edited, options.release, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():
         planner.ask(rule_repair)
-    plan = Plan(
-        options.release.name, tuple(dict.fromkeys(log_dir.real for log_dir in edited)), planner.operations.build()
-    )
+    real = tuple(dict.fromkeys(log_dir.real for log_dir in edited))
+    plan = Plan(options.release.name, real, planner.operations.build(), known_identities(real))
     return RepairPlan(
         release=options.release,
         plan=plan,
@@ -148,7 +148,7 @@ class _PendingStep(NamedTuple):
 
     shown: EditedLogDir
     edited: EditedLogDir
-    step: Step
+    step: RepairStep
     lost: LostRecords | None
 
 
@@ -175,7 +175,7 @@ class _Planner:
     def ask(self, repair: Repair) -> None:
         """Take what a repair plans for each log dir or partition."""
         for log_dir in self._log_dirs:
-            if repair.scope is Scope.LOG_DIR:
+            if repair.scope is RepairScope.LOG_DIR:
                 findings = (*log_dir.findings, *(finding for part in log_dir.partitions for finding in part.findings))
                 self._take(log_dir, repair, log_dir, findings)
                 continue
@@ -205,7 +205,7 @@ class _Planner:
             else:
                 self._step(log_dir, answer)
 
-    def _step(self, shown: EditedLogDir, step: Step) -> None:
+    def _step(self, shown: EditedLogDir, step: RepairStep) -> None:
         log_dir = step.log_dir if isinstance(step.log_dir, EditedLogDir) else shown
         lost = _lost(log_dir, step)
         why_not = None
@@ -302,7 +302,7 @@ def _count(lost: LostRecords) -> float:
     return inf if lost.records is None else lost.records
 
 
-def _lost(log_dir: EditedLogDir, step: Step) -> LostRecords | None:
+def _lost(log_dir: EditedLogDir, step: RepairStep) -> LostRecords | None:
     """Return the records that go with a step."""
     dirs = dict.fromkeys(edit.path.partition("/")[0] for edit in step.edits)
     parts = [part for name in dirs if (part := log_dir.by_dir.get(name)) is not None]
@@ -311,7 +311,7 @@ def _lost(log_dir: EditedLogDir, step: Step) -> LostRecords | None:
     if not known and step.hole is not None:
         first, behind = (Offset(loss) for loss in step.hole)
         cut = [(part, edit) for part in parts for edit in step.edits
-               if isinstance(edit, Cut) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
+               if isinstance(edit, CutEdit) and edit.path.startswith(f"{part.dir}/")]  # fmt: skip
         size = sum(part.size(edit.path.rpartition("/")[2]) - edit.size for part, edit in cut)
         return LostRecords(first, behind, None, size, None)
     return total_loss(known)

@@ -6,9 +6,9 @@ from kcheck.formats import offset_checkpoint
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.entries import OffsetEntry
 from kcheck.model.names import LIVE, OFFSET_CHECKPOINTS
-from kcheck.repairs._contract import LogDirSite, PartitionSite, Write
+from kcheck.repairs._contract import LogDirSite, PartitionSite, WriteEdit
 
-Change = Callable[[str, OffsetEntry], OffsetEntry | None]
+EntryChange = Callable[[str, OffsetEntry], OffsetEntry | None]
 """Returns the new entry of a file, None to drop it."""
 
 
@@ -18,7 +18,7 @@ def serialized(entries: list[OffsetEntry]) -> bytes:
     return offset_checkpoint.serialize(OffsetCheckpoint(0, *columns))
 
 
-def with_entries(partition: PartitionSite, change: Change) -> Iterator[Write]:
+def with_entries(partition: PartitionSite, change: EntryChange) -> Iterator[WriteEdit]:
     """Yield the checkpoints whose entries of a partition change; damaged checkpoints stay unchanged."""
     key = (partition.view.topic, partition.view.partition)
     log_dir: LogDirSite = partition.log_dir
@@ -30,10 +30,10 @@ def with_entries(partition: PartitionSite, change: Change) -> Iterator[Write]:
         changed = [change(name, entry) if (entry.topic, entry.partition) == key else entry for entry in entries]
         kept = [entry for entry in changed if entry is not None]
         if kept != entries:
-            yield Write(name, serialized(kept))
+            yield WriteEdit(name, serialized(kept))
 
 
-def without_entries(partition: PartitionSite) -> Iterator[Write]:
+def without_entries(partition: PartitionSite) -> Iterator[WriteEdit]:
     """Yield the checkpoints without the entries of a partition, unless another directory of it stays in the log dir."""
     key = (partition.view.topic, partition.view.partition)
     parts = [part for part in partition.log_dir.partitions if (part.view.topic, part.view.partition) == key]

@@ -10,11 +10,20 @@ from kcheck.formats import partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.finding import Finding
 from kcheck.model.names import PARTITION_METADATA
-from kcheck.repairs._contract import Answer, Evidence, PartitionSite, Refused, Repair, Scope, Step, Write
+from kcheck.repairs._contract import (
+    Evidence,
+    PartitionSite,
+    Refused,
+    Repair,
+    RepairOutcome,
+    RepairScope,
+    RepairStep,
+    WriteEdit,
+)
 from kcheck.repairs._files import path_of
 
 
-def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Answer]:
+def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
     """Yield the new file."""
     finding = findings[0]
     known = partition.log_dir.topic_ids.get(partition.view.topic, {})
@@ -27,13 +36,13 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[An
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))
         evidence = (Evidence(f"{where}/{PARTITION_METADATA}", None, crc_verified=None, what=f"topic id {topic_id}"),)
         reason = f"name the topic id of {partition.view.topic}, {topic_id}"
-        yield Step(finding, (Write(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
+        yield RepairStep(finding, (WriteEdit(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
 
 
 REPAIR = Repair(
     name="rewrite-partition-metadata",
     rank=30,
-    scope=Scope.PARTITION,
+    scope=RepairScope.PARTITION,
     rules=("KC111", "KC310"),
     plan=plan,
     page=__doc__,

@@ -104,7 +104,7 @@ def check(
     starts = starts or next_starts(arguments, targets, wanted, log_dirs)
     kinds = {target: format_of(target.path, as_kind) for target in targets if target.kind is TargetKind.FILE}
     coverage = Coverage()
-    coverage.plan(targets, wanted, deep=depth.reads_segments)
+    coverage.plan(targets, wanted, reads_segments=depth.reads_segments)
     interrupted = False
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)

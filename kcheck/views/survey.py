@@ -45,11 +45,11 @@ class Survey:
         release: Release,
         walk_all: bool = False,
         deepen: Deepen | None = None,
-        again: bool = False,
+        is_second_read: bool = False,
         log_dirs: LogDirs | None = None,
         settle: Settle = _unsettled,
     ) -> None:
-        """Take the options; `walk_all` reads every segment from its start, `again` is a second read.
+        """Take the options; `walk_all` reads every segment from its start.
 
         `log_dirs` are shared with other parts of the command; `settle` asks the prediction of the next start.
         """
@@ -58,7 +58,7 @@ class Survey:
         self.release = release
         self._walk_all = walk_all
         self._deepen = deepen
-        self._again = again
+        self._is_second_read = is_second_read
         self._log_dirs = log_dirs or LogDirs(release)
         self._settle = settle
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
@@ -116,7 +116,7 @@ class Survey:
         self._collect(self._settle(log_dir, of_log_dir))
         self.collected.extend(log_dir.findings)
         self._by_broker.setdefault(broker_of(target, log_dir_view), {}).setdefault(real(target.path), log_dir_view)
-        if not self._again:
+        if not self._is_second_read:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
 
     def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
@@ -127,11 +127,7 @@ class Survey:
         log_dir = open_log_dir(target.path, target.broker_id, self.release)
         named = tuple(directory for directory in log_dir.directories if directory[0] in suspect)
         second = Survey(
-            wanted=self._wanted,
-            release=self.release,
-            walk_all=self._walk_all,
-            deepen=self._deepen,
-            again=True,
+            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, is_second_read=True
         )
         deque(second._partitions(target, log_dir._replace(directories=named)), maxlen=0)
         return confirmed(suspect, findings, second.collected)
@@ -172,11 +168,11 @@ def whole_log_dir(log_dir: LogDir, seen: list[PartitionView]) -> LogDirView:
 
 
 def checked_log_dir(
-    whole: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
+    log_dir_view: LogDirView, unread: set[str], seen: list[PartitionView], release: Release
 ) -> Iterator[Finding]:
     """Run the rules of a log dir, without findings about directories that are `unread` or were not seen."""
-    unread = unread | {view.where.dir or "" for view in whole.partitions[len(seen) :]}
-    return (finding for finding in check_log_dir(whole, release) if finding.where.dir not in unread)
+    unread = unread | {view.where.dir or "" for view in log_dir_view.partitions[len(seen) :]}
+    return (finding for finding in check_log_dir(log_dir_view, release) if finding.where.dir not in unread)
 
 
 def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
