@@ -127,11 +127,7 @@ class Survey:
         log_dir = open_log_dir(target.path, target.broker_id, self.release)
         named = tuple(directory for directory in log_dir.directories if directory[0] in suspect)
         second = Survey(
-            wanted=self._wanted,
-            release=self.release,
-            walk_all=self._walk_all,
-            deepen=self._deepen,
-            is_second_read=True,
+            wanted=self._wanted, release=self.release, walk_all=self._walk_all, deepen=self._deepen, is_second_read=True
         )
         deque(second._partitions(target, log_dir._replace(directories=named)), maxlen=0)
         return confirmed(suspect, findings, second.collected)
